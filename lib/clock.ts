@@ -1,0 +1,33 @@
+/** Milliseconds since the Unix epoch. The one clock; tests pass their own. */
+export type Clock = () => number
+
+export const systemClock: Clock = Date.now
+
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/**
+ * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
+ * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none,
+ *   names a day that does not exist, or has no offset
+ */
+export function parseInstant (text: string): number | undefined {
+  const parts = RFC3339.exec(text)
+  if (parts === null) return undefined
+  const [, year, month, day, hour, minute, second] = parts.map(Number) as number[]
+  if (hour! > 23 || minute! > 59 || second! > 59) return undefined
+  // Date.parse rolls 30 February over into March; a day beyond its month is refused here instead.
+  if (month! < 1 || month! > 12 || day! < 1 || day! > daysInMonth(year!, month!)) return undefined
+  const instant = Date.parse(text.toUpperCase())
+  return Number.isNaN(instant) ? undefined : instant
+}
+
+function daysInMonth (year: number, month: number): number {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month, 0)
+  return date.getUTCDate()
+}
+
+/** @returns the instant as RFC 3339 in UTC with `Z` and milliseconds */
+export function formatInstant (instant: number): string {
+  return new Date(instant).toISOString()
+}

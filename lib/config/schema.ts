@@ -1,0 +1,150 @@
+import { Type, type Static, type TObject, type TProperties } from 'typebox'
+
+/** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
+function section<P extends TProperties> (properties: P, description: string): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, description })
+}
+
+const perMinute = (what: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${what} a minute, for each principal and bank. Unset: no limit.` }))
+const perDay = (what: string) => Type.Optional(Type.Integer({ minimum: 1, description: `${what} a UTC day, for each bank. Unset: no limit.` }))
+
+export const HomeostasisSchema = section({
+  recall_max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of hits in one recall: default and ceiling of the request\'s max_tokens.' })),
+  reflect_max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of one reflect answer: default and ceiling of the request\'s max_tokens.' })),
+  retain_max_content_bytes: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of one content as UTF-8.' })),
+  rate_limits: Type.Optional(section({
+    retain_per_minute: perMinute('Retained items'),
+    recall_per_minute: perMinute('Recalls'),
+    reflect_per_minute: perMinute('Reflects'),
+    forget_per_minute: perMinute('Forgets'),
+    global_per_minute: perMinute('Operations of any of these kinds together'),
+  }, 'Token buckets. A bucket holds a minute\'s worth.')),
+  quotas: Type.Optional(section({
+    retain_per_day: perDay('Retained items'),
+    reflect_per_day: perDay('Reflects'),
+  }, 'Daily quotas.')),
+}, 'What keeps a bank within its means.')
+
+export const BarriersSchema = section({
+  validation: Type.Optional(section({
+    max_content_length: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Characters of one content after trimming. Default 50000.' })),
+  }, 'What a content must be.')),
+  metadata: Type.Optional(section({
+    blocked_keys: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Metadata keys that are removed before anything is stored, compared without regard to case. Default none.' })),
+    max_metadata_size_bytes: Type.Optional(Type.Integer({ minimum: 2, maximum: 65_536, description: 'Bytes of one metadata map as JSON. Default 4096.' })),
+  }, 'What metadata may hold.')),
+}, 'What may enter a bank.')
+
+const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'], { description: '`*` is all four; `admin` implies none of the others.' })
+const Permissions = Type.Array(Permission, { minItems: 1 })
+const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, description: `${what}; one trailing * matches any rest.` })
+
+export const GrantSchema = section({
+  bank_id: pattern('Bank id'),
+  principal: pattern('Principal'),
+  permissions: Permissions,
+}, 'One access grant.')
+
+export const BankSchema = section({
+  access: Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'))),
+  homeostasis: Type.Optional(HomeostasisSchema),
+  barriers: Type.Optional(BarriersSchema),
+}, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
+
+const providerName = Type.String({ minLength: 1, description: 'A registered name, or module:Class (a package, or a path relative to this file).' })
+const providerConfig = Type.Record(Type.String(), Type.Unknown(), { description: 'Handed to the provider as it stands.' })
+
+export const SourceSchema = section({
+  type: Type.Literal('webhook'),
+  target_bank: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$', description: 'The bank that receives the events.' }),
+  principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Who retains them. Default service:<source_id>.' })),
+  content_path: Type.Optional(Type.String({ pattern: '^(/([^~/]|~[01])*)+$', description: 'JSON pointer (RFC 6901) to the content. Default /content, else /text.' })),
+  auth: Type.Union([
+    section({ type: Type.Literal('none') }, 'Anybody may send.'),
+    section({
+      type: Type.Literal('hmac'),
+      secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
+      header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', description: 'Header of the signature. Default X-Signature-256.' })),
+      timestamp_header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', description: 'Header of the Unix time in seconds that is signed with the body; five minutes of tolerance.' })),
+    }, 'HMAC-SHA256 in hex over the raw body.'),
+  ]),
+}, 'A webhook that retains what it is sent.')
+
+/**
+ * The configuration file (SERVICES_CONFIG_PATH): its type, its validator and its reference in one.
+ * A section stands here only together with the code that makes it work.
+ */
+export const FileSchema = section({
+  vector_store: Type.Optional(providerName),
+  vector_store_config: Type.Optional(providerConfig),
+  llm_provider: Type.Optional(providerName),
+  llm_provider_config: Type.Optional(providerConfig),
+  embedding_provider: Type.Optional(providerName),
+  embedding_provider_config: Type.Optional(providerConfig),
+  access_control: Type.Optional(section({
+    enabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
+    default_policy: Type.Optional(Type.Enum(['owner_only', 'open', 'deny'], { description: 'What holds when no grant matches. Default owner_only.' })),
+    owner_patterns: Type.Optional(Type.Array(Type.String({ pattern: '\\{id\\}', minLength: 1 }), { description: 'Banks that a principal <type>:<id> owns. Default ["{type}-{id}", "{id}"].' })),
+  }, 'Whether and how callers are kept apart.')),
+  access_grants: Type.Optional(Type.Array(GrantSchema)),
+  banks: Type.Optional(Type.Record(Type.String({ pattern: '^([A-Za-z0-9][A-Za-z0-9._:@-]{0,254}\\*?|\\*)$' }), BankSchema)),
+  identity: Type.Optional(section({
+    obo_enabled: Type.Optional(Type.Boolean({ description: 'Accept delegated identities (RFC 8693 act claim, X-Service-On-Behalf-Of). Default false.' })),
+  }, 'How callers are understood.')),
+  homeostasis: Type.Optional(HomeostasisSchema),
+  barriers: Type.Optional(BarriersSchema),
+  retrieval: Type.Optional(section({
+    weights: Type.Optional(section({
+      lexical: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the lexical (BM25) score. Default 1.' })),
+      semantic: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
+    }, 'Weights of the strategies in the fused score.')),
+    bm25: Type.Optional(section({
+      k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
+      b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
+    }, 'BM25 parameters.')),
+    chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
+  }, 'How recall ranks.')),
+  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema)),
+}, 'Memory Gateway configuration file.')
+
+export type FileConfig = Static<typeof FileSchema>
+export type Homeostasis = Static<typeof HomeostasisSchema>
+export type Barriers = Static<typeof BarriersSchema>
+export type Grant = Static<typeof GrantSchema>
+export type BankConfig = Static<typeof BankSchema>
+export type SourceConfig = Static<typeof SourceSchema>
+
+export type AuthMode = 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+
+/** Settings of authentication. A mode whose own setting is missing answers 500 and names it. */
+export interface AuthConfig {
+  mode: AuthMode
+  apiKey?: string
+  jwtSecret?: string
+  jwtAudience?: string
+  jwtIssuer?: string
+  oidcJwksUrl?: string
+  oidcIssuer?: string
+  oidcAudience?: string
+  /** Trimmed and lower-cased. Default `user`. */
+  oidcActorType: string
+}
+
+/** Everything that the process reads at start, checked and frozen. */
+export interface Config {
+  host: string
+  /** 0 lets the system choose. */
+  port: number
+  logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  maxBodyBytes: number
+  healthTimeoutMs: number
+  shutdownTimeoutMs: number
+  auth: AuthConfig
+  adminToken?: string
+  database: { url?: string, migrateUrl?: string }
+  file: FileConfig
+  /** Where relative provider paths start: the folder of the configuration file, else the working directory. */
+  baseDirectory: string
+  /** Sentences for the log: nothing wrong, but worth knowing. */
+  warnings: string[]
+}

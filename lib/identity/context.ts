@@ -1,0 +1,53 @@
+/** Structured identity of a caller, only in jwt_oidc mode. */
+export interface Actor {
+  /** Trimmed and lower-cased kind, for example `user` or `agent`. */
+  type: string
+  /** The `sub` claim as it stands. */
+  id: string
+  /** Every claim that is not registered and not mapped, as text; complex values as JSON. */
+  claims: Record<string, string>
+}
+
+/** Who asks. Authentication makes one for each request; every memory operation takes it. */
+export interface RequestContext {
+  /** `<type>:<id>`; absent for anonymous callers, whom only dev mode knows. */
+  principal?: string
+  actor?: Actor
+  /** Null when the caller belongs to no tenant. */
+  tenantId: string | null
+  /** The principal that the caller acts for; it can only narrow what the caller may do. */
+  onBehalfOf?: string
+}
+
+/** Where a memory lives: a bank name means another bank in another tenant. */
+export interface BankKey {
+  tenantId: string | null
+  bankId: string
+}
+
+const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
+const TYPED = /^([^:]*):(.*)$/su
+
+/** A principal is any 1–256 visible characters without spaces. */
+export function isPrincipal (text: string): boolean {
+  return PRINCIPAL.test(text)
+}
+
+/** @returns type and id of a `<type>:<id>` principal, both non-empty; undefined for any other form */
+export function splitPrincipal (principal: string): { type: string, id: string } | undefined {
+  const parts = TYPED.exec(principal)
+  if (parts === null || parts[1] === '' || parts[2] === '') return undefined
+  return { type: parts[1]!, id: parts[2]! }
+}
+
+const BANK_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$/
+
+/** The rule for bank ids holds for the whole string, a trailing line feed included. */
+export function isBankId (text: string): boolean {
+  return BANK_ID.test(text)
+}
+
+/** One string for a bank that no other tenant and bank can share: bank ids have no NUL, and a JSON text has none. */
+export function bankKeyString (key: BankKey): string {
+  return `${key.tenantId === null ? '' : JSON.stringify(key.tenantId)}\u0000${key.bankId}`
+}

@@ -1,0 +1,22 @@
+import { V7Generator } from 'uuidv7'
+import type { Clock } from './clock.js'
+
+/** Makes a new id. The one id source; tests pass their own. */
+export type IdSource = () => string
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
+
+/** UUIDv7 (RFC 9562 section 5.7): ids rise with the clock, within a millisecond too, and never fall when it is set back. */
+export function uuidv7Source (clock: Clock): IdSource {
+  const generator = new V7Generator()
+  return () => generator.generateOrResetWithTs(clock()).toString()
+}
+
+export function isUuid (text: string): boolean {
+  return UUID.test(text)
+}
+
+export function isUuidV7 (text: string): boolean {
+  return UUID_V7.test(text)
+}

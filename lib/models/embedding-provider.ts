@@ -1,0 +1,12 @@
+/** What an embedding provider must do. Vectors are compared by cosine; they need not be of unit length. */
+export interface EmbeddingProvider {
+  /** Length of every vector. */
+  readonly dimensions: number
+  /** Weight of the semantic score beside a lexical weight of 1, unless the configuration says otherwise; 0 switches the strategy off. */
+  readonly fusionWeight: number
+  /** @returns one vector of `dimensions` finite numbers for each text, in order */
+  embed (texts: readonly string[], options: { signal?: AbortSignal }): Promise<Float32Array[]>
+  close? (): Promise<void>
+}
+
+export const EMBEDDING_PROVIDER_METHODS = ['embed'] as const satisfies ReadonlyArray<keyof EmbeddingProvider>

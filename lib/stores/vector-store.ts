@@ -1,0 +1,173 @@
+import type { BankKey } from '../identity/context.js'
+
+export type Metadata = Record<string, string | number | boolean | null>
+
+/** A part of a memory's text that is searched as a unit. A short memory has one, over its whole text. */
+export interface Passage {
+  /** UTF-16 offsets into the memory's text, half-open. */
+  start: number
+  end: number
+  /** Index terms (lib/text) with their weights; 1 for each occurrence. */
+  terms: ReadonlyMap<string, number>
+  /** Length for the lexical score: terms that are no stop words. */
+  length: number
+  /** Embedding of the passage; absent when the semantic strategy is off. */
+  vector?: Float32Array
+}
+
+/** One memory. Instants are milliseconds since the epoch. */
+export interface Memory {
+  /** UUIDv7, unique within its bank. */
+  memoryId: string
+  text: string
+  tags: readonly string[]
+  metadata: Readonly<Metadata>
+  occurredAt: number | null
+  retainedAt: number
+  /** From this instant on the memory does not exist. */
+  expiresAt: number | null
+  documentId: string | null
+  source: string | null
+  /** Tokens of the text, counted once at write time. */
+  tokens: number
+}
+
+/** A memory on its way into a store, with what search needs. */
+export interface NewMemory extends Memory {
+  /** Equal for exact repeats within a bank; no two memories of a bank share one. */
+  fingerprint: string
+  passages: readonly Passage[]
+}
+
+/** What a memory must satisfy. All conditions hold together; an absent one holds always. */
+export interface Filters {
+  /** A memory without tags never matches a tag filter. */
+  tags?: { values: readonly string[], match: 'any' | 'all' }
+  /** Every listed key is there with an equal value. */
+  metadata?: Readonly<Metadata>
+  /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */
+  occurredAfter?: number
+  /** Exclusive. */
+  occurredBefore?: number
+  /** Inclusive bound on `retainedAt`. */
+  asOf?: number
+}
+
+export interface SearchRequest {
+  /** At least one; candidates of all banks compete in one ranking. */
+  banks: readonly BankKey[]
+  /** Memories that have expired by then are gone. */
+  now: number
+  filters: Filters
+  /** The lexical strategy: distinct query terms and the BM25 parameters. Absent: not asked for. */
+  lexical?: { terms: readonly string[], k1: number, b: number }
+  /** The semantic strategy: the query's embedding. Absent: not asked for. */
+  semantic?: { vector: Float32Array }
+  /** Candidates that each strategy returns at most, over all banks. */
+  limit: number
+}
+
+export interface Candidate {
+  bank: BankKey
+  memory: Memory
+  /** Within 0–1: lexical, the share of the best score that the query could reach in the bank; semantic, the cosine, negative ones as 0. */
+  score: number
+  /** The memory's number of passages. */
+  passageCount: number
+  /** The passages that matched, best first; at most three. */
+  passages: ReadonlyArray<{ start: number, end: number, score: number }>
+}
+
+export interface SearchResult {
+  /** Falling score, ties by memory id. Absent when the strategy was not asked for. */
+  lexical?: Candidate[]
+  semantic?: Candidate[]
+  /** Memories that pass the filters and that a strategy found, whatever `limit` is. */
+  total: number
+}
+
+export type Selector =
+  | { kind: 'ids', memoryIds: readonly string[] }
+  | { kind: 'tags', tags: readonly string[], match: 'any' | 'all' }
+  | { kind: 'all' }
+
+export type InsertOutcome =
+  | { stored: true, memoryId: string }
+  /** An exact repeat: the id and the passage count are those of the memory that stands. */
+  | { stored: false, memoryId: string, passageCount: number }
+
+export interface ListRequest {
+  now: number
+  limit: number
+  filters: Filters
+  /** Where the last page ended; the page begins behind it. */
+  after?: { retainedAt: number, memoryId: string }
+}
+
+export interface BankSummary extends BankKey {
+  memoryCount: number
+  lastRetainedAt: number | null
+}
+
+export interface BankStatistics extends BankSummary {
+  passageCount: number
+  tokens: number
+  tagCounts: ReadonlyMap<string, number>
+  firstRetainedAt: number | null
+  firstOccurredAt: number | null
+  lastOccurredAt: number | null
+}
+
+export interface ListBanksRequest {
+  now: number
+  /** One tenant's banks; undefined for those of all tenants. */
+  tenantId?: string | null
+  /** Only banks of this name. */
+  bankId?: string
+  limit: number
+  after?: BankKey
+}
+
+export interface ImportOutcome {
+  imported: number
+  skipped: number
+  overwritten: number
+}
+
+/** What a store says of itself. A store may also reject or never settle: both count as down. */
+export interface StoreHealth {
+  healthy: boolean
+  /** For the log; never sent to a client. */
+  message?: string
+}
+
+/**
+ * What a vector store must do. `(tenantId, bankId)` is the identity of a bank in every method: banks of two tenants
+ * share nothing, not even statistics. Memories that have expired at `now` are in no answer and no count.
+ * A method that writes is all or nothing, and what it acknowledged is seen by every later call.
+ * test/contract/vector-store.ts is the proof that an implementation has to pass.
+ */
+export interface VectorStore {
+  health (): Promise<StoreHealth>
+  /** Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again. @returns outcomes in order */
+  insert (bank: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]>
+  search (request: SearchRequest): Promise<SearchResult>
+  get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
+  /** Newest first: falling `retainedAt`, then falling `memoryId`. */
+  list (bank: BankKey, request: ListRequest): Promise<Memory[]>
+  /** Removes for good what the selector names; with `dryRun` only counts. @returns the number and up to `idLimit` ids */
+  remove (bank: BankKey, selector: Selector, options: { now: number, dryRun: boolean, idLimit: number }): Promise<{ count: number, memoryIds: string[] }>
+  /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
+  listBanks (request: ListBanksRequest): Promise<BankSummary[]>
+  statistics (bank: BankKey, now: number): Promise<BankStatistics>
+  /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
+  scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
+  /** Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing. */
+  import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number): Promise<ImportOutcome>
+  close (): Promise<void>
+}
+
+/** The methods that a class named in the configuration must have. */
+export const VECTOR_STORE_METHODS = [
+  'health', 'insert', 'search', 'get', 'list', 'remove', 'listBanks', 'statistics', 'scan', 'import', 'close',
+] as const satisfies ReadonlyArray<keyof VectorStore>

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, RawRequestDefaultExpression } from 'fastify'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The level of a route's access-log line; probes that come every second ask for `debug`. Default `info`. */
+    accessLog?: 'info' | 'debug'
+  }
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/** The caller's X-Request-Id when it is at most 128 visible ASCII characters, else a fresh UUID. */
+export function requestId (raw: RawRequestDefaultExpression | IncomingMessage): string {
+  const given = raw.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+/** The part before the colon of `<type>:<id>`: enough to see who calls, and no identity in the log. */
+function principalType (principal: string | undefined): string {
+  if (principal === undefined) return 'anonymous'
+  const colon = principal.indexOf(':')
+  return colon > 0 ? principal.slice(0, colon) : 'untyped'
+}
+
+/** X-Request-Id on every response, and one log line a request: pattern instead of path, no content. */
+async function requestLog (app: FastifyInstance): Promise<void> {
+  app.setGenReqId(requestId)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const line = {
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      // Routes outside the memory ring have no caller.
+      principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
+    }
+    request.log[request.routeOptions.config.accessLog ?? 'info'](line, 'request completed')
+  })
+}
+
+export default fp(requestLog, { name: 'request-log', fastify: '5.x', dependencies: ['errors'] })
