@@ -1,0 +1,91 @@
+import type { compileFilters } from '../filters.js'
+import type { Candidate, SearchRequest } from '../vector-store.js'
+import { compareText, type Bank, type Entry, type PassageRef } from './bank.js'
+import { topK } from './top-k.js'
+
+/** Passages that a candidate names at most. */
+const MAX_PASSAGES = 3
+
+interface Found {
+  bank: Bank
+  entry: Entry
+  score: number
+  /** Matched passages; undefined for a memory that has only one. */
+  passages: Array<{ ref: PassageRef, score: number }> | undefined
+}
+
+type Accept = ReturnType<typeof compileFilters>
+
+/** @returns every memory of the bank with one of the terms that passes the filters; its score is its best passage's */
+export function lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, accept: Accept): Found[] {
+  const ceiling = bank.lexical.attainable(query.terms, query)
+  const found: Found[] = []
+  const several = new Map<Entry, Found | undefined>()
+  bank.lexical.search(query.terms, query, (ref, raw) => {
+    const { entry } = ref
+    const score = Math.min(1, raw / ceiling)
+    if (entry.passages.length === 1) {
+      if (accept === undefined || accept(entry.memory)) found.push({ bank, entry, score, passages: undefined })
+      return
+    }
+    if (!several.has(entry)) {
+      const first = accept === undefined || accept(entry.memory) ? { bank, entry, score: 0, passages: [] } : undefined
+      several.set(entry, first)
+      if (first !== undefined) found.push(first)
+    }
+    const known = several.get(entry)
+    if (known === undefined) return
+    known.passages?.push({ ref, score })
+    known.score = Math.max(known.score, score)
+  })
+  return found
+}
+
+/** @returns the `limit` memories of the bank nearest to the query that pass the filters; exact */
+export function semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Found[] {
+  if (bank.vectors === undefined) return []
+  const acceptRef = accept === undefined ? undefined : (ref: PassageRef) => accept(ref.entry.memory)
+  // Several passages of one memory may be among the nearest, so ask for more until enough memories are there.
+  for (let k = limit; ; k *= 2) {
+    const hits = bank.vectors.search(vector, k, acceptRef)
+    const found = new Map<Entry, Found>()
+    for (const { payload: ref, score: cosine } of hits) {
+      const score = Math.max(0, cosine)
+      const known = found.get(ref.entry)
+      if (known === undefined) {
+        found.set(ref.entry, { bank, entry: ref.entry, score, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
+      } else known.passages?.push({ ref, score })
+    }
+    if (found.size >= limit || hits.length < k) return [...found.values()]
+  }
+}
+
+/** @returns the best `limit` over all banks, falling, ties by memory id */
+export function best (found: readonly Found[], limit: number): Candidate[] {
+  return topK(found, limit, byScore).map(({ bank, entry, score, passages }) => ({
+    bank: bank.key,
+    memory: entry.memory,
+    score,
+    passageCount: entry.passages.length,
+    passages: passages === undefined
+      ? entry.passages.map(({ start, end }) => ({ start, end, score }))
+      : passages.sort((a, b) => b.score - a.score || a.ref.start - b.ref.start)
+        .slice(0, MAX_PASSAGES)
+        .map(({ ref, score }) => ({ start: ref.start, end: ref.end, score })),
+  }))
+}
+
+function byScore (a: Found, b: Found): number {
+  return b.score - a.score || compareText(a.entry.memory.memoryId, b.entry.memory.memoryId)
+}
+
+/** The memories that a search considered: those with a term, or with the semantic strategy every one that passes the filters. */
+export function countConsidered (banks: readonly Bank[], found: readonly Found[] | undefined, semantic: boolean, accept: Accept): number {
+  if (!semantic) return found?.length ?? 0
+  let total = 0
+  for (const bank of banks) {
+    if (accept === undefined) total += bank.size
+    else for (const { memory } of bank.entries()) if (accept(memory)) total++
+  }
+  return total
+}

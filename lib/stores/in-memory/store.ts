@@ -1,0 +1,219 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { compileFilters, tagCondition } from '../filters.js'
+import type {
+  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, ListBanksRequest, ListRequest, Memory, NewMemory,
+  SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
+} from '../vector-store.js'
+import { Bank, compareText, type Entry } from './bank.js'
+import { best, countConsidered, lexicalMatches, semanticMatches } from './search.js'
+import { VectorArena } from './vector-arena.js'
+
+/**
+ * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
+ * Nothing is awaited inside a method, so each one is atomic.
+ */
+export class InMemoryVectorStore implements VectorStore {
+  readonly #banks = new Map<string, Bank>()
+  readonly #arena = new VectorArena()
+
+  async health (): Promise<StoreHealth> {
+    return { healthy: true }
+  }
+
+  async insert (key: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]> {
+    const bank = this.#open(key, now)
+    const added = new Map<string, NewMemory>()
+    const outcomes = memories.map((memory): InsertOutcome => {
+      const standing = bank.byFingerprint(memory.fingerprint)
+      if (standing !== undefined) return { stored: false, memoryId: standing.memory.memoryId, passageCount: standing.passages.length }
+      const earlier = added.get(memory.fingerprint)
+      if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length }
+      added.set(memory.fingerprint, memory)
+      return { stored: true, memoryId: memory.memoryId }
+    })
+    this.#apply(bank, [...added.values()], new Set())
+    return outcomes
+  }
+
+  async search (request: SearchRequest): Promise<SearchResult> {
+    const accept = compileFilters(request.filters)
+    const banks = request.banks.flatMap((key) => this.#existing(key, request.now) ?? [])
+    const { lexical, semantic, limit } = request
+    const lexicalFound = lexical === undefined ? undefined : banks.flatMap((bank) => lexicalMatches(bank, lexical, accept))
+    const semanticFound = semantic === undefined ? undefined : banks.flatMap((bank) => semanticMatches(bank, semantic.vector, limit, accept))
+    return {
+      ...(lexicalFound !== undefined && { lexical: best(lexicalFound, limit) }),
+      ...(semanticFound !== undefined && { semantic: best(semanticFound, limit) }),
+      total: countConsidered(banks, lexicalFound, semantic !== undefined, accept),
+    }
+  }
+
+  async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
+    return this.#existing(key, now)?.byId(memoryId)?.memory
+  }
+
+  async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
+    const bank = this.#existing(key, request.now)
+    if (bank === undefined) return []
+    const accept = compileFilters(request.filters)
+    const { after, limit } = request
+    const ordered = bank.ordered()
+    const page: Memory[] = []
+    let index = after === undefined ? ordered.length : countBefore(ordered, after)
+    while (--index >= 0 && page.length < limit) {
+      const { memory } = ordered[index]!
+      if (accept === undefined || accept(memory)) page.push(memory)
+    }
+    return page
+  }
+
+  async remove (key: BankKey, selector: Selector, options: { now: number, dryRun: boolean, idLimit: number }): Promise<{ count: number, memoryIds: string[] }> {
+    const bank = this.#existing(key, options.now)
+    if (bank === undefined) return { count: 0, memoryIds: [] }
+    const selected = new Set(select(bank, selector))
+    const memoryIds = [...selected].slice(0, options.idLimit).map((entry) => entry.memory.memoryId)
+    if (!options.dryRun) this.#apply(bank, [], selected)
+    return { count: selected.size, memoryIds }
+  }
+
+  async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
+    const banks: Bank[] = []
+    // Expiring a bank's last memory takes the bank out of the map, which a Map's iterator allows.
+    for (const bank of this.#banks.values()) {
+      const { tenantId, bankId } = bank.key
+      if (request.tenantId !== undefined && tenantId !== request.tenantId) continue
+      if (request.bankId !== undefined && bankId !== request.bankId) continue
+      if (request.after !== undefined && compareKeys(bank.key, request.after) <= 0) continue
+      if (this.#existing(bank.key, request.now) !== undefined) banks.push(bank)
+    }
+    return banks.sort((a, b) => compareKeys(a.key, b.key)).slice(0, request.limit).map(summary)
+  }
+
+  async statistics (key: BankKey, now: number): Promise<BankStatistics> {
+    const bank = this.#existing(key, now)
+    const tagCounts = new Map<string, number>()
+    const statistics: BankStatistics = {
+      ...(bank === undefined ? { ...key, memoryCount: 0, lastRetainedAt: null } : summary(bank)),
+      passageCount: 0,
+      tokens: 0,
+      tagCounts,
+      firstRetainedAt: null,
+      firstOccurredAt: null,
+      lastOccurredAt: null,
+    }
+    for (const { memory, passages } of bank?.entries() ?? []) {
+      statistics.passageCount += passages.length
+      statistics.tokens += memory.tokens
+      statistics.firstRetainedAt = Math.min(statistics.firstRetainedAt ?? Infinity, memory.retainedAt)
+      for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
+      if (memory.occurredAt !== null) {
+        statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
+        statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
+      }
+    }
+    return statistics
+  }
+
+  async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
+    const memories = this.#existing(key, now)?.ordered().map((entry) => entry.memory) ?? []
+    return { count: memories.length, memories: iterate(memories) }
+  }
+
+  async import (key: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number): Promise<ImportOutcome> {
+    const bank = this.#open(key, now)
+    const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
+    const added = new Set<NewMemory>()
+    const addedBy = { id: new Map<string, NewMemory>(), fingerprint: new Map<string, NewMemory>() }
+    const removed = new Set<Entry>()
+    for (const memory of memories) {
+      const standing = [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)]
+        .filter((entry) => entry !== undefined && !removed.has(entry)) as Entry[]
+      const earlier = [addedBy.id.get(memory.memoryId), addedBy.fingerprint.get(memory.fingerprint)]
+        .filter((other) => other !== undefined && added.has(other)) as NewMemory[]
+      const conflict = standing.length + earlier.length > 0
+      if (conflict && onConflict === 'skip') {
+        outcome.skipped++
+        continue
+      }
+      for (const entry of standing) removed.add(entry)
+      for (const other of earlier) added.delete(other)
+      added.add(memory)
+      addedBy.id.set(memory.memoryId, memory)
+      addedBy.fingerprint.set(memory.fingerprint, memory)
+      if (conflict) outcome.overwritten++
+      else outcome.imported++
+    }
+    this.#apply(bank, [...added], removed)
+    return outcome
+  }
+
+  async close (): Promise<void> {
+    this.#banks.clear()
+  }
+
+  /** The bank, made when there is none; it joins the store with its first memory. */
+  #open (key: BankKey, now: number): Bank {
+    return this.#existing(key, now) ?? new Bank(key, this.#arena)
+  }
+
+  #existing (key: BankKey, now: number): Bank | undefined {
+    const bank = this.#banks.get(bankKeyString(key))
+    bank?.expire(now)
+    if (bank?.size !== 0) return bank
+    this.#drop(bank)
+    return undefined
+  }
+
+  #apply (bank: Bank, added: readonly NewMemory[], removed: ReadonlySet<Entry>): void {
+    try {
+      bank.apply(added, removed)
+    } finally {
+      if (bank.size === 0) this.#drop(bank)
+      else this.#banks.set(bankKeyString(bank.key), bank)
+    }
+  }
+
+  #drop (bank: Bank): void {
+    bank.release()
+    this.#banks.delete(bankKeyString(bank.key))
+  }
+}
+
+function select (bank: Bank, selector: Selector): Entry[] {
+  switch (selector.kind) {
+    case 'ids':
+      return selector.memoryIds.flatMap((memoryId) => bank.byId(memoryId) ?? [])
+    case 'tags': {
+      const accept = tagCondition(selector.tags, selector.match)
+      return [...bank.entries()].filter((entry) => accept(entry.memory))
+    }
+    case 'all':
+      return [...bank.entries()]
+  }
+}
+
+function summary (bank: Bank): BankSummary {
+  return { ...bank.key, memoryCount: bank.size, lastRetainedAt: bank.lastRetainedAt }
+}
+
+/** How many of the rising entries lie before the cursor: where the next page, read backwards, begins. */
+function countBefore (ordered: readonly Entry[], cursor: { retainedAt: number, memoryId: string }): number {
+  let low = 0
+  let high = ordered.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const { retainedAt, memoryId } = ordered[middle]!.memory
+    if (retainedAt < cursor.retainedAt || (retainedAt === cursor.retainedAt && memoryId < cursor.memoryId)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function compareKeys (a: BankKey, b: BankKey): number {
+  if (a.tenantId !== b.tenantId) return a.tenantId === null ? -1 : b.tenantId === null ? 1 : compareText(a.tenantId, b.tenantId)
+  return compareText(a.bankId, b.bankId)
+}
+
+async function * iterate<T> (items: readonly T[]): AsyncGenerator<T> {
+  yield * items
+}

@@ -1,0 +1,14 @@
+import { refuseUnknownKeys, type ProviderKind } from '../providers.js'
+import { InMemoryVectorStore } from './in-memory/store.js'
+import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'
+
+export const vectorStores: ProviderKind<VectorStore> = {
+  key: 'vector_store',
+  methods: VECTOR_STORE_METHODS,
+  registered: {
+    in_memory: (config) => {
+      refuseUnknownKeys('vector_store_config', config, [])
+      return new InMemoryVectorStore()
+    },
+  },
+}

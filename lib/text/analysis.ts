@@ -1,0 +1,37 @@
+import { stem } from './stems.js'
+import { STOP_WORDS } from './stop-words.js'
+import { words } from './words.js'
+
+export interface AnalyzedText {
+  /** Every term with the number of times it occurs, in order of first occurrence. */
+  terms: Map<string, number>
+  /** Terms that are not stop words, repeats counted; at least 1 when there is any term. */
+  length: number
+}
+
+/**
+ * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
+ * nothing else (`who are you`) still finds something; they do not count in `length`, or a chatty text would rank
+ * below a terse one that says the same.
+ */
+export function analyzeText (text: string): AnalyzedText {
+  const terms = new Map<string, number>()
+  let length = 0
+  for (const word of words(text)) {
+    const stopped = STOP_WORDS.has(word)
+    if (!stopped) length += 1
+    const term = stopped ? word : stem(word)
+    terms.set(term, (terms.get(term) ?? 0) + 1)
+  }
+  return { terms, length: length === 0 && terms.size > 0 ? 1 : length }
+}
+
+/**
+ * The distinct terms of a query, in order. Stop words are dropped, unless the query has no other word.
+ * @returns an empty array for a text without words
+ */
+export function analyzeQuery (text: string): string[] {
+  const found = words(text)
+  const telling = found.filter((word) => !STOP_WORDS.has(word))
+  return [...new Set(telling.length > 0 ? telling.map(stem) : found)]
+}

@@ -1,0 +1,26 @@
+import { stemmer } from 'stemmer'
+
+const PLAIN = /^[a-z]+$/
+const MEMO_SIZE = 50_000
+/**
+ * V8 makes a piece of 13 or more characters a view that keeps the whole string it was cut from alive (its sliced
+ * strings). Only shorter words may enter the memo, lest it hold on to texts that were long deleted.
+ */
+const LONGEST_MEMO = 12
+
+const memo = new Map<string, string>()
+
+/**
+ * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A word with
+ * anything but `a`–`z` in it is returned as it is.
+ * @param word folded as `words` folds it
+ */
+export function stem (word: string): string {
+  if (word.length > LONGEST_MEMO) return PLAIN.test(word) ? stemmer(word) : word
+  const known = memo.get(word)
+  if (known !== undefined) return known
+  const result = PLAIN.test(word) ? stemmer(word) : word
+  if (memo.size >= MEMO_SIZE) memo.clear()
+  memo.set(word, result)
+  return result
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { BLOCK_ROWS, VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
+import { VectorIndex, type VectorEntry } from '../../../../lib/stores/in-memory/vector-index.js'
+
+/** Rounding of 32-bit sums over a few hundred terms. */
+const TOLERANCE = 1e-5
+
+function cosine (a: Float32Array, b: Float32Array): number {
+  let dot = 0
+  let aa = 0
+  let bb = 0
+  for (let i = 0; i < a.length; i++) {
+    dot += a[i]! * b[i]!
+    aa += a[i]! * a[i]!
+    bb += b[i]! * b[i]!
+  }
+  return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa) / Math.sqrt(bb)
+}
+
+/** Another vector for every seed, the same at every call. */
+function sample (seed: number, dimensions: number): Float32Array {
+  return Float32Array.from({ length: dimensions }, (_, at) => Math.sin((seed + 1) * (at + 1)))
+}
+
+/** `count` vectors in a new index; the payload of each is its seed. */
+function filled (arena: VectorArena, dimensions: number, count: number): VectorIndex<number> {
+  const index = new VectorIndex<number>(arena, dimensions)
+  for (let seed = 0; seed < count; seed++) index.add(seed, sample(seed, dimensions))
+  return index
+}
+
+type Step =
+  | { kind: 'add', vector: Float32Array }
+  | { kind: 'remove', which: number }
+  | { kind: 'search', query: Float32Array, k: number, modulus: number }
+
+/** Mostly ordinary vectors, now and then the zero vector or one of extreme length. */
+const vectorOf = (dimensions: number): fc.Arbitrary<Float32Array> => fc.oneof(
+  { weight: 8, arbitrary: fc.integer().map((seed) => sample(seed, dimensions)) },
+  { weight: 1, arbitrary: fc.constantFrom(0, 1e-44, 1e-20, 3e38).map((element) => new Float32Array(dimensions).fill(element)) },
+)
+
+const stepOf = (dimensions: number): fc.Arbitrary<Step> => fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), vector: vectorOf(dimensions) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), which: fc.nat() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('search' as const),
+      query: vectorOf(dimensions),
+      k: fc.integer({ min: 0, max: 12 }),
+      modulus: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+)
+
+interface Stored {
+  entry: VectorEntry<number>
+  vector: Float32Array
+}
+
+function checkSearch (index: VectorIndex<number>, stored: Stored[], query: Float32Array, k: number, modulus: number): void {
+  const asked: number[] = []
+  const found = index.search(query, k, (payload) => {
+    asked.push(payload)
+    return payload % modulus === 0
+  })
+  const cosines = new Map(stored.map(({ entry, vector }) => [entry.payload, cosine(query, vector)]))
+  const expected = [...cosines].filter(([payload]) => payload % modulus === 0).map(([, score]) => score)
+    .sort((a, b) => b - a).slice(0, k)
+
+  assert.equal(new Set(asked).size, asked.length, 'no payload is asked for twice')
+  assert.equal(new Set(found.map(({ payload }) => payload)).size, found.length, 'no payload is found twice')
+  assert.equal(found.length, expected.length)
+  found.forEach(({ payload, score }, rank) => {
+    // Near ties may stand in either order, so a rank is compared by its score and a payload by its own cosine.
+    assert.equal(payload % modulus, 0)
+    assert.ok(Math.abs(score) <= 1)
+    assert.ok(Math.abs(score - cosines.get(payload)!) < TOLERANCE, `score ${score} of a cosine of ${cosines.get(payload)}`)
+    assert.ok(Math.abs(score - expected[rank]!) < TOLERANCE, `rank ${rank} has ${score}, not ${expected[rank]}`)
+    assert.ok(rank === 0 || score <= found[rank - 1]!.score, 'falling')
+  })
+}
+
+await t.test('finds what cosines in plain JavaScript find', async (t) => {
+  // One arena for all runs: extents come back with the leftovers of other dimensions in them.
+  const arena = new VectorArena()
+  for (const dimensions of [1, 3, 4, 7, 16, 384]) {
+    fc.assert(fc.property(fc.array(stepOf(dimensions), { maxLength: 80, size: 'max' }), (steps) => {
+      const index = new VectorIndex<number>(arena, dimensions)
+      const stored: Stored[] = []
+      let nextPayload = 0
+      for (const step of steps) {
+        if (step.kind === 'add') {
+          stored.push({ entry: index.add(nextPayload++, step.vector), vector: step.vector })
+        } else if (step.kind === 'remove') {
+          const [removed] = stored.splice(step.which % Math.max(1, stored.length), 1)
+          if (removed !== undefined) index.remove(removed.entry)
+        } else {
+          checkSearch(index, stored, step.query, step.k, step.modulus)
+        }
+        assert.equal(index.size, stored.length)
+      }
+      index.release()
+    }), { numRuns: 40 })
+    t.pass(`${dimensions} dimensions`)
+  }
+})
+
+await t.test('a scan over several blocks is exact', async (t) => {
+  const count = 2 * BLOCK_ROWS + 5
+  const index = filled(new VectorArena(), 7, count)
+  const query = sample(-1, 7)
+  const expected = Array.from({ length: count }, (_, seed) => ({ payload: seed, score: cosine(query, sample(seed, 7)) }))
+    .sort((a, b) => b.score - a.score)
+  const found = index.search(query, 25)
+  t.same(found.map(({ payload }) => payload), expected.slice(0, 25).map(({ payload }) => payload))
+  t.equal(index.search(query, Infinity).length, count, 'k above the size finds all')
+})
+
+await t.test('asks the filter only for rows that would enter the result', async (t) => {
+  const index = new VectorIndex<string>(new VectorArena(), 2)
+  index.add('near', new Float32Array([1, 0.1]))
+  index.add('far', new Float32Array([-1, 0]))
+  index.add('nearest', new Float32Array([1, 0]))
+  const asked: string[] = []
+  const found = index.search(new Float32Array([5, 0]), 1, (payload) => asked.push(payload) > 0)
+  t.same(found, [{ payload: 'nearest', score: 1 }])
+  t.same(asked, ['near', 'nearest'])
+  index.search(new Float32Array([5, 0]), 0, () => t.fail('k of 0 asks for nothing'))
+})
+
+await t.test('a filter may search and fill other indexes', async (t) => {
+  const arena = new VectorArena()
+  const index = filled(arena, 3, 20)
+  const query = sample(-1, 3)
+  const nested = index.search(query, 5, () => {
+    filled(arena, 384, 100).search(sample(-2, 384), 3)
+    return true
+  })
+  t.same(nested, index.search(query, 5))
+})
+
+await t.test('scores are cosines between -1 and 1', async (t) => {
+  const index = new VectorIndex<string>(new VectorArena(), 384)
+  const vector = sample(1, 384)
+  index.add('same', vector)
+  index.add('opposite', vector.map((element) => -element))
+  index.add('zero', new Float32Array(384))
+  const found = index.search(vector.map((element) => element * 1e-6), 3)
+  t.same(found.map(({ payload }) => payload), ['same', 'zero', 'opposite'])
+  t.same(found.map(({ score }) => Math.round(score * 1e5) / 1e5), [1, 0, -1])
+  t.same(index.search(new Float32Array(384), 3).map(({ score }) => score), [0, 0, 0], 'a zero query')
+  for (let seed = 0; seed < 200; seed++) {
+    const unit = sample(seed, 384)
+    const again = new VectorIndex<number>(new VectorArena(), 384)
+    again.add(seed, unit)
+    assert.ok(again.search(unit, 1)[0]!.score <= 1)
+  }
+})
+
+await t.test('keeps a copy of the vector', async (t) => {
+  const index = new VectorIndex<string>(new VectorArena(), 2)
+  const vector = new Float32Array([1, 0])
+  index.add('one', vector)
+  vector.fill(-1)
+  t.equal(index.search(new Float32Array([1, 0]), 1)[0]?.score, 1)
+})
+
+await t.test('removing is idempotent and never touches another entry', async (t) => {
+  const arena = new VectorArena()
+  const index = new VectorIndex<string>(arena, 1)
+  const other = new VectorIndex<string>(arena, 1)
+  const one = index.add('one', new Float32Array([1]))
+  const two = index.add('two', new Float32Array([1]))
+  other.add('other', new Float32Array([1]))
+  index.remove(one)
+  index.remove(one)
+  other.remove(two)
+  t.equal(other.size, 1, 'an entry of another index')
+  t.same(index.search(new Float32Array([1]), 9), [{ payload: 'two', score: 1 }])
+  index.release()
+  index.add('three', new Float32Array([1]))
+  index.remove(one)
+  index.remove(two)
+  t.same(index.search(new Float32Array([1]), 9), [{ payload: 'three', score: 1 }], 'entries from before a release')
+})
+
+await t.test('refuses vectors of another length, with NaN or with infinity', async (t) => {
+  const arena = new VectorArena()
+  const index = filled(arena, 3, 2)
+  const bad: Array<[number[], RegExp]> = [
+    [[1, 2], /has 3 dimensions, not 2/],
+    [[1, 2, 3, 4], /has 3 dimensions, not 4/],
+    [[], /has 3 dimensions, not 0/],
+    [[1, NaN, 3], /Element 1 of the vector is NaN/],
+    [[1, 2, Infinity], /Element 2 of the vector is Infinity/],
+    [[-Infinity, 2, Infinity], /Element 0 of the vector is -Infinity/],
+  ]
+  for (const [elements, message] of bad) {
+    const vector = new Float32Array(elements)
+    t.throws(() => index.add(9, vector), { name: 'RangeError', message })
+    t.throws(() => index.search(vector, 1), { name: 'RangeError', message })
+  }
+  t.equal(index.size, 2)
+  t.equal(index.search(sample(1, 3), 1)[0]?.payload, 1, 'what was there is still found')
+  for (const dimensions of [0, -1, 1.5, NaN]) {
+    t.throws(() => new VectorIndex(arena, dimensions), { name: 'RangeError', message: /whole number of dimensions/ })
+  }
+})

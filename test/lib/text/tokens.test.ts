@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { decode, encode } from 'gpt-tokenizer/encoding/o200k_base'
+import t from 'tap'
+import { countTokens } from '../../../lib/text/tokens.js'
+
+const ordinary = { disallowedSpecial: new Set<string>() }
+
+/** The time bound is generous: it tells linear (some 10 ms) from quadratic (over a second), on a busy machine too. */
+const BOUND_MS = 700
+
+await t.test('counts are those of o200k_base', async (t) => {
+  t.equal(countTokens(''), 0)
+  t.equal(countTokens('hello world'), 2)
+  t.equal(countTokens('The quick brown fox jumps over the lazy dog.'), 10)
+  t.equal(countTokens('今天天气很好。'), encode('今天天气很好。').length)
+})
+
+await t.test('text that spells a special token is ordinary text', async (t) => {
+  for (const text of ['<|endoftext|>', 'a <|endoftext|> b', '<|im_start|>system<|im_sep|>x<|im_end|>', '<|endofprompt|>'.repeat(50)]) {
+    const tokens = encode(text, ordinary)
+    t.equal(countTokens(text), tokens.length)
+    t.equal(decode(tokens), text, 'no special token stands for it')
+    t.ok(countTokens(text) > 5)
+  }
+})
+
+await t.test('a long text of words is counted exactly', async (t) => {
+  const parts = ['Some words, 12345678 numbers… ', 'C’était l’été.\n\n', '「東京」に行く。', "it's ", 'https://example.com/a/b?c=d ', '👩‍💻!!!\r\n', '    indented\t', '0'.repeat(200) + ' ']
+  t.doesNotThrow(() => fc.assert(fc.property(fc.array(fc.constantFrom(...parts), { minLength: 20, maxLength: 200 }), (chosen) => {
+    const text = chosen.join('')
+    assert.equal(countTokens(text), encode(text).length)
+  }), { numRuns: 30 }))
+})
+
+await t.test('long runs are counted in bounded time and close to exactly', async (t) => {
+  const letters = Array.from({ length: 2_000 }, (_, i) => 'etaoinshrdlu'[(i * i + 7 * i) % 12]).join('')
+  const han = Array.from({ length: 2_000 }, (_, i) => String.fromCharCode(0x4e00 + (i * 37) % 3_000)).join('')
+  for (const run of ['a'.repeat(2_000), ' '.repeat(2_000), '='.repeat(2_000), '\n/'.repeat(1_000), '😀'.repeat(1_000), letters, han]) {
+    const exact = encode(run).length
+    const cuts = run.length / 256
+    t.ok(Math.abs(countTokens(run) - exact) <= Math.max(2, 2 * cuts), `${JSON.stringify(run.slice(0, 8))}: ${countTokens(run)} for ${exact}`)
+  }
+  const base64 = Array.from({ length: 50_000 }, (_, i) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[(i * i * 31 + i * 17) % 64]).join('')
+  for (const text of ['a'.repeat(50_000), ' '.repeat(50_000), '.'.repeat(50_000), '.' + '\n/'.repeat(25_000), '.\u0301'.repeat(25_000), base64]) {
+    const start = performance.now()
+    countTokens(text)
+    const took = performance.now() - start
+    t.ok(took < BOUND_MS, `${JSON.stringify(text.slice(0, 8))}: ${took.toFixed(1)} ms`)
+  }
+})
+
+await t.test('any string is counted', async (t) => {
+  t.doesNotThrow(() => fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 }), (units) => {
+    const text = String.fromCharCode(...units)
+    const count = countTokens(text)
+    // A token is one byte at least, and a unit three bytes at most.
+    if (count > 3 * text.length || (count === 0) !== (text === '')) throw new Error(`${count} tokens of ${text.length} units`)
+  }), { numRuns: 500 }))
+})
