@@ -1,0 +1,123 @@
+import { PERMISSIONS, type Permission } from '../access/access-control.js'
+import { ServiceError } from '../errors.js'
+import type { RequestContext } from '../identity/context.js'
+import { isUuid } from '../ids.js'
+import { guarded } from '../retrieval/retriever.js'
+import type { BankSummary } from '../stores/vector-store.js'
+import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
+import { bankOf, type Dependencies } from './dependencies.js'
+import { clamp, nullableInstant, readFilters, toRecord } from './records.js'
+import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
+
+const DEFAULT_PAGE = 50
+const MAX_PAGE = 200
+/** Summaries read from the store at a time while those that the caller may not read are skipped. */
+const READ_AHEAD = 500
+const MAX_TAG_COUNTS = 100
+
+/** What there is: banks, their figures and their memories. */
+export class Banks {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** The banks on which the caller has `read`, by name. */
+  async list (query: PageQuery, context: RequestContext): Promise<BanksAnswer> {
+    const { access } = this.#deps
+    const limit = pageSize(query.limit)
+    const banks: BankSummary[] = []
+    let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
+    for (;;) {
+      const page = await this.#summaries({ tenantId: context.tenantId, limit: READ_AHEAD, ...(after !== undefined && { after }) })
+      // One more than a page tells whether there is a next one.
+      banks.push(...page.filter(({ bankId }) => access.decide(context, 'read', bankId).allowed).slice(0, limit + 1 - banks.length))
+      if (banks.length > limit || page.length < READ_AHEAD) break
+      after = page.at(-1)!
+    }
+    const shown = banks.slice(0, limit)
+    return { banks: shown.map(toBankAnswer), next_cursor: banks.length > limit ? encodeCursor([shown.at(-1)!.bankId]) : null }
+  }
+
+  async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {
+    this.#deps.access.require(context, 'read', bankId)
+    const bank = bankOf(context, bankId)
+    const [summary] = await this.#summaries({ ...bank, limit: 1 })
+    return toBankAnswer(summary ?? { ...bank, memoryCount: 0, lastRetainedAt: null })
+  }
+
+  async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
+    const { access, store, clock } = this.#deps
+    access.require(context, 'read', bankId)
+    const statistics = await guarded(store.statistics(bankOf(context, bankId), clock()))
+    return {
+      ...toBankAnswer(statistics),
+      chunk_count: statistics.passageCount,
+      token_count: statistics.tokens,
+      first_retained_at: nullableInstant(statistics.firstRetainedAt),
+      first_occurred_at: nullableInstant(statistics.firstOccurredAt),
+      last_occurred_at: nullableInstant(statistics.lastOccurredAt),
+      tags: [...statistics.tagCounts]
+        .sort(([tagA, a], [tagB, b]) => b - a || (tagA < tagB ? -1 : 1))
+        .slice(0, MAX_TAG_COUNTS)
+        .map(([tag, memoryCount]) => ({ tag, memory_count: memoryCount })),
+    }
+  }
+
+  /** Newest first. */
+  async memories (bankId: string, query: MemoriesQuery, context: RequestContext): Promise<MemoriesAnswer> {
+    const { access, store, clock } = this.#deps
+    access.require(context, 'read', bankId)
+    const limit = pageSize(query.limit)
+    const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
+    const memories = await guarded(store.list(bankOf(context, bankId), {
+      now: clock(),
+      limit: limit + 1,
+      filters: readFilters(query),
+      ...(place !== undefined && { after: { retainedAt: place[0], memoryId: place[1] } }),
+    }))
+    const shown = memories.slice(0, limit)
+    const last = shown.at(-1)
+    return {
+      memories: shown.map((memory) => toRecord(bankId, memory)),
+      next_cursor: memories.length > limit && last !== undefined ? encodeCursor([last.retainedAt, last.memoryId]) : null,
+    }
+  }
+
+  /** @throws ServiceError not_found */
+  async memory (bankId: string, memoryId: string, context: RequestContext): Promise<MemoryRecord> {
+    const { access, store, clock } = this.#deps
+    access.require(context, 'read', bankId)
+    const memory = isUuid(memoryId) ? await guarded(store.get(bankOf(context, bankId), memoryId.toLowerCase(), clock())) : undefined
+    if (memory === undefined) throw new ServiceError('not_found', 'No such memory')
+    return toRecord(bankId, memory)
+  }
+
+  /** What the caller may do on a bank, and which grant or policy says so. */
+  permissions (bankId: string, context: RequestContext): Array<{ permission: Permission, granted_by: string }> {
+    return PERMISSIONS.flatMap((permission) => {
+      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId)
+      return allowed ? [{ permission, granted_by: grantedBy! }] : []
+    })
+  }
+
+  /** For operators: banks over all tenants, or of one. */
+  async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
+    const summaries = await this.#summaries({ ...only, limit: Infinity })
+    if (only.bankId !== undefined && summaries.length === 0) throw new ServiceError('not_found', 'No such bank')
+    return { banks: summaries.map((summary) => ({ tenant_id: summary.tenantId, ...toBankAnswer(summary) })) }
+  }
+
+  async #summaries (request: Omit<Parameters<Dependencies['store']['listBanks']>[0], 'now'>): Promise<BankSummary[]> {
+    return await guarded(this.#deps.store.listBanks({ now: this.#deps.clock(), ...request }))
+  }
+}
+
+function pageSize (limit: number | undefined): number {
+  return clamp(limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
+}
+
+function toBankAnswer ({ bankId, memoryCount, lastRetainedAt }: BankSummary): BankAnswer {
+  return { bank_id: bankId, memory_count: memoryCount, last_retained_at: nullableInstant(lastRetainedAt) }
+}

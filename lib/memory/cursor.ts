@@ -1,0 +1,27 @@
+import { invalidField } from '../errors.js'
+
+/**
+ * Cursors are opaque to clients: base64url of a JSON array. They carry a place in an order and no rights.
+ * @throws ServiceError invalid_request when the text is no cursor of ours with parts that `check` accepts
+ */
+export function decodeCursor<T> (cursor: string, check: (parts: unknown) => parts is T): T {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    if (check(parts)) return parts
+  } catch {
+    // Not JSON: answered below like any other cursor that is not ours.
+  }
+  throw invalidField('cursor', 'is not a cursor that this service gave')
+}
+
+export function encodeCursor (parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, memoryId: string] {
+  return Array.isArray(parts) && parts.length === 2 && Number.isSafeInteger(parts[0]) && typeof parts[1] === 'string'
+}
+
+export function isBankPlace (parts: unknown): parts is [bankId: string] {
+  return Array.isArray(parts) && parts.length === 1 && typeof parts[0] === 'string'
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { invalidRequest, type FieldError } from '../errors.js'
+import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
+import type { BankPolicy } from '../policy/settings.js'
+import type { Memory } from '../stores/vector-store.js'
+import { countTokens } from '../text/tokens.js'
+import { instantField } from './records.js'
+import type { RetainItem } from './schemas.js'
+
+/** A memory that has passed every check, on its way to the index. */
+export interface PreparedMemory {
+  memory: Memory
+  fingerprint: string
+  redactions: string[]
+}
+
+/**
+ * Checks one item against the bank's policy and makes the memory of it.
+ * @param at what stands before a field's name in an error, for instance `items[3].`
+ * @throws ServiceError invalid_request that names every wrong field
+ */
+export function prepare (item: RetainItem, identity: { memoryId: string, retainedAt: number }, policy: BankPolicy, at: string): PreparedMemory {
+  const errors: FieldError[] = []
+  const check = (field: string, problem: string | undefined) => {
+    if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
+  }
+  const text = item.content.trim()
+  check('content', checkContent(text, policy))
+  // The same set of tags is the same set in any order, so it is kept once and sorted.
+  const tags = [...new Set(item.tags)].sort()
+  for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
+  check('document_id', checkText(item.document_id ?? ''))
+  check('source', checkText(item.source ?? ''))
+  const screened = screenMetadata(item.metadata ?? {}, policy)
+  for (const { field, message } of screened.errors) check(field, message)
+  const occurredAt = item.occurred_at === undefined ? null : instantField(`${at}occurred_at`, item.occurred_at)
+  const expiresAt = item.expires_at === undefined ? null : instantField(`${at}expires_at`, item.expires_at)
+  if (errors.length > 0) throw invalidRequest(errors)
+  const memory: Memory = {
+    ...identity,
+    text,
+    tags,
+    metadata: screened.metadata,
+    occurredAt,
+    expiresAt,
+    documentId: item.document_id ?? null,
+    source: item.source ?? null,
+    tokens: countTokens(text),
+  }
+  return { memory, fingerprint: fingerprint(memory), redactions: screened.redactions }
+}
+
+/**
+ * What makes a retain an exact repeat: the content after NFC, trimming and single spaces, the set of tags, the document
+ * and the time. SHA-256 in hex.
+ */
+function fingerprint ({ text, tags, documentId, occurredAt }: Memory): string {
+  const content = text.normalize('NFC').trim().replace(/\s+/gu, ' ')
+  return createHash('sha256').update(JSON.stringify([content, tags, documentId, occurredAt])).digest('hex')
+}

@@ -1,0 +1,71 @@
+import { invalidField, invalidRequest } from '../errors.js'
+import type { BankKey, RequestContext } from '../identity/context.js'
+import type { Retrieved } from '../retrieval/retriever.js'
+import { bankOf, type Dependencies } from './dependencies.js'
+import { clamp, readFilters, toHit } from './records.js'
+import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
+
+const DEFAULT_MAX_RESULTS = 10
+const MAX_RESULTS = 1000
+
+/** recall. */
+export class Reader {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
+    const { admission, settings, retriever } = this.#deps
+    const banks = readableBanks(request, context, this.#deps)
+    const filters = readFilters(request)
+    admission.admit('recall', context, banks)
+    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ bankId }) => settings.of(bankId).homeostasis.recall_max_tokens))
+    const retrieved = await retriever.retrieve({
+      query: request.query,
+      banks,
+      filters,
+      limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
+      ...(request.min_score !== undefined && { minScore: request.min_score }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(signal !== undefined && { signal }),
+    })
+    const explain = request.explain === true
+    return {
+      hits: retrieved.hits.map((hit) => toHit(hit, explain)),
+      total_available: retrieved.total,
+      truncated: retrieved.truncated,
+      usage: { tokens: retrieved.tokens },
+      ...(explain && { trace: toTrace(retrieved) }),
+    }
+  }
+}
+
+/**
+ * The banks that a request names, each once.
+ * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
+ *   access_denied for the first bank that the caller may not read
+ */
+export function readableBanks (request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext, { access }: Dependencies): BankKey[] {
+  if ((request.bank_id === undefined) === (request.banks === undefined)) {
+    throw invalidRequest([{ field: '', message: 'Exactly one of bank_id and banks must be given' }])
+  }
+  if (request.query.trim() === '') throw invalidField('query', 'must not be blank')
+  const names = [...new Set(request.banks ?? [request.bank_id!])]
+  for (const name of names) access.require(context, 'read', name)
+  return names.map((name) => bankOf(context, name))
+}
+
+/** The request's own budget, under the tightest ceiling of the banks; the ceiling alone when the request names none. */
+export function tokenBudget (requested: number | undefined, ceilings: ReadonlyArray<number | undefined>): number | undefined {
+  const limits = [requested, ...ceilings].filter((limit) => limit !== undefined)
+  return limits.length === 0 ? undefined : Math.min(...limits)
+}
+
+function toTrace ({ stages, strategies }: Retrieved): Trace {
+  return {
+    stages: stages.map(({ name, durationMs }) => ({ name, duration_ms: Math.round(durationMs * 1000) / 1000 })),
+    strategies,
+  }
+}

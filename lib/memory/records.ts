@@ -1,0 +1,71 @@
+import { formatInstant, parseInstant } from '../clock.js'
+import { invalidField } from '../errors.js'
+import type { FusedCandidate } from '../retrieval/fusion.js'
+import type { Filters, Memory } from '../stores/vector-store.js'
+import type { Hit, MemoryRecord } from './schemas.js'
+
+const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
+
+/** @throws ServiceError invalid_request that names the field */
+export function instantField (field: string, text: string): number {
+  const instant = parseInstant(text)
+  if (instant === undefined) throw invalidField(field, INSTANT_RULE)
+  return instant
+}
+
+/** A clamp for sizes of pages and answers. */
+export function clamp (value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value))
+}
+
+/** The filters as clients write them. */
+export interface WireFilters {
+  tags?: string[]
+  tags_match?: 'any' | 'all'
+  metadata?: Filters['metadata']
+  occurred_after?: string
+  occurred_before?: string
+  as_of?: string
+}
+
+export function readFilters (wire: WireFilters): Filters {
+  if (wire.tags_match !== undefined && wire.tags === undefined) throw invalidField('tags_match', 'needs tags')
+  return {
+    ...(wire.tags !== undefined && { tags: { values: wire.tags, match: wire.tags_match ?? 'any' } }),
+    ...(wire.metadata !== undefined && { metadata: wire.metadata }),
+    ...(wire.occurred_after !== undefined && { occurredAfter: instantField('occurred_after', wire.occurred_after) }),
+    ...(wire.occurred_before !== undefined && { occurredBefore: instantField('occurred_before', wire.occurred_before) }),
+    ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
+  }
+}
+
+export function toRecord (bankId: string, memory: Memory): MemoryRecord {
+  return {
+    memory_id: memory.memoryId,
+    bank_id: bankId,
+    text: memory.text,
+    tags: [...memory.tags],
+    metadata: memory.metadata,
+    occurred_at: nullableInstant(memory.occurredAt),
+    retained_at: formatInstant(memory.retainedAt),
+    expires_at: nullableInstant(memory.expiresAt),
+    document_id: memory.documentId,
+    source: memory.source,
+  }
+}
+
+export function toHit (candidate: FusedCandidate, explain: boolean): Hit {
+  const { bank, memory, score, passageCount, passages, strategies } = candidate
+  return {
+    ...toRecord(bank.bankId, memory),
+    score,
+    ...(passageCount > 1 && {
+      passages: passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score })),
+    }),
+    ...(explain && { scores: strategies }),
+  }
+}
+
+export function nullableInstant (instant: number | null): string | null {
+  return instant === null ? null : formatInstant(instant)
+}

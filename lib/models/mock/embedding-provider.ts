@@ -1,0 +1,37 @@
+import { analyzeText } from '../../text/analysis.js'
+import type { EmbeddingProvider } from '../embedding-provider.js'
+
+const DIMENSIONS = 256
+
+/**
+ * Hashed bags of stems (feature hashing, Weinberger et al. 2009): deterministic, without a model, and blind to meaning.
+ * It lets the semantic path be built and tested; its weight is 0 because on real conversations a hashed vector beside
+ * BM25 only spoils the ranking.
+ */
+export class MockEmbeddingProvider implements EmbeddingProvider {
+  readonly dimensions = DIMENSIONS
+  readonly fusionWeight = 0
+
+  async embed (texts: readonly string[]): Promise<Float32Array[]> {
+    return texts.map(hashedBag)
+  }
+}
+
+function hashedBag (text: string): Float32Array {
+  const vector = new Float32Array(DIMENSIONS)
+  for (const [term, count] of analyzeText(text).terms) {
+    const hash = fnv1a(term)
+    const index = hash % DIMENSIONS
+    // The sign bit keeps colliding terms from always adding up.
+    vector[index] = vector[index]! + (hash & 0x8000_0000 ? -count : count)
+  }
+  const length = Math.hypot(...vector)
+  return length === 0 ? vector : vector.map((value) => value / length)
+}
+
+/** FNV-1a, 32 bits, over UTF-16 code units. */
+function fnv1a (text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return hash >>> 0
+}

@@ -1,0 +1,83 @@
+import { analyzeQuery, analyzeText } from '../../text/analysis.js'
+import { sentences } from '../../text/sentences.js'
+import { countTokens } from '../../text/tokens.js'
+import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
+
+/** Sentences in an answer at most: what a reader takes in at a glance. */
+const MAX_SENTENCES = 3
+
+interface Quote {
+  text: string
+  /** Number of the evidence, from 1. */
+  source: number
+  terms: ReadonlySet<string>
+}
+
+/**
+ * Answers with sentences of the evidence, word for word, each with its mark; it invents nothing and needs no network.
+ * The sentences are those that share the rarest terms with the question.
+ */
+export class MockLanguageModel implements LanguageModel {
+  async generate ({ messages, grounding, maxTokens }: GenerateRequest): Promise<Generation> {
+    const text = answer(grounding.question, grounding.evidence, maxTokens)
+    return {
+      text,
+      usage: {
+        inputTokens: messages.reduce((sum, message) => sum + countTokens(message.content), 0),
+        outputTokens: countTokens(text),
+      },
+    }
+  }
+}
+
+function answer (question: string, evidence: readonly Evidence[], maxTokens: number): string {
+  const quotes = evidence.flatMap(({ text }, index) => sentences(text).map(({ start, end }): Quote => ({
+    text: text.slice(start, end),
+    source: index + 1,
+    terms: new Set(analyzeText(text.slice(start, end)).terms.keys()),
+  })))
+  const chosen = choose(analyzeQuery(question), quotes)
+  const parts: string[] = []
+  let tokens = 0
+  for (const quote of chosen) {
+    const part = `${quote.text} [${quote.source}]`
+    const cost = countTokens(part) + 1
+    if (tokens + cost > maxTokens) {
+      if (parts.length === 0) parts.push(shorten(quote, maxTokens))
+      break
+    }
+    parts.push(part)
+    tokens += cost
+  }
+  return parts.join(' ')
+}
+
+/** The best sentences, best first; ties go to the better evidence, then to the earlier sentence. */
+function choose (terms: readonly string[], quotes: readonly Quote[]): Quote[] {
+  const weights = new Map(terms.map((term) => {
+    const frequency = quotes.filter((quote) => quote.terms.has(term)).length
+    return [term, Math.log(1 + quotes.length / (frequency + 1))]
+  }))
+  const scored = quotes.map((quote) => ({ quote, score: terms.reduce((sum, term) => sum + (quote.terms.has(term) ? weights.get(term)! : 0), 0) }))
+  const highest = Math.max(...scored.map(({ score }) => score))
+  // Half of the best is where a sentence stops being about the question. With no shared word at all, the best evidence speaks first.
+  return scored
+    .filter(({ score }) => score >= highest / 2)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, highest === 0 ? 1 : MAX_SENTENCES)
+    .map(({ quote }) => quote)
+}
+
+/** As many whole words of the sentence as fit, at least one. */
+function shorten (quote: Quote, maxTokens: number): string {
+  const words = quote.text.split(/\s+/u)
+  const cut = (kept: number) => `${words.slice(0, kept).join(' ')} … [${quote.source}]`
+  let low = 1
+  let high = words.length
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (countTokens(cut(middle)) <= maxTokens) low = middle
+    else high = middle - 1
+  }
+  return cut(low)
+}

@@ -1,0 +1,128 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../clock.js'
+import { ServiceError, invalidRequest } from '../errors.js'
+import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import type { PolicySettings } from './settings.js'
+
+export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+/**
+ * Counters kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks than
+ * that, the counter that was idle longest is given up, which forgives its owner at most one minute's (or day's) use.
+ */
+const MAX_COUNTERS = 100_000
+
+interface Bucket {
+  tokens: number
+  refilledAt: number
+}
+
+interface Charge {
+  key: string
+  name: string
+  perMinute: number
+}
+
+/** An operation that has been let in. */
+export interface Admission {
+  /** Gives the day's quota back when the operation came to nothing through no fault of the caller. */
+  release (): void
+}
+
+/** Rate limits (token bucket a principal and bank) and daily quotas (a bank and UTC day), bounded in memory. */
+export class AdmissionControl {
+  readonly #settings: PolicySettings
+  readonly #clock: Clock
+  readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_COUNTERS })
+  readonly #used = new LRUCache<string, number>({ max: MAX_COUNTERS })
+
+  constructor (settings: PolicySettings, clock: Clock) {
+    this.#settings = settings
+    this.#clock = clock
+  }
+
+  /**
+   * Charges every limit on every bank, or none of them and throws.
+   * @param items what the operation costs: a batch counts each item
+   * @throws ServiceError rate_limited or quota_exceeded with `retry_after_seconds`; invalid_request when the batch is
+   *   larger than a limit ever lets through
+   */
+  admit (operation: Operation, context: RequestContext, banks: readonly BankKey[], items = 1): Admission {
+    const now = this.#clock()
+    const charges = banks.flatMap((bank) => this.#charges(operation, context, bank))
+    const quotas = banks.flatMap((bank) => this.#quota(operation, bank, now))
+    this.#checkRates(charges, items, now)
+    for (const { key, limit, name } of quotas) {
+      if (items > limit) throw tooLarge(name, limit)
+      if ((this.#used.get(key) ?? 0) + items > limit) throw refused('quota_exceeded', `${name} (${limit}) is used up`, DAY - now % DAY)
+    }
+    for (const { key, perMinute } of charges) {
+      const bucket = this.#refilled(key, perMinute, now)
+      this.#buckets.set(key, { tokens: bucket.tokens - items, refilledAt: now })
+    }
+    for (const { key } of quotas) this.#used.set(key, (this.#used.get(key) ?? 0) + items)
+    return {
+      release: () => {
+        for (const { key } of quotas) this.#used.set(key, Math.max(0, (this.#used.get(key) ?? 0) - items))
+      },
+    }
+  }
+
+  #checkRates (charges: readonly Charge[], items: number, now: number): void {
+    let wait = 0
+    let tightest: Charge | undefined
+    for (const charge of charges) {
+      if (items > charge.perMinute) throw tooLarge(charge.name, charge.perMinute)
+      // Refilling adds fractions; a hair's breadth below a whole token is a whole token.
+      const missing = items - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
+      const needed = missing * MINUTE / charge.perMinute
+      if (needed > wait) {
+        wait = needed
+        tightest = charge
+      }
+    }
+    if (tightest !== undefined) throw refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+  }
+
+  #refilled (key: string, perMinute: number, now: number): Bucket {
+    const bucket = this.#buckets.get(key)
+    if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
+    // A clock that was set back must not take tokens away.
+    const elapsed = Math.max(0, now - bucket.refilledAt)
+    return { tokens: Math.min(perMinute, bucket.tokens + elapsed * perMinute / MINUTE), refilledAt: now }
+  }
+
+  #charges (operation: Operation, context: RequestContext, bank: BankKey): Charge[] {
+    const limits = this.#settings.of(bank.bankId).homeostasis.rate_limits
+    if (limits === undefined) return []
+    const charges: Charge[] = []
+    for (const scope of [operation, 'global'] as const) {
+      const perMinute = limits[`${scope}_per_minute`]
+      // A principal has no white space, so the key cannot be read in two ways.
+      if (perMinute !== undefined) charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute })
+    }
+    return charges
+  }
+
+  #quota (operation: Operation, bank: BankKey, now: number): Array<{ key: string, name: string, limit: number }> {
+    if (operation !== 'retain' && operation !== 'reflect') return []
+    const limit = this.#settings.of(bank.bankId).homeostasis.quotas?.[`${operation}_per_day`]
+    if (limit === undefined) return []
+    return [{ key: `${operation} ${Math.floor(now / DAY)} ${bankKeyString(bank)}`, name: `${operation}_per_day`, limit }]
+  }
+}
+
+function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new ServiceError(code, `The limit ${what}; try again in ${seconds} s`, {
+    members: { retry_after_seconds: seconds },
+    headers: { 'retry-after': String(seconds) },
+  })
+}
+
+/** Waiting would not help, so this is no 429. */
+function tooLarge (name: string, limit: number): ServiceError {
+  return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
+}

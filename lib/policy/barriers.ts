@@ -1,0 +1,47 @@
+import type { FieldError } from '../errors.js'
+import type { Metadata } from '../stores/vector-store.js'
+import type { BankPolicy } from './settings.js'
+
+export const DEFAULT_MAX_CONTENT_LENGTH = 50_000
+export const DEFAULT_MAX_METADATA_BYTES = 4096
+
+/** @returns what is wrong with the trimmed content; undefined when nothing is */
+export function checkContent (content: string, policy: BankPolicy): string | undefined {
+  if (content === '') return 'must not be empty'
+  const maxLength = policy.barriers.validation?.max_content_length ?? DEFAULT_MAX_CONTENT_LENGTH
+  // Characters are code points: counting them is only needed where the cheaper code units are too many.
+  if (content.length > maxLength && [...content].length > maxLength) return `must not be longer than ${maxLength} characters`
+  const maxBytes = policy.homeostasis.retain_max_content_bytes
+  if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
+  return checkText(content)
+}
+
+/** Text that every store can keep: PostgreSQL has no NUL, and a lone surrogate has no UTF-8. */
+export function checkText (text: string): string | undefined {
+  if (text.includes('\u0000')) return 'must not contain the character U+0000'
+  if (!text.isWellFormed()) return 'must be well-formed Unicode'
+  return undefined
+}
+
+/**
+ * Removes blocked keys (compared without regard to case), then checks what is left.
+ * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
+ */
+export function screenMetadata (metadata: Metadata, policy: BankPolicy): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+  const blocked = policy.barriers.metadata?.blocked_keys?.map((key) => key.toLowerCase()) ?? []
+  const redactions: string[] = []
+  const errors: FieldError[] = []
+  const kept = Object.entries(metadata).filter(([key, value]) => {
+    if (blocked.includes(key.toLowerCase())) {
+      redactions.push(`metadata.${key}`)
+      return false
+    }
+    const problem = checkText(key) ?? (typeof value === 'string' ? checkText(value) : undefined)
+    if (problem !== undefined) errors.push({ field: 'metadata', message: problem })
+    return true
+  })
+  const result = Object.fromEntries(kept)
+  const maxBytes = policy.barriers.metadata?.max_metadata_size_bytes ?? DEFAULT_MAX_METADATA_BYTES
+  if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) errors.push({ field: 'metadata', message: `must not be larger than ${maxBytes} bytes as JSON` })
+  return { metadata: result, redactions, errors }
+}

@@ -1,0 +1,74 @@
+import { isAbsolute, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** A provider that cannot be had: an unknown name, a module that does not load, a class that lacks a method. Ends the start. */
+export class ProviderError extends Error {
+  constructor (message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'ProviderError'
+  }
+}
+
+export type ProviderConfig = Readonly<Record<string, unknown>>
+
+export interface ProviderKind<T extends object> {
+  /** The configuration key, for messages: `vector_store`. */
+  key: string
+  registered: Readonly<Record<string, (config: ProviderConfig) => T>>
+  /** What the interface demands of an instance. */
+  methods: ReadonlyArray<keyof T & string>
+}
+
+/**
+ * Makes the provider that the configuration names.
+ * @param name a registered name, or `module:Class` — split at the last colon; a module that starts with `.` or `/` is a
+ *   file (relative to `baseDirectory`), any other a package
+ * @param config the `_config` map, handed to the factory or the constructor as it stands
+ * @throws ProviderError that names the configuration key and never a value of the map
+ */
+export async function makeProvider<T extends object> (kind: ProviderKind<T>, name: string, config: ProviderConfig, baseDirectory: string): Promise<T> {
+  const factory = Object.hasOwn(kind.registered, name) ? kind.registered[name] : undefined
+  if (factory !== undefined) return factory(config)
+  const colon = name.lastIndexOf(':')
+  if (colon <= 0 || colon === name.length - 1) {
+    throw new ProviderError(`${kind.key}: found ${JSON.stringify(name)}, allowed are ${Object.keys(kind.registered).join(', ')} and module:Class`)
+  }
+  const Class = await loadClass(kind.key, name.slice(0, colon), name.slice(colon + 1), baseDirectory)
+  const instance = construct(kind.key, name, Class, config)
+  const missing = kind.methods.filter((method) => typeof Reflect.get(instance, method) !== 'function')
+  if (missing.length > 0) throw new ProviderError(`${kind.key}: ${name} lacks ${missing.map((method) => `${method}()`).join(', ')}`)
+  return instance as T
+}
+
+/** @throws ProviderError when the map has a key that the provider does not know */
+export function refuseUnknownKeys (key: string, config: ProviderConfig, known: readonly string[]): void {
+  const unknown = Object.keys(config).filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new ProviderError(`${key}: ${unknown.join(', ')} ${unknown.length === 1 ? 'is not a known key' : 'are not known keys'}; ${known.length === 0 ? 'there is nothing to set' : `allowed are ${known.join(', ')}`}`)
+  }
+}
+
+async function loadClass (key: string, module: string, className: string, baseDirectory: string): Promise<new (config: ProviderConfig) => unknown> {
+  const isFile = module.startsWith('.') || isAbsolute(module)
+  let loaded: Record<string, unknown>
+  try {
+    loaded = await import(isFile ? pathToFileURL(resolve(baseDirectory, module)).href : module) as Record<string, unknown>
+  } catch (cause) {
+    throw new ProviderError(`${key}: the module ${JSON.stringify(module)} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+  const found = loaded[className]
+  if (typeof found !== 'function') {
+    throw new ProviderError(`${key}: ${JSON.stringify(module)} exports no class ${className}; it exports ${Object.keys(loaded).join(', ') || 'nothing'}`)
+  }
+  return found as new (config: ProviderConfig) => unknown
+}
+
+function construct (key: string, name: string, Class: new (config: ProviderConfig) => unknown, config: ProviderConfig): object {
+  try {
+    const instance = new Class(config)
+    if (typeof instance === 'object' && instance !== null) return instance
+  } catch (cause) {
+    throw new ProviderError(`${key}: ${name} could not be made: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+  throw new ProviderError(`${key}: ${name} is not a class`)
+}

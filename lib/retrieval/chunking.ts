@@ -1,0 +1,53 @@
+import { sentences } from '../text/sentences.js'
+
+export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
+
+export interface Span {
+  /** UTF-16 offsets, half-open. */
+  start: number
+  end: number
+}
+
+/**
+ * Splits a text into passages of at most `maxCharacters` UTF-16 units, at ends of sentences where it can, else at white
+ * space, else between characters (never inside a surrogate pair). A text that fits is one passage over all of it.
+ * @returns spans in order, not overlapping, that cover everything but white space
+ */
+export function chunk (text: string, maxCharacters: number): Span[] {
+  if (text.length <= maxCharacters) return [{ start: 0, end: text.length }]
+  const spans: Span[] = []
+  let current: Span | undefined
+  for (const sentence of sentences(text)) {
+    for (const piece of pieces(text, sentence, maxCharacters)) {
+      if (current !== undefined && piece.end - current.start <= maxCharacters) {
+        current.end = piece.end
+      } else {
+        current = { ...piece }
+        spans.push(current)
+      }
+    }
+  }
+  return spans
+}
+
+/** A sentence that is too long by itself, in parts that are not. */
+function * pieces (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
+  let { start } = sentence
+  while (sentence.end - start > maxCharacters) {
+    const end = cutBefore(text, start, start + maxCharacters)
+    yield { start, end }
+    start = end
+    while (start < sentence.end && /\s/u.test(text[start]!)) start++
+  }
+  if (start < sentence.end) yield { start, end: sentence.end }
+}
+
+/** The best place to cut at or before `limit`: behind the last word if the cut keeps half of the room, else a character's edge. */
+function cutBefore (text: string, start: number, limit: number): number {
+  for (let at = limit; at > start + (limit - start) / 2; at--) {
+    if (/\s/u.test(text[at]!)) return at
+  }
+  const code = text.charCodeAt(limit)
+  const splitsPair = code >= 0xdc00 && code <= 0xdfff
+  return splitsPair ? limit - 1 : limit
+}

@@ -1,0 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** How far a signed timestamp may lie from now, either way. */
+const TOLERANCE_SECONDS = 300
+
+export interface SignatureRule {
+  secret: string
+  /** Headers, lower-cased. */
+  header: string
+  timestampHeader?: string
+}
+
+/** A header as Node gives it; one that is repeated comes as a list and is refused. */
+export type HeaderLookup = (name: string) => string | string[] | undefined
+
+/**
+ * HMAC-SHA256 in hex, with or without `sha256=`, over the raw body, or over `<timestamp>.<raw body>`.
+ * The digests are compared in constant time.
+ */
+export function isSigned (rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number): boolean {
+  const given = header(rule.header)
+  if (typeof given !== 'string') return false
+  const hmac = createHmac('sha256', rule.secret)
+  if (rule.timestampHeader !== undefined) {
+    const timestamp = header(rule.timestampHeader)
+    if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp.trim())) return false
+    if (Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false
+    hmac.update(`${timestamp.trim()}.`)
+  }
+  const expected = hmac.update(body).digest()
+  const hex = given.trim().replace(/^sha256=/i, '')
+  if (!/^[0-9a-f]{64}$/i.test(hex)) return false
+  return timingSafeEqual(expected, Buffer.from(hex, 'hex'))
+}

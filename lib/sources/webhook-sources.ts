@@ -1,0 +1,139 @@
+import { Ajv } from 'ajv'
+import { Type, type Static } from 'typebox'
+import { formatInstant, parseInstant, type Clock } from '../clock.js'
+import type { SourceConfig } from '../config/schema.js'
+import { invalidField, invalidRequest, ServiceError } from '../errors.js'
+import type { RequestContext } from '../identity/context.js'
+import type { MemoryService } from '../memory/service.js'
+import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
+import { resolvePointer } from './pointer.js'
+import { isSigned, type HeaderLookup, type SignatureRule } from './signature.js'
+
+const DEFAULT_HEADER = 'X-Signature-256'
+const DEFAULT_CONTENT_PATHS = ['/content', '/text']
+
+/** What a source takes from an event beside its content. */
+const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at'])
+type Extras = Static<typeof Extras>
+const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at'] as const
+
+const ajv = new Ajv({ strict: false, allErrors: true })
+ajv.addFormat('date-time', (text) => parseInstant(text) !== undefined)
+const areExtras = ajv.compile<Extras>(Extras)
+
+/** One source's state, as operators see it. */
+export interface SourceReport {
+  id: string
+  type: 'webhook'
+  target_bank: string
+  healthy: boolean
+  message: string
+  last_event_at: string | null
+  accepted: number
+  rejected: number
+}
+
+/** A webhook: who may send, whose memory it becomes, and how it fares. */
+export class WebhookSource {
+  readonly id: string
+  readonly #config: SourceConfig
+  readonly #memory: MemoryService
+  readonly #clock: Clock
+  readonly #rule: SignatureRule | undefined
+  #accepted = 0
+  #rejected = 0
+  #lastEventAt: number | null = null
+  #lastRefusal: string | undefined
+
+  constructor (id: string, config: SourceConfig, memory: MemoryService, clock: Clock) {
+    this.id = id
+    this.#config = config
+    this.#memory = memory
+    this.#clock = clock
+    this.#rule = signatureRule(config)
+  }
+
+  /** @throws ServiceError unauthenticated when the source asks for a signature and the request has no good one */
+  authenticate (header: HeaderLookup, body: Buffer): void {
+    if (this.#rule === undefined || isSigned(this.#rule, header, body, this.#clock())) return
+    // Anybody can send a bad signature, so it is counted and says nothing about the health of the source.
+    this.#rejected++
+    throw new ServiceError('unauthenticated', 'Invalid or missing signature')
+  }
+
+  /** Retains one event as the source's principal, under access control like anybody. */
+  async retain (event: unknown): Promise<RetainAnswer> {
+    const context: RequestContext = { principal: this.#config.principal ?? `service:${this.id}`, tenantId: null }
+    this.#lastEventAt = this.#clock()
+    try {
+      const answer = await this.#memory.writer.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, context)
+      this.#accepted++
+      this.#lastRefusal = undefined
+      return answer
+    } catch (error) {
+      this.#rejected++
+      this.#lastRefusal = error instanceof ServiceError ? error.code : 'internal_error'
+      throw error
+    }
+  }
+
+  report (): SourceReport {
+    return {
+      id: this.id,
+      type: this.#config.type,
+      target_bank: this.#config.target_bank,
+      healthy: this.#lastRefusal === undefined,
+      message: this.#lastRefusal !== undefined ? `last event refused: ${this.#lastRefusal}` : this.#lastEventAt === null ? 'no event yet' : 'ok',
+      last_event_at: this.#lastEventAt === null ? null : formatInstant(this.#lastEventAt),
+      accepted: this.#accepted,
+      rejected: this.#rejected,
+    }
+  }
+
+  #content (event: unknown): string {
+    const paths = this.#config.content_path === undefined ? DEFAULT_CONTENT_PATHS : [this.#config.content_path]
+    const path = paths.find((candidate) => resolvePointer(event, candidate) !== undefined) ?? paths[0]!
+    const content = resolvePointer(event, path)
+    if (typeof content !== 'string') throw invalidField(path, content === undefined ? 'is required' : 'must be string')
+    return content
+  }
+}
+
+export class WebhookSources {
+  readonly #sources: ReadonlyMap<string, WebhookSource>
+
+  constructor (configs: Readonly<Record<string, SourceConfig>>, memory: MemoryService, clock: Clock) {
+    this.#sources = new Map(Object.entries(configs).map(([id, config]) => [id, new WebhookSource(id, config, memory, clock)]))
+  }
+
+  /** @throws ServiceError not_found */
+  get (id: string): WebhookSource {
+    const source = this.#sources.get(id)
+    if (source === undefined) throw new ServiceError('not_found', 'No such source')
+    return source
+  }
+
+  report (): SourceReport[] {
+    return [...this.#sources.values()].map((source) => source.report())
+  }
+}
+
+function signatureRule ({ auth }: SourceConfig): SignatureRule | undefined {
+  if (auth.type === 'none') return undefined
+  return {
+    secret: auth.secret,
+    header: (auth.header ?? DEFAULT_HEADER).toLowerCase(),
+    ...(auth.timestamp_header !== undefined && { timestampHeader: auth.timestamp_header.toLowerCase() }),
+  }
+}
+
+/** Whatever else the sender puts in is ignored; what is taken has to be right. */
+function readExtras (event: unknown): Extras {
+  const given = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
+  const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    return value === undefined || value === null ? [] : [[name, value]]
+  }))
+  if (areExtras(extras)) return extras
+  throw invalidRequest(areExtras.errors!.slice(0, 20).map(({ instancePath, message }) => ({ field: instancePath.slice(1), message: message ?? 'is invalid' })))
+}
