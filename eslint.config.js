@@ -52,6 +52,9 @@ export default [
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/only-throw-error': 'error',
+      // A schema and its type share a name on purpose; the compiler finds real redeclarations.
+      '@typescript-eslint/no-redeclare': 'off',
+      'no-void': ['error', { allowAsStatement: true }],
       '@stylistic/comma-dangle': ['error', 'always-multiline'],
       'max-lines': ['error', { max: 320, skipBlankLines: true, skipComments: true }],
     },
@@ -61,12 +64,12 @@ export default [
     ignores: ['lib/config/**'],
     rules: {
       'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'lib/config is the only reader of the environment.' }],
-      'no-restricted-globals': ['error'],
     },
   },
   {
-    files: ['plugins/**/*.ts'],
-    rules: { 'require-await': 'off' },
+    // A tap test is started by calling it; tap itself waits for it.
+    files: ['test/**/*.ts'],
+    rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },
   ...boundaries,
 ]

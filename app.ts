@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import { systemClock } from './lib/clock.js'
+import type { Config } from './lib/config/schema.js'
+import type { MemoryOverrides } from './lib/memory/service.js'
+import { packageFile } from './lib/paths.js'
+import { WebhookSources } from './lib/sources/webhook-sources.js'
+import accessControl from './plugins/access-control.js'
+import adminToken from './plugins/admin-token.js'
+import { authPlugin } from './plugins/auth/index.js'
+import errors, { sendError } from './plugins/errors.js'
+import health from './plugins/health.js'
+import { loggerOptions, type LogOptions } from './plugins/logger.js'
+import memory from './plugins/memory.js'
+import methodNotAllowed from './plugins/method-not-allowed.js'
+import openapi from './plugins/openapi.js'
+import requestLog, { requestId } from './plugins/request-log.js'
+import rings, { enterRing } from './plugins/rings.js'
+import shutdown from './plugins/shutdown.js'
+import { answerBrokenRequest } from './plugins/socket-errors.js'
+import validation from './plugins/validation.js'
+import { adminRoutes } from './routes/admin.js'
+import { bankRoutes } from './routes/banks.js'
+import { forgetRoutes } from './routes/forget.js'
+import { ingestRoutes } from './routes/ingest.js'
+import { recallRoutes } from './routes/recall.js'
+import { reflectRoutes } from './routes/reflect.js'
+import { retainRoutes } from './routes/retain.js'
+import { transferRoutes } from './routes/transfer.js'
+import { whoamiRoutes } from './routes/whoami.js'
+
+export interface AppOptions {
+  log?: LogOptions
+  /** What stands in for the clock, the ids and the configured providers. */
+  overrides?: MemoryOverrides
+}
+
+const MEMORY_ROUTES = [retainRoutes, recallRoutes, reflectRoutes, forgetRoutes, bankRoutes, transferRoutes, whoamiRoutes]
+
+/**
+ * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
+ * @throws ProviderError when a configured provider cannot be had
+ */
+export async function buildApp (config: Config, { log = {}, overrides = {} }: AppOptions = {}): Promise<FastifyInstance> {
+  const clock = overrides.clock ?? systemClock
+  const app = Fastify({
+    logger: loggerOptions(config.logLevel, log),
+    // The access log is the request-log plugin's.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: requestId,
+    bodyLimit: config.maxBodyBytes,
+    // A bank id of 255 characters, each escaped as three.
+    routerOptions: { maxParamLength: 1024 },
+    // Our own answer while shutting down has the shape of every other error.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 60_000,
+    http: { headersTimeout: 15_000 },
+    frameworkErrors: sendError,
+    clientErrorHandler: answerBrokenRequest,
+  })
+  await app.register(errors)
+  await app.register(requestLog)
+  await app.register(shutdown)
+  await app.register(rings)
+  await app.register(validation)
+  await app.register(accessControl, { file: config.file })
+  await app.register(memory, { config, overrides })
+  await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
+  await app.register(health, { timeoutMs: config.healthTimeoutMs })
+
+  const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock)
+  await app.register(async (scope) => {
+    enterRing(scope, 'memory')
+    await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
+    for (const routes of MEMORY_ROUTES) await scope.register(routes)
+  })
+  await app.register(async (scope) => {
+    enterRing(scope, 'admin')
+    await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
+    await scope.register(adminRoutes, { sources })
+  })
+  await app.register(async (scope) => {
+    enterRing(scope, 'source')
+    await scope.register(ingestRoutes, { sources })
+  })
+  await app.register(methodNotAllowed)
+  for (const warning of config.warnings) app.log.warn(warning)
+  return app
+}
+
+function packageVersion (): string {
+  const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
+  return version
+}

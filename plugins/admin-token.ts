@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { ServiceError } from '../lib/errors.js'
+import { secretMatcher } from './secret-matcher.js'
+
+/** Guards the scope in which it is registered with X-Admin-Token; without a configured token the scope is open. */
+async function adminToken (app: FastifyInstance, { token }: { token?: string }): Promise<void> {
+  if (token === undefined) return
+  const matches = secretMatcher(token)
+  app.addHook('onRequest', async (request) => {
+    const given = request.headers['x-admin-token']
+    if (typeof given !== 'string' || !matches(given.trim())) throw new ServiceError('unauthenticated', 'Invalid or missing X-Admin-Token')
+  })
+}
+
+export default fp(adminToken, { name: 'admin-token', fastify: '5.x', dependencies: ['errors'] })

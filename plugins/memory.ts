@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../lib/config/schema.js'
+import { createMemoryService, type MemoryOverrides, type MemoryService } from '../lib/memory/service.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The one memory service. */
+    memory: MemoryService
+  }
+}
+
+export interface MemoryOptions {
+  config: Config
+  overrides: MemoryOverrides
+}
+
+async function memory (app: FastifyInstance, { config, overrides }: MemoryOptions): Promise<void> {
+  const service = await createMemoryService(config.file, config.baseDirectory, app.access, overrides)
+  app.decorate('memory', service)
+  // Runs when no request is left that could use it.
+  app.addHook('onClose', async () => { await service.close() })
+}
+
+export default fp(memory, { name: 'memory', fastify: '5.x', dependencies: ['errors', 'access-control'], decorators: { fastify: ['access'] } })

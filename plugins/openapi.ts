@@ -1,0 +1,70 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { AuthMode } from '../lib/config/schema.js'
+import type { Ring } from './rings.js'
+
+type Security = Array<Record<string, string[]>>
+
+/** What the memory ring asks for in each auth mode. */
+const CALLER_SECURITY: Record<AuthMode, Security> = {
+  dev: [{}, { principal: [] }],
+  api_key: [{ apiKey: [], principal: [] }],
+  jwt_hs256: [{ bearer: [] }],
+  jwt_oidc: [{ bearer: [] }],
+}
+
+function securityOf (ring: Ring, mode: AuthMode): Security {
+  switch (ring) {
+    case 'memory': return CALLER_SECURITY[mode]
+    case 'admin': return [{ adminToken: [] }]
+    case 'source': return [{ sourceSignature: [] }, {}]
+    case 'public': return []
+  }
+}
+
+/** /openapi.json, made from the routes' own schemas, and the same for people at /docs. */
+async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMode, version: string }): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Memory Gateway',
+        description: 'Memory service for AI agents: retain, recall, reflect and forget memories in named banks.',
+        version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: [
+        { name: 'memory', description: 'The four operations.' },
+        { name: 'banks', description: 'What there is.' },
+        { name: 'transfer', description: 'Export and import.' },
+        { name: 'identity', description: 'Who is asking.' },
+        { name: 'admin', description: 'For operators; guarded by the admin token, not by the auth mode.' },
+        { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
+        { name: 'health', description: 'Probes.' },
+      ],
+      components: {
+        securitySchemes: {
+          principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: who is asking, `<type>:<id>`.' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
+          adminToken: { type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.' },
+          sourceSignature: { type: 'apiKey', in: 'header', name: 'X-Signature-256', description: 'HMAC-SHA256 of the raw body; a source may name another header, or ask for none.' },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => ({
+      schema: { ...schema, security: securityOf(route.config?.ring ?? 'public', mode) },
+      url,
+    }),
+  })
+  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async () => app.swagger())
+  await app.register(async (scope) => {
+    // The documentation's own routes come from a package; they are public like the document.
+    scope.addHook('onRoute', (route) => { route.config = { ...route.config, ring: 'public', anyMethod: true } })
+    await scope.register(swaggerUi, { routePrefix: '/docs' })
+  })
+}
+
+export default fp(openapi, { name: 'openapi', fastify: '5.x', dependencies: ['rings'] })

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { ServiceError } from '../lib/errors.js'
+import { errorBody } from './errors.js'
+
+/** Bytes that never became a request: there is no reply object to answer them with, so the answer is written by hand. */
+export function answerBrokenRequest (error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const requestId = randomUUID()
+  const detail = error.code === 'HPE_HEADER_OVERFLOW'
+    ? 'The request headers are too large'
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive in time' : 'The request is malformed'
+  const answer = new ServiceError('invalid_request', detail)
+  const body = JSON.stringify(errorBody(answer, requestId))
+  socket.end([
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n'))
+}

@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { WebhookSources } from '../lib/sources/webhook-sources.js'
+import { AdminBanksAnswer, AdminBanksQuery } from '../lib/memory/schemas.js'
+import { BankParams } from './banks.js'
+import { answers } from './responses.js'
+
+const config = { ring: 'admin' } as const
+const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', 'shutting_down'] as const
+
+const SourcesAnswer = Type.Object({
+  sources: Type.Array(Type.Object({
+    id: Type.String(),
+    type: Type.Literal('webhook'),
+    target_bank: Type.String(),
+    healthy: Type.Boolean({ description: 'False after an event that was not retained, until the next one that is.' }),
+    message: Type.String(),
+    last_event_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+    accepted: Type.Integer({ description: 'Events retained since the start.' }),
+    rejected: Type.Integer({ description: 'Events refused since the start, bad signatures included.' }),
+  })),
+})
+
+export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
+  app.get('/v1/admin/sources', {
+    config,
+    schema: { operationId: 'listSources', tags: ['admin'], summary: 'The webhook sources and how they fare', response: answers({ 200: SourcesAnswer }, errors) },
+  }, async () => ({ sources: sources.report() }))
+
+  app.get('/v1/admin/banks', {
+    config,
+    schema: { operationId: 'adminListBanks', tags: ['admin'], summary: 'Banks over all tenants', querystring: AdminBanksQuery, response: answers({ 200: AdminBanksAnswer }, errors) },
+  }, async ({ query }) => await app.memory.banks.administer(tenantOf(query)))
+
+  app.get('/v1/admin/banks/:bank_id', {
+    config,
+    schema: {
+      operationId: 'adminGetBank',
+      tags: ['admin'],
+      summary: 'The banks of one name, an entry a tenant',
+      params: BankParams,
+      querystring: AdminBanksQuery,
+      response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
+    },
+  }, async ({ params, query }) => await app.memory.banks.administer({ ...tenantOf(query), bankId: params.bank_id }))
+}
+
+function tenantOf (query: AdminBanksQuery): { tenantId?: string } {
+  return query.tenant_id === undefined ? {} : { tenantId: query.tenant_id }
+}

@@ -1,0 +1,68 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from '../lib/memory/schemas.js'
+import { answers, CALLER_ERRORS } from './responses.js'
+
+export const BankParams = Type.Object({ bank_id: BankId })
+const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
+const config = { ring: 'memory', permission: 'read' } as const
+
+export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const { banks } = app.memory
+
+  app.get('/v1/banks', {
+    config,
+    schema: {
+      operationId: 'listBanks',
+      tags: ['banks'],
+      summary: 'The banks that the caller may read',
+      querystring: PageQuery,
+      response: answers({ 200: BanksAnswer }, CALLER_ERRORS),
+    },
+  }, async (request) => await banks.list(request.query, request.context))
+
+  app.get('/v1/banks/:bank_id', {
+    config,
+    schema: {
+      operationId: 'getBank',
+      tags: ['banks'],
+      summary: 'One bank',
+      params: BankParams,
+      response: answers({ 200: BankAnswer }, CALLER_ERRORS),
+    },
+  }, async (request) => await banks.describe(request.params.bank_id, request.context))
+
+  app.get('/v1/banks/:bank_id/stats', {
+    config,
+    schema: {
+      operationId: 'getBankStatistics',
+      tags: ['banks'],
+      summary: 'Figures of one bank',
+      params: BankParams,
+      response: answers({ 200: StatisticsAnswer }, CALLER_ERRORS),
+    },
+  }, async (request) => await banks.statistics(request.params.bank_id, request.context))
+
+  app.get('/v1/banks/:bank_id/memories', {
+    config,
+    schema: {
+      operationId: 'listMemories',
+      tags: ['banks'],
+      summary: 'The memories of a bank, newest first',
+      params: BankParams,
+      querystring: MemoriesQuery,
+      response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS),
+    },
+  }, async (request) => await banks.memories(request.params.bank_id, request.query, request.context))
+
+  app.get('/v1/banks/:bank_id/memories/:memory_id', {
+    config,
+    schema: {
+      operationId: 'getMemory',
+      tags: ['banks'],
+      summary: 'One memory',
+      params: MemoryParams,
+      response: answers({ 200: MemoryRecord }, CALLER_ERRORS, ['not_found']),
+    },
+  }, async (request) => await banks.memory(request.params.bank_id, request.params.memory_id, request.context))
+}

@@ -1,0 +1,19 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ForgetAnswer, ForgetRequest } from '../lib/memory/schemas.js'
+import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
+
+export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/v1/forget', {
+    config: { ring: 'memory', permission: 'forget' },
+    schema: {
+      operationId: 'forget',
+      tags: ['memory'],
+      summary: 'Delete memories by id or tag, or the whole bank',
+      description: 'Exactly one of memory_ids, tags and scope. `scope: "all"` asks for the permission `admin`.',
+      headers: IdempotencyHeaders,
+      body: ForgetRequest,
+      response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),
+    },
+  }, async (request, reply) => await app.memory.writer.forget(request.body, request.context, idempotencyOf(request, reply)))
+}

@@ -1,0 +1,41 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import secureJson from 'secure-json-parse'
+import { Type } from 'typebox'
+import { ServiceError } from '../lib/errors.js'
+import { RetainAnswer } from '../lib/memory/schemas.js'
+import type { WebhookSources } from '../lib/sources/webhook-sources.js'
+import { answers, BODY_ERRORS, LIMIT_ERRORS } from './responses.js'
+
+/** A scope of its own: each source's signature over the raw body guards it, so the body is verified before it is parsed. */
+export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
+
+  app.post('/v1/ingest/webhook/:source_id', {
+    config: { ring: 'source' },
+    schema: {
+      operationId: 'ingestWebhook',
+      tags: ['sources'],
+      summary: 'Retain one event of a webhook source',
+      description: 'Takes the content, and metadata, tags and occurred_at when they are there; ignores what else the sender puts in.',
+      params: Type.Object({ source_id: Type.String() }),
+      body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
+      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'dependency_unavailable', 'shutting_down']),
+    },
+    onRequest: async ({ params }) => { sources.get(params.source_id) },
+    preValidation: async (request) => {
+      const { params, headers, body } = request
+      const raw = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+      sources.get(params.source_id).authenticate((name) => headers[name], raw)
+      request.body = parse(raw)
+    },
+  }, async ({ params, body }) => await sources.get(params.source_id).retain(body))
+}
+
+function parse (raw: Buffer): unknown {
+  try {
+    return secureJson.parse(raw)
+  } catch {
+    throw new ServiceError('invalid_json', 'Request body is not valid JSON')
+  }
+}

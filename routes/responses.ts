@@ -1,0 +1,36 @@
+import { Type, type TSchema } from 'typebox'
+import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
+
+/** Codes that any route with a body can answer with. */
+export const BODY_ERRORS = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type'] as const satisfies readonly ErrorCode[]
+/** Codes that any route behind the auth mode can answer with. */
+export const CALLER_ERRORS = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable', 'identity_provider_unavailable', 'shutting_down'] as const satisfies readonly ErrorCode[]
+export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
+export const IDEMPOTENCY_ERRORS = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const satisfies readonly ErrorCode[]
+
+function errorSchema (codes: readonly ErrorCode[]): TSchema {
+  return Type.Object({
+    detail: Type.String({ description: 'For people.' }),
+    code: Type.Enum([...codes], { description: 'For programs.' }),
+    request_id: Type.String({ description: 'As in X-Request-Id and the log.' }),
+    errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), { description: 'What is wrong with which field.' })),
+    retry_after_seconds: Type.Optional(Type.Integer({ description: 'As in Retry-After.' })),
+  }, {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].meaning}`).join('\n'),
+    examples: codes.map((code) => ({ detail: ERROR_CODES[code].meaning, code, request_id: '5f0c6f0e-7b3c-4a10-8d2f-4b1f2c3d4e5f' })),
+  })
+}
+
+/**
+ * The answers of a route: its own, and each error status with the codes that it can carry.
+ * @param codes error codes of the route; the statuses follow from the table of codes
+ */
+export function answers (own: Record<number, unknown>, ...codes: ReadonlyArray<readonly ErrorCode[]>): Record<number, unknown> {
+  const byStatus = new Map<number, Set<ErrorCode>>()
+  for (const code of codes.flat()) {
+    const { status } = ERROR_CODES[code]
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code))
+  }
+  const errors = [...byStatus].map(([status, found]) => [status, errorSchema([...found])] as const)
+  return { ...own, ...Object.fromEntries(errors) }
+}

@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest } from '../lib/memory/schemas.js'
+import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
+
+const errors = [BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS] as const
+
+export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/v1/retain', {
+    config: { ring: 'memory', permission: 'write' },
+    schema: {
+      operationId: 'retain',
+      tags: ['memory'],
+      summary: 'Store one memory',
+      description: 'One retain is one memory with one id. An exact repeat stores nothing and answers the id of the memory that stands.',
+      headers: IdempotencyHeaders,
+      body: RetainRequest,
+      response: answers({ 200: RetainAnswer }, ...errors),
+    },
+  }, async (request, reply) => await app.memory.writer.retain(request.body, request.context, idempotencyOf(request, reply)))
+
+  app.post('/v1/retain/batch', {
+    config: { ring: 'memory', permission: 'write' },
+    schema: {
+      operationId: 'retainBatch',
+      tags: ['memory'],
+      summary: 'Store up to 1000 memories, all or none',
+      headers: IdempotencyHeaders,
+      body: RetainBatchRequest,
+      response: answers({ 200: RetainBatchAnswer }, ...errors),
+    },
+  }, async (request, reply) => await app.memory.writer.retainBatch(request.body, request.context, idempotencyOf(request, reply)))
+}

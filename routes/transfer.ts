@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
+import { BankParams } from './banks.js'
+import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
+import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS } from './responses.js'
+
+const NDJSON = 'application/x-ndjson'
+const config = { ring: 'memory', permission: 'admin' } as const
+
+/** A scope of its own: its bodies are lines, not JSON. */
+export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser([NDJSON, 'application/ndjson'], { parseAs: 'string' }, (_request, body, done) => { done(null, body) })
+
+  app.get('/v1/banks/:bank_id/export', {
+    config,
+    schema: {
+      operationId: 'exportBank',
+      tags: ['transfer'],
+      summary: 'A bank as NDJSON',
+      description: 'A header line, then every memory, oldest first, as the bank stood when the request came.',
+      params: BankParams,
+      response: answers({ 200: { description: 'NDJSON', content: { [NDJSON]: { schema: Type.String() } } } }, CALLER_ERRORS),
+    },
+  }, async (request, reply) => {
+    const lines = await app.memory.transfer.export(request.params.bank_id, request.context)
+    return await reply
+      .type(NDJSON)
+      .header('content-disposition', `attachment; filename="${request.params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson"`)
+      .send(Readable.from(lines, { objectMode: false }))
+  })
+
+  app.post('/v1/banks/:bank_id/import', {
+    config,
+    schema: {
+      operationId: 'importBank',
+      tags: ['transfer'],
+      summary: 'Read an export back, all of it or none',
+      description: 'Memories keep their ids and times and pass the same checks as a retain; rate limits and quotas do not count them.',
+      params: BankParams,
+      querystring: ImportQuery,
+      headers: IdempotencyHeaders,
+      body: { content: { [NDJSON]: { schema: Type.String({ description: 'An export: a header line, then a memory a line.' }) } } },
+      response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, ['body_too_large', 'unsupported_media_type', 'model_output_invalid']),
+    },
+  }, async (request, reply) => {
+    const { on_conflict: onConflict = 'skip' } = request.query
+    const text = typeof request.body === 'string' ? request.body : ''
+    return await app.memory.transfer.import(request.params.bank_id, text, onConflict, request.context, idempotencyOf(request, reply))
+  })
+}
