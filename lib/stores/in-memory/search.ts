@@ -45,8 +45,9 @@ export function lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['le
 export function semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Found[] {
   if (bank.vectors === undefined) return []
   const acceptRef = accept === undefined ? undefined : (ref: PassageRef) => accept(ref.entry.memory)
-  // Several passages of one memory may be among the nearest, so ask for more until enough memories are there.
-  for (let k = limit; ; k *= 2) {
+  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so ask
+  // for more until enough memories are there and the last passage is farther away than the last memory that counts.
+  for (let k = limit + 1; ; k *= 2) {
     const hits = bank.vectors.search(vector, k, acceptRef)
     const found = new Map<Entry, Found>()
     for (const { payload: ref, score: cosine } of hits) {
@@ -56,7 +57,9 @@ export function semanticMatches (bank: Bank, vector: Float32Array, limit: number
         found.set(ref.entry, { bank, entry: ref.entry, score, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
       } else known.passages?.push({ ref, score })
     }
-    if (found.size >= limit || hits.length < k) return [...found.values()]
+    // Hits fall, and so do the memories in the order in which their first hit came.
+    const border = [...found.values()][limit - 1]
+    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) return [...found.values()]
   }
 }
 
