@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Clock } from '../../lib/clock.js'
+import type { AuthConfig } from '../../lib/config/schema.js'
+import { ServiceError } from '../../lib/errors.js'
+import type { RequestContext } from '../../lib/identity/context.js'
+
+const CONTEXT: unique symbol = Symbol('request context')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks. Only the routes behind an auth plugin have it; reading it before authentication throws. */
+    readonly context: RequestContext
+    /** Whether `context` can be read. Falsy on routes outside the auth plugin's scope and on refused requests. */
+    readonly hasContext: boolean
+    [CONTEXT]: RequestContext | null
+  }
+}
+
+/** What each of the auth plugins is registered with. */
+export interface AuthOptions {
+  auth: AuthConfig
+  /** `identity.obo_enabled` of the configuration file. */
+  oboEnabled: boolean
+  clock: Clock
+}
+
+/** Finds out who asks, or throws a ServiceError. */
+export type Authenticate = (request: FastifyRequest) => RequestContext | Promise<RequestContext>
+
+/** Lets a request into the scope of `app` only with the context that `authenticate` makes for it. */
+export function guardWith (app: FastifyInstance, authenticate: Authenticate): void {
+  app.decorateRequest(CONTEXT, null)
+  // A handler that runs without a context would be an open door, so a missing one is a fault and never undefined.
+  app.decorateRequest('context', {
+    getter (this: FastifyRequest): RequestContext {
+      const context = this[CONTEXT]
+      if (context === null) throw new Error('request.context was read before authentication')
+      return context
+    },
+  })
+  app.decorateRequest('hasContext', {
+    getter (this: FastifyRequest): boolean {
+      return this[CONTEXT] !== null
+    },
+  })
+  // onRequest runs before the body is read: a stranger's body costs nothing and its faults tell nothing.
+  app.addHook('onRequest', async (request) => {
+    request[CONTEXT] = await authenticate(request)
+  })
+}
+
+/** Every request is answered with 500 and the name of the missing setting, before anything of it is looked at. */
+export function guardMisconfigured (app: FastifyInstance, detail: string): void {
+  guardWith(app, () => { throw new ServiceError('misconfigured', detail) })
+}

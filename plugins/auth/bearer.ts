@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../../lib/errors.js'
+import type { RequestContext } from '../../lib/identity/context.js'
+import { headerValue } from './headers.js'
+import { TokenRefused, type Refusal } from './token-refused.js'
+
+/** Node allows 16 KiB of headers; a token is decoded and hashed before it is known to be anybody's. */
+const MAX_TOKEN_LENGTH = 8192
+
+const BEARER = /^bearer[ \t]+(\S+)$/i
+
+/** A 401 says by RFC 6750 section 3.1 why: nothing when there were no credentials, invalid_token when they were bad. */
+function bearerRequired (): ServiceError {
+  return new ServiceError('unauthenticated', 'Bearer token required', { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+/** @returns the token of `Authorization: Bearer <token>` @throws 401 when the header has another form */
+export function bearerToken (request: FastifyRequest): string {
+  const value = headerValue(request, 'authorization', bearerRequired)
+  const token = value === undefined ? undefined : BEARER.exec(value)?.[1]
+  if (token === undefined) throw bearerRequired()
+  if (token.length > MAX_TOKEN_LENGTH) throw new TokenRefused('token too long')
+  return token
+}
+
+/**
+ * Makes an authentication by token safe: whatever a token provokes, in our code or in a library, is a 401. Only a
+ * ServiceError of our own passes, such as 503 when the identity provider cannot be reached.
+ * @param detail the mode's text for a reason; `missing sub` has one text in all modes
+ */
+export function refusing (
+  authenticate: (request: FastifyRequest) => Promise<RequestContext>,
+  detail: (reason: Refusal) => string,
+): (request: FastifyRequest) => Promise<RequestContext> {
+  return async (request) => {
+    try {
+      return await authenticate(request)
+    } catch (error) {
+      if (error instanceof ServiceError) throw error
+      const reason = error instanceof TokenRefused ? error.reason : 'malformed token'
+      request.log.info({ reason, cause: codeOf(error) }, 'token refused')
+      throw new ServiceError('unauthenticated', reason === 'missing sub' ? 'Token missing sub' : detail(reason), {
+        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      })
+    }
+  }
+}
+
+/** The code alone goes to the log: an error of fast-jwt can carry the payload of the token. */
+function codeOf (error: unknown): string | undefined {
+  const source = error instanceof TokenRefused ? error.cause : error
+  if (!(source instanceof Error)) return undefined
+  return 'code' in source && typeof source.code === 'string' ? source.code : source.name
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify'
+import { invalidField } from '../../lib/errors.js'
+import { isPrincipal } from '../../lib/identity/context.js'
+
+/**
+ * The trimmed value of a header that may be sent once.
+ * @param name in lower case
+ * @param repeated makes the error for a header that is sent more than once. Node joins some repeated headers and
+ *   keeps the first of others; a proxy in front may choose differently, and an identity must not hang on that.
+ * @returns undefined when the header is absent or blank
+ */
+export function headerValue (request: FastifyRequest, name: string, repeated: () => Error): string | undefined {
+  const value = request.headers[name]
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || occurrences(request.raw.rawHeaders, name) > 1) throw repeated()
+  const trimmed = value.trim()
+  return trimmed === '' ? undefined : trimmed
+}
+
+function occurrences (rawHeaders: string[], name: string): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count += 1
+  }
+  return count
+}
+
+/** @returns the principal of X-Service-Principal; undefined when it is absent or blank @throws 400 when it is none */
+export function principalHeader (request: FastifyRequest): string | undefined {
+  const principal = headerValue(request, 'x-service-principal', () => invalidField('X-Service-Principal', 'must be sent once'))
+  if (principal !== undefined && !isPrincipal(principal)) {
+    throw invalidField('X-Service-Principal', 'must be 1 to 256 visible characters without spaces')
+  }
+  return principal
+}

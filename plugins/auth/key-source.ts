@@ -1,0 +1,114 @@
+import type { Clock } from '../../lib/clock.js'
+import { ServiceError } from '../../lib/errors.js'
+import { fetchJwks } from './jwks-fetch.js'
+import { isKid, SigningKeys } from './signing-keys.js'
+import { TokenRefused } from './token-refused.js'
+
+const SECOND = 1000
+/** How long keys are believed without asking the provider again; also how long a withdrawn key can still work. */
+const FRESH_MS = 600 * SECOND
+/** How long the last good keys serve while the provider cannot be reached. */
+const STALE_MS = 3600 * SECOND
+/** The least time between two fetches for unknown keys, and between a failed fetch and the next. */
+const COOLDOWN_MS = 30 * SECOND
+
+export interface KeySourceOptions {
+  /** Bound of one fetch in milliseconds, body included. Default 5000. */
+  fetchTimeoutMs?: number
+  /** Told of each failed fetch, also while older keys still serve. */
+  onFetchFailed?: (cause: unknown) => void
+}
+
+/**
+ * The signing keys of an identity provider, by `kid`. Anybody can send a token with any `kid`, so what strangers send
+ * costs the provider at most one fetch in 30 seconds and never pushes out a good key.
+ */
+export class KeySource {
+  readonly #url: string
+  readonly #clock: Clock
+  readonly #fetchTimeoutMs: number
+  readonly #onFetchFailed: (cause: unknown) => void
+  #keys: SigningKeys | undefined
+  #fetchedAt: number | undefined
+  #failedAt: number | undefined
+  #missedAt: number | undefined
+  #failure: unknown
+  #flight: Promise<void> | undefined
+
+  constructor (jwksUrl: string, clock: Clock, options: KeySourceOptions = {}) {
+    this.#url = jwksUrl
+    this.#clock = clock
+    this.#fetchTimeoutMs = options.fetchTimeoutMs ?? 5 * SECOND
+    this.#onFetchFailed = options.onFetchFailed ?? (() => {})
+  }
+
+  /**
+   * @param kid of the token's header, as it came
+   * @returns the RSA public key as PEM
+   * @throws TokenRefused when the provider has no such key; ServiceError identity_provider_unavailable when no key
+   *   at all can be had
+   */
+  async pem (kid: unknown): Promise<string> {
+    if (!isKid(kid)) throw new TokenRefused('unknown signing key')
+    if (!this.#isFresh(this.#clock()) || this.#keys?.has(kid) !== true) await this.#refresh(kid)
+
+    const now = this.#clock()
+    const keys = isWithin(this.#fetchedAt, now, STALE_MS) ? this.#keys : undefined
+    if (keys === undefined || keys.size === 0) throw this.#unavailable(now)
+    const pem = await keys.pem(kid)
+    if (pem === undefined) throw new TokenRefused('unknown signing key')
+    return pem
+  }
+
+  #isFresh (now: number): boolean {
+    return isWithin(this.#fetchedAt, now, FRESH_MS)
+  }
+
+  /** Waits for one fetch, begun here or under way, or for none when it is too early for one. Never rejects. */
+  async #refresh (kid: string): Promise<void> {
+    if (this.#flight === undefined) {
+      const now = this.#clock()
+      if (isWithin(this.#failedAt, now, COOLDOWN_MS)) return
+      if (this.#isFresh(now)) {
+        if (isWithin(this.#missedAt, now, COOLDOWN_MS)) return
+        this.#missedAt = now
+      }
+      this.#flight = this.#fetch(kid, now).finally(() => { this.#flight = undefined })
+    }
+    await this.#flight
+  }
+
+  /** @param kid of the token that asked for the fetch */
+  async #fetch (kid: string, startedAt: number): Promise<void> {
+    try {
+      const keys = new SigningKeys(await fetchJwks(this.#url, this.#fetchTimeoutMs))
+      this.#keys = keys
+      this.#fetchedAt = startedAt
+      this.#failedAt = undefined
+      this.#failure = undefined
+      // Noted here, before the flight ends: whoever asks next for an unknown key must find the cooldown begun.
+      if (!keys.has(kid)) this.#missedAt = startedAt
+    } catch (error) {
+      this.#failedAt = startedAt
+      this.#failure = error
+      this.#onFetchFailed(error)
+    }
+  }
+
+  #unavailable (now: number): ServiceError {
+    const last = Math.max(this.#failedAt ?? 0, this.#missedAt ?? 0)
+    const seconds = Math.min(Math.max(Math.ceil((last + COOLDOWN_MS - now) / SECOND), 1), COOLDOWN_MS / SECOND)
+    return new ServiceError('identity_provider_unavailable', 'No signing key of the identity provider can be had', {
+      headers: { 'retry-after': String(seconds) },
+      members: { retry_after_seconds: seconds },
+      cause: this.#failure,
+    })
+  }
+}
+
+/** A clock that was set back makes an age negative: then nothing is within its time, and the provider is asked. */
+function isWithin (since: number | undefined, now: number, span: number): boolean {
+  if (since === undefined) return false
+  const age = now - since
+  return age >= 0 && age < span
+}

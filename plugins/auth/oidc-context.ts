@@ -1,0 +1,86 @@
+import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
+import { isFilled, isRecord, subjectOf, type Claims } from './claims.js'
+import { TokenRefused } from './token-refused.js'
+
+/** Registered claims (RFC 7519 section 4.1), claims that are mapped to fields of the context, and `act`. */
+const NOT_REPEATED = new Set([
+  'iss', 'aud', 'exp', 'nbf', 'iat', 'jti',
+  'sub', 'service_actor_type', 'service_principal', 'tid', 'tenant_id',
+  'act',
+])
+
+/** Tenants go into storage keys: no control characters and no lone surrogates, which PostgreSQL cannot hold. */
+const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
+
+/**
+ * Maps the claims of a verified OIDC token to a request context. With an `act` claim (RFC 8693 section 4.1) the actor
+ * asks on behalf of the subject; whether such a token is accepted at all is the caller's decision.
+ * @param defaultActorType trimmed and lower-cased
+ */
+export function contextOfClaims (claims: Claims, defaultActorType: string): RequestContext {
+  const subject = subjectOf(claims)
+  const claimedType = claims['service_actor_type']
+  const type = isFilled(claimedType) ? kind(claimedType) : defaultActorType
+  const principal = valid(explicitPrincipal(claims) ?? `${type}:${subject}`)
+  const shared = { tenantId: tenantOf(claims) }
+  const rest = remainingClaims(claims)
+  if (!Object.hasOwn(claims, 'act')) return { ...shared, principal, actor: { type, id: subject, claims: rest } }
+
+  // An `act` inside `act` tells of earlier actors; RFC 8693 forbids to decide anything by it.
+  const acting = isRecord(claims['act']) ? claims['act']['sub'] : undefined
+  if (!isFilled(acting)) throw new TokenRefused('invalid actor')
+  const typed = splitPrincipal(acting)
+  return {
+    ...shared,
+    principal: valid(typed === undefined ? `${type}:${acting}` : acting),
+    actor: typed === undefined ? { type, id: acting, claims: rest } : { type: kind(typed.type), id: typed.id, claims: rest },
+    onBehalfOf: principal,
+  }
+}
+
+function kind (text: string): string {
+  return text.trim().toLowerCase()
+}
+
+function valid (principal: string): string {
+  if (!isPrincipal(principal)) throw new TokenRefused('invalid principal')
+  return principal
+}
+
+/** A null or blank claim is one that the provider had no value for; any other non-string is a mistake to refuse. */
+function explicitPrincipal (claims: Claims): string | undefined {
+  const claim = claims['service_principal']
+  if (claim === undefined || claim === null) return undefined
+  if (typeof claim !== 'string') throw new TokenRefused('invalid principal')
+  return isFilled(claim) ? claim : undefined
+}
+
+function tenantOf (claims: Claims): string | null {
+  return tenantText(claims['tid']) ?? tenantText(claims['tenant_id']) ?? null
+}
+
+/**
+ * A claim that is there and no tenant is refused: to read it as none would put the caller among those without a tenant.
+ * Beyond safe integers two numbers can parse to one, and two tenants would be the same.
+ */
+function tenantText (claim: unknown): string | undefined {
+  if (claim === undefined || claim === null) return undefined
+  if (Number.isSafeInteger(claim)) return String(claim)
+  if (typeof claim !== 'string') throw new TokenRefused('invalid tenant')
+  if (!isFilled(claim)) return undefined
+  if (!TENANT.test(claim)) throw new TokenRefused('invalid tenant')
+  return claim
+}
+
+/** Null claims are left out: they say nothing, and the text `null` would say something. */
+function remainingClaims (claims: Claims): Record<string, string> {
+  const entries = Object.entries(claims)
+    .filter(([name, value]) => !NOT_REPEATED.has(name) && value !== null)
+    .map(([name, value]) => [name, claimText(value)] as const)
+  // fromEntries defines properties instead of assigning them, so that a claim `__proto__` is a claim like any other.
+  return Object.fromEntries(entries)
+}
+
+function claimText (value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify'
+import { invalidField } from '../../lib/errors.js'
+import { isPrincipal, splitPrincipal } from '../../lib/identity/context.js'
+import { headerValue } from './headers.js'
+
+const NAME = 'X-Service-On-Behalf-Of'
+
+function read (request: FastifyRequest): string | undefined {
+  return headerValue(request, NAME.toLowerCase(), () => invalidField(NAME, 'must be sent once'))
+}
+
+/** @returns the identity in X-Service-On-Behalf-Of; undefined when it is absent or blank @throws 400 when it is none */
+export function onBehalfOfHeader (request: FastifyRequest): string | undefined {
+  const principal = read(request)
+  if (principal === undefined) return undefined
+  if (!isPrincipal(principal) || splitPrincipal(principal) === undefined) {
+    throw invalidField(NAME, 'must be <type>:<id>')
+  }
+  return principal
+}
+
+/**
+ * Refuses X-Service-On-Behalf-Of where it has no effect: a caller who narrows a request must not have it run with
+ * full rights instead.
+ * @param why completes the sentence that begins with the header's name
+ */
+export function refuseOnBehalfOfHeader (request: FastifyRequest, why: string): void {
+  if (read(request) !== undefined) throw invalidField(NAME, why)
+}
+
+/** Why the header is refused in every mode but jwt_oidc. */
+export const ONLY_IN_OIDC = 'is accepted only in auth mode jwt_oidc'

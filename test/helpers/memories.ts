@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../../lib/retrieval/chunking.js'
+import { makePassages } from '../../lib/retrieval/passages.js'
+import type { Memory, NewMemory } from '../../lib/stores/vector-store.js'
+import { countTokens } from '../../lib/text/tokens.js'
+import { countingIds } from './clock.js'
+
+/** The instant at which tests of stores take place. */
+export const NOW = Date.parse('2026-01-15T10:00:00.000Z')
+
+export const newId = countingIds()
+
+export interface MemoryFields extends Partial<Omit<Memory, 'text' | 'tokens'>> {
+  fingerprint?: string
+  /** One for each passage, in order. Absent: the memory has no embeddings. */
+  vectors?: ReadonlyArray<readonly number[]>
+  chunkMaxCharacters?: number
+}
+
+/** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
+export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
+  const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
+  const [passages] = await makePassages([text], { chunkMaxCharacters })
+  if (vectors !== undefined && vectors.length !== passages!.length) throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
+  const memory: Memory = {
+    memoryId: newId(),
+    text,
+    tags: [],
+    metadata: {},
+    occurredAt: null,
+    retainedAt: NOW,
+    expiresAt: null,
+    documentId: null,
+    source: null,
+    tokens: countTokens(text),
+    ...rest,
+  }
+  return {
+    ...memory,
+    fingerprint: fingerprint ?? fingerprintOf(memory),
+    passages: passages!.map((passage, index) => ({
+      ...passage,
+      ...(vectors !== undefined && { vector: Float32Array.from(vectors[index]!) }),
+    })),
+  }
+}
+
+/** One memory for each text, all with the same fields. */
+export async function newMemories (texts: readonly string[], fields: MemoryFields = {}): Promise<NewMemory[]> {
+  const memories: NewMemory[] = []
+  for (const text of texts) memories.push(await newMemory(text, fields))
+  return memories
+}
+
+/** What a store gives back of a memory that it was given. */
+export function storedForm ({ fingerprint: _fingerprint, passages: _passages, ...memory }: NewMemory): Memory {
+  return memory
+}
+
+function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
+  return createHash('sha256').update(JSON.stringify([text, tags, documentId, occurredAt])).digest('hex')
+}

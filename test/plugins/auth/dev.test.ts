@@ -1,0 +1,59 @@
+import t from 'tap'
+import { buildAuthApp, whoami } from './auth-app.js'
+
+await t.test('dev mode', async (t) => {
+  const app = await buildAuthApp({ auth: { mode: 'dev' } })
+  t.teardown(() => app.close())
+
+  await t.test('believes the principal header and trims it', async (t) => {
+    const response = await whoami(app, { 'x-service-principal': '  user:alice ' })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { principal: 'user:alice', tenantId: null })
+  })
+
+  await t.test('takes a caller without the header, or with a blank one, as anonymous', async (t) => {
+    t.same((await whoami(app, {})).json(), { tenantId: null })
+    t.same((await whoami(app, { 'x-service-principal': '   ' })).json(), { tenantId: null })
+  })
+
+  for (const principal of ['user:a b', `user:${'x'.repeat(252)}`, 'user:\u00a0x', 'a\u0085b']) {
+    await t.test(`refuses the principal ${JSON.stringify(principal.slice(0, 12))} of ${principal.length} characters`, async (t) => {
+      const response = await whoami(app, { 'x-service-principal': principal })
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-Principal' }] })
+    })
+  }
+
+  await t.test('accepts a principal of 256 characters', async (t) => {
+    t.equal((await whoami(app, { 'x-service-principal': 'x'.repeat(256) })).statusCode, 200)
+  })
+
+  await t.test('refuses two principal headers', async (t) => {
+    const address = await app.listen({ port: 0, host: '127.0.0.1' })
+    // Sent as a list, each value becomes a header line of its own.
+    const { request } = await import('node:http')
+    const status = await new Promise((resolve, reject) => {
+      request(`${address}/whoami`, { headers: { 'X-Service-Principal': ['user:a', ''] } }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      }).on('error', reject).end()
+    })
+    t.equal(status, 400)
+  })
+
+  await t.test('refuses X-Service-On-Behalf-Of, which would be ignored', async (t) => {
+    const response = await whoami(app, { 'x-service-principal': 'agent:a', 'x-service-on-behalf-of': 'user:b' })
+    t.equal(response.statusCode, 400)
+    t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of', message: 'is accepted only in auth mode jwt_oidc' }] })
+  })
+
+  await t.test('takes a blank X-Service-On-Behalf-Of as absent', async (t) => {
+    t.equal((await whoami(app, { 'x-service-on-behalf-of': ' ' })).statusCode, 200)
+  })
+})
+
+await t.test('a route outside the guarded scope has no context', async (t) => {
+  const app = await buildAuthApp({ auth: { mode: 'dev' } })
+  t.teardown(() => app.close())
+  t.same((await app.inject('/open')).json(), { hasContext: null })
+})
