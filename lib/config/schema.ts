@@ -1,5 +1,11 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox'
 
+// Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name.
+// Messages and the reference (docs/configuration.md) are made of them.
+
+const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
+const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
+
 /** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
 function section<P extends TProperties> (properties: P, description: string): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, description })
@@ -35,9 +41,9 @@ export const BarriersSchema = section({
   }, 'What metadata may hold.')),
 }, 'What may enter a bank.')
 
-const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'], { description: '`*` is all four; `admin` implies none of the others.' })
-const Permissions = Type.Array(Permission, { minItems: 1 })
-const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, description: `${what}; one trailing * matches any rest.` })
+const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'])
+const Permissions = Type.Array(Permission, { minItems: 1, description: '`*` is all four; `admin` implies none of the others.' })
+const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, 'x-allowed': 'without spaces, with * only as the last character', description: `${what}; one trailing * matches any rest.` })
 
 export const GrantSchema = section({
   bank_id: pattern('Bank id'),
@@ -46,28 +52,28 @@ export const GrantSchema = section({
 }, 'One access grant.')
 
 export const BankSchema = section({
-  access: Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'))),
+  access: Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'), { description: 'Grants on this bank, beside access_grants.' })),
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
 }, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
 
-const providerName = Type.String({ minLength: 1, description: 'A registered name, or module:Class (a package, or a path relative to this file).' })
+const providerName = (byDefault: string) => Type.String({ minLength: 1, description: `A registered name, or module:Class (a package, or a path relative to this file). Default ${byDefault}.` })
 const providerConfig = Type.Record(Type.String(), Type.Unknown(), { description: 'Handed to the provider as it stands.' })
 
 export const SourceSchema = section({
-  type: Type.Literal('webhook'),
-  target_bank: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$', description: 'The bank that receives the events.' }),
-  principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Who retains them. Default service:<source_id>.' })),
-  content_path: Type.Optional(Type.String({ pattern: '^(/([^~/]|~[01])*)+$', description: 'JSON pointer (RFC 6901) to the content. Default /content, else /text.' })),
+  type: Type.Literal('webhook', { description: 'The kind of source.' }),
+  target_bank: Type.String({ pattern: `^${BANK_ID}$`, 'x-allowed': `a bank id ${BANK_ID_IN_WORDS}`, description: 'The bank that receives the events.' }),
+  principal: Type.Optional(Type.String({ pattern: '^[^\\s\\p{C}\\p{Z}]{1,256}$', 'x-allowed': 'of 1 to 256 visible characters without spaces', description: 'Who retains them. Default service:<source_id>.' })),
+  content_path: Type.Optional(Type.String({ pattern: '^(/([^~/]|~[01])*)+$', 'x-allowed': 'a JSON pointer such as /data/content', description: 'JSON pointer (RFC 6901) to the content. Default /content, else /text.' })),
   auth: Type.Union([
-    section({ type: Type.Literal('none') }, 'Anybody may send.'),
+    section({ type: Type.Literal('none', { description: 'Anybody may send.' }) }, 'No proof.'),
     section({
-      type: Type.Literal('hmac'),
+      type: Type.Literal('hmac', { description: 'HMAC-SHA256 in hex over the raw body.' }),
       secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
-      header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', description: 'Header of the signature. Default X-Signature-256.' })),
-      timestamp_header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', description: 'Header of the Unix time in seconds that is signed with the body; five minutes of tolerance.' })),
-    }, 'HMAC-SHA256 in hex over the raw body.'),
-  ]),
+      header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', 'x-allowed': 'of letters, digits and -', description: 'Header of the signature. Default X-Signature-256.' })),
+      timestamp_header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', 'x-allowed': 'of letters, digits and -', description: 'Header of the Unix time in seconds that is signed with the body; five minutes of tolerance.' })),
+    }, 'A shared secret.'),
+  ], { description: 'How a sender proves itself.' }),
 }, 'A webhook that retains what it is sent.')
 
 /**
@@ -75,19 +81,23 @@ export const SourceSchema = section({
  * A section stands here only together with the code that makes it work.
  */
 export const FileSchema = section({
-  vector_store: Type.Optional(providerName),
+  vector_store: Type.Optional(providerName('in_memory')),
   vector_store_config: Type.Optional(providerConfig),
-  llm_provider: Type.Optional(providerName),
+  llm_provider: Type.Optional(providerName('mock')),
   llm_provider_config: Type.Optional(providerConfig),
-  embedding_provider: Type.Optional(providerName),
+  embedding_provider: Type.Optional(providerName('mock')),
   embedding_provider_config: Type.Optional(providerConfig),
   access_control: Type.Optional(section({
     enabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
     default_policy: Type.Optional(Type.Enum(['owner_only', 'open', 'deny'], { description: 'What holds when no grant matches. Default owner_only.' })),
-    owner_patterns: Type.Optional(Type.Array(Type.String({ pattern: '\\{id\\}', minLength: 1 }), { description: 'Banks that a principal <type>:<id> owns. Default ["{type}-{id}", "{id}"].' })),
+    owner_patterns: Type.Optional(Type.Array(Type.String({ pattern: '^(?:[^{}]|\\{type\\})*\\{id\\}(?:[^{}]|\\{type\\}|\\{id\\})*$', 'x-allowed': 'with {id} in it, and no placeholder but {type} and {id}' }), { description: 'Banks that a principal <type>:<id> owns. Default ["{type}-{id}", "{id}"].' })),
   }, 'Whether and how callers are kept apart.')),
-  access_grants: Type.Optional(Type.Array(GrantSchema)),
-  banks: Type.Optional(Type.Record(Type.String({ pattern: '^([A-Za-z0-9][A-Za-z0-9._:@-]{0,254}\\*?|\\*)$' }), BankSchema)),
+  access_grants: Type.Optional(Type.Array(GrantSchema, { description: 'Who may do what on which banks.' })),
+  banks: Type.Optional(Type.Record(Type.String({ pattern: `^(${BANK_ID}\\*?|\\*)$` }), BankSchema, {
+    additionalProperties: false,
+    'x-keys': `a bank id ${BANK_ID_IN_WORDS}; one trailing * makes it a pattern`,
+    description: 'Settings of single banks.',
+  })),
   identity: Type.Optional(section({
     obo_enabled: Type.Optional(Type.Boolean({ description: 'Accept delegated identities (RFC 8693 act claim, X-Service-On-Behalf-Of). Default false.' })),
   }, 'How callers are understood.')),
@@ -104,7 +114,11 @@ export const FileSchema = section({
     }, 'BM25 parameters.')),
     chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
   }, 'How recall ranks.')),
-  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema)),
+  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema, {
+    additionalProperties: false,
+    'x-keys': 'a source id of letters, digits and ._-, at most 128 characters, the first a letter or digit',
+    description: 'What sends memories in by itself.',
+  })),
 }, 'Memory Gateway configuration file.')
 
 export type FileConfig = Static<typeof FileSchema>

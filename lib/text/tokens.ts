@@ -1,4 +1,6 @@
-import { countTokens as count, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base'
+import { createRequire } from 'node:module'
+
+type Encoding = typeof import('gpt-tokenizer/encoding/o200k_base')
 
 /** Longest piece, in UTF-16 units, that goes to the encoder whole. */
 const LONGEST_PIECE = 256
@@ -9,8 +11,17 @@ const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
 
 const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
-// The encoder's cache is keyed by pieces that keep the texts they were cut from alive; its default holds 100,000.
-setMergeCacheSize(1_000)
+let encoding: Encoding | undefined
+
+/** The vocabulary takes a fifth of a second to load: the first text that is counted pays it, not every start. */
+function count (text: string): number {
+  if (encoding === undefined) {
+    encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Encoding
+    // The encoder's cache is keyed by pieces that keep the texts they were cut from alive; its default holds 100,000.
+    encoding.setMergeCacheSize(1_000)
+  }
+  return encoding.countTokens(text, asOrdinaryText)
+}
 
 /**
  * Tokens of a text in OpenAI's o200k_base encoding. Text that spells a special token (`<|endoftext|>`) counts as
@@ -22,18 +33,18 @@ setMergeCacheSize(1_000)
  * text is counted exactly.
  */
 export function countTokens (text: string): number {
-  if (text.length <= LONGEST_PIECE || !SUSPECT.test(text)) return count(text, asOrdinaryText)
+  if (text.length <= LONGEST_PIECE || !SUSPECT.test(text)) return count(text)
   let total = 0
   let from = 0
   for (const run of text.matchAll(RUN)) {
     const end = run.index + run[0].length
     for (let cut = run.index + LONGEST_PIECE; cut < end; cut += LONGEST_PIECE) {
       const at = isLowSurrogate(text, cut) ? cut + 1 : cut
-      total += count(text.slice(from, at), asOrdinaryText)
+      total += count(text.slice(from, at))
       from = at
     }
   }
-  return total + count(text.slice(from), asOrdinaryText)
+  return total + count(text.slice(from))
 }
 
 function isLowSurrogate (text: string, at: number): boolean {

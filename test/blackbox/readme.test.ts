@@ -32,7 +32,7 @@ t.test('the README\'s examples, copied in order, answer what it shows', async (t
 
 t.test('every file that the README links to is there', async (t) => {
   for (const [, link] of README.matchAll(/\]\(([^)#:]+)\)/g)) {
-    t.doesNotThrow(() => readFileSync(fileURLToPath(new URL(`../../${link}`, import.meta.url))), link)
+    t.doesNotThrow(() => readFileSync(fileURLToPath(new URL(`../../${link}`, import.meta.url))), String(link))
   }
 })
 

@@ -1,0 +1,138 @@
+import { resolve } from 'node:path'
+import { reasonOf, type ReadFile } from './files.js'
+import { parseHost } from './hosts.js'
+import { didYouMean, quote, quoteAll } from './problems.js'
+import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
+
+/** The environment as it is handed in. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A secret, or why there is none; neither when nothing is set. */
+export interface Secret {
+  value?: string
+  problem?: string
+}
+
+const EMPTY = 'is set but empty; unset it or give it a value'
+const INTEGER = /^\d{1,15}$/
+const WORD = /^[a-z][a-z0-9_]*$/
+
+/**
+ * Reads single variables. What is wrong is noted in `problems` and read as if it were unset, so that one run finds
+ * every problem.
+ */
+export class EnvironmentReader {
+  private readonly environment: Environment
+  private readonly readFile: ReadFile
+  private readonly cwd: string
+  private readonly problems: string[]
+
+  constructor (environment: Environment, readFile: ReadFile, cwd: string, problems: string[]) {
+    this.environment = environment
+    this.readFile = readFile
+    this.cwd = cwd
+    this.problems = problems
+  }
+
+  /** Whether a variable, or the file form of a secret, is there at all. */
+  isSet (name: VariableName): boolean {
+    return this.raw(name) !== undefined || (variable(name).secret && this.raw(`${name}_FILE`) !== undefined)
+  }
+
+  /** The trimmed text of a variable that is no secret, else its default. */
+  text (name: VariableName): string | undefined {
+    const found = this.raw(name)
+    if (found === undefined) return variable(name).default
+    if (found.trim() !== '') return found.trim()
+    this.problems.push(`${name} ${EMPTY}`)
+    return variable(name).default
+  }
+
+  integer (name: VariableName): number {
+    const { kind, default: fallback } = variable(name)
+    if (kind.type !== 'integer') throw new Error(`${name} is not an integer`)
+    const { min, max } = kind
+    const parse = (text: string) => INTEGER.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined
+    return this.parsed(name, parse, `is an integer from ${min} to ${max}`) ?? Number(fallback)
+  }
+
+  choice<T extends string> (name: VariableName, values: readonly T[]): T | undefined {
+    const parse = (text: string) => values.find((value) => value === text.toLowerCase())
+    return this.parsed(name, parse, `are ${quoteAll(values)}`, values)
+  }
+
+  switch (name: VariableName): boolean {
+    const parse = (text: string) => [...SWITCH_ON, ...SWITCH_OFF].find((value) => value === text.toLowerCase())
+    const found = this.parsed(name, parse, `are ${quoteAll(SWITCH_ON)} and ${quoteAll(SWITCH_OFF)}`)
+    return SWITCH_ON.some((value) => value === found)
+  }
+
+  word (name: VariableName): string | undefined {
+    const parse = (text: string) => WORD.test(text.toLowerCase()) ? text.toLowerCase() : undefined
+    return this.parsed(name, parse, 'is a word of letters, digits and _ that begins with a letter')
+  }
+
+  host (name: VariableName): string | undefined {
+    return this.parsed(name, parseHost, 'is an IP address or a host name, without a port')
+  }
+
+  /** An http(s) URL with a path and without credentials. What was found stays unsaid: it may hold a secret. */
+  url (name: VariableName): string | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const fault = faultOfUrl(text)
+    if (fault === undefined) return text
+    this.problems.push(`${name}: found ${fault}, allowed is the http or https URL of a key set, with a path and without credentials`)
+    return undefined
+  }
+
+  /** A secret from the variable or its file, exactly as it stands there but for the file's last line end. */
+  secret (name: VariableName): string | undefined {
+    const { value, problem } = this.lookUp(name)
+    if (problem !== undefined) this.problems.push(problem)
+    return value
+  }
+
+  /** As `secret`, of any variable, and without noting the problem: the caller knows more about the place. */
+  lookUp (name: string): Secret {
+    const value = this.raw(name)
+    const fileName = `${name}_FILE`
+    const path = this.raw(fileName)
+    if (value !== undefined && path !== undefined) return { problem: `${name} and ${fileName} are both set; set one of them` }
+    if (path !== undefined) return this.fromFile(fileName, path)
+    if (value === undefined) return {}
+    return value.trim() === '' ? { problem: `${name} ${EMPTY}` } : { value }
+  }
+
+  private fromFile (fileName: string, path: string): Secret {
+    if (path.trim() === '') return { problem: `${fileName} ${EMPTY}` }
+    try {
+      const value = this.readFile(resolve(this.cwd, path.trim())).replace(/\r?\n$/, '')
+      return value.trim() === '' ? { problem: `${fileName}: found an empty file, allowed is a file that holds the value` } : { value }
+    } catch (error) {
+      // The path stays unsaid: somebody who mixes up the two variables has put the secret there.
+      return { problem: `${fileName}: found a path that cannot be read (${reasonOf(error)}), allowed is a file that holds the value` }
+    }
+  }
+
+  private parsed<T> (name: VariableName, parse: (text: string) => T | undefined, allowed: string, options: readonly string[] = []): T | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = parse(text)
+    if (value === undefined) this.problems.push(`${name}: found ${quote(text)}, allowed ${allowed}${didYouMean(text, options)}`)
+    return value
+  }
+
+  // Own properties only: `${constructor}` in the file must not find what every object has.
+  private raw (name: string): string | undefined {
+    return Object.hasOwn(this.environment, name) ? this.environment[name] : undefined
+  }
+}
+
+function faultOfUrl (text: string): string | undefined {
+  if (!URL.canParse(text)) return 'something that is no URL'
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'a URL of another kind'
+  if (url.username !== '' || url.password !== '') return 'a URL with credentials'
+  return url.pathname === '/' ? 'a URL without a path' : undefined
+}

@@ -1,0 +1,72 @@
+import type { EnvironmentReader } from './environment-reader.js'
+import { quote } from './problems.js'
+import { isLoopback } from './hosts.js'
+import type { AuthMode, Config } from './schema.js'
+import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
+
+/** What the environment says. `mode` is undefined only when the variable is wrong. */
+export interface Settings extends Omit<Config, 'auth' | 'file' | 'baseDirectory' | 'warnings'> {
+  mode: AuthMode | undefined
+  auth: Omit<Config['auth'], 'mode'>
+  allowDevAuth: boolean
+  configPath: string | undefined
+}
+
+/** Reads every variable once. */
+export function readSettings (reader: EnvironmentReader, problems: string[]): Settings {
+  const adminToken = reader.secret('SERVICE_ADMIN_TOKEN')
+  const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
+  const settings: Settings = {
+    host: reader.host('SERVICES_HOST') ?? fallback('SERVICES_HOST'),
+    port: reader.integer('SERVICES_PORT'),
+    logLevel: reader.choice('SERVICES_LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    maxBodyBytes: reader.integer('SERVICES_MAX_BODY_BYTES'),
+    healthTimeoutMs: reader.integer('SERVICES_HEALTH_TIMEOUT_MS'),
+    shutdownTimeoutMs: reader.integer('SERVICES_SHUTDOWN_TIMEOUT_MS'),
+    configPath: reader.text('SERVICES_CONFIG_PATH'),
+    mode: chosen === 'jwt' ? 'jwt_hs256' : chosen,
+    allowDevAuth: reader.switch('SERVICE_ALLOW_DEV_AUTH'),
+    auth: readAuth(reader),
+    database: readDatabase(reader, problems),
+    ...(adminToken !== undefined && { adminToken }),
+  }
+  if (settings.mode === 'dev' && !isLoopback(settings.host) && !settings.allowDevAuth) {
+    problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every caller; allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1`)
+  }
+  return settings
+}
+
+function fallback (name: VariableName): string {
+  return variable(name).default ?? ''
+}
+
+function readAuth (reader: EnvironmentReader): Settings['auth'] {
+  const apiKey = reader.secret('SERVICE_API_KEY')
+  const jwtSecret = reader.secret('SERVICE_JWT_SECRET')
+  const jwtAudience = reader.text('SERVICE_JWT_AUDIENCE')
+  const jwtIssuer = reader.text('SERVICE_JWT_ISSUER')
+  const oidcJwksUrl = reader.url('SERVICE_OIDC_JWKS_URL')
+  const oidcIssuer = reader.text('SERVICE_OIDC_ISSUER')
+  const oidcAudience = reader.text('SERVICE_OIDC_AUDIENCE')
+  return {
+    ...(apiKey !== undefined && { apiKey }),
+    ...(jwtSecret !== undefined && { jwtSecret }),
+    ...(jwtAudience !== undefined && { jwtAudience }),
+    ...(jwtIssuer !== undefined && { jwtIssuer }),
+    ...(oidcJwksUrl !== undefined && { oidcJwksUrl }),
+    ...(oidcIssuer !== undefined && { oidcIssuer }),
+    ...(oidcAudience !== undefined && { oidcAudience }),
+    oidcActorType: reader.word('SERVICE_OIDC_ACTOR_TYPE') ?? fallback('SERVICE_OIDC_ACTOR_TYPE'),
+  }
+}
+
+function readDatabase (reader: EnvironmentReader, problems: string[]): Config['database'] {
+  const primary = reader.secret('DATABASE_URL')
+  const secondary = reader.secret('SERVICES_PG_DSN')
+  const migrateUrl = reader.secret('MIGRATE_DATABASE_URL')
+  if (primary !== undefined && secondary !== undefined && primary !== secondary) {
+    problems.push('DATABASE_URL and SERVICES_PG_DSN are set to different values; set one of them')
+  }
+  const url = primary ?? secondary
+  return { ...(url !== undefined && { url }), ...(migrateUrl !== undefined && { migrateUrl }) }
+}

@@ -1,0 +1,40 @@
+import { printable } from './problems.js'
+
+/** Where a value stands in the configuration file: keys of maps and indexes of lists, from the top. */
+export type Path = readonly (string | number)[]
+
+const PLAIN_KEY = /^[A-Za-z0-9_@*:-]+$/
+
+/** As people write it: `access_grants[0].bank_id`; a key with a dot or a space stands in `["…"]`. */
+export function formatPath (path: Path): string {
+  if (path.length === 0) return 'the configuration file'
+  let text = ''
+  for (const segment of path) {
+    if (typeof segment === 'number') text += `[${segment}]`
+    else if (PLAIN_KEY.test(segment)) text += `${text === '' ? '' : '.'}${printable(segment)}`
+    else text += `["${printable(segment)}"]`
+  }
+  return text
+}
+
+/** As a JSON pointer (RFC 6901), the form of Ajv. */
+export function toPointer (path: Path): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** @param root tells the indexes of lists from the keys of maps */
+export function fromPointer (pointer: string, root: unknown): Path {
+  const path: (string | number)[] = []
+  let value = root
+  for (const escaped of pointer.split('/').slice(1)) {
+    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+    path.push(Array.isArray(value) ? Number(segment) : segment)
+    value = isMap(value) || Array.isArray(value) ? Reflect.get(value, segment) : undefined
+  }
+  return path
+}
+
+/** A YAML map, after it was read. */
+export function isMap (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

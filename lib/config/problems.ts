@@ -1,0 +1,58 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Everything that is wrong with the configuration, in one error. No problem holds the value of a secret. */
+export class ConfigurationError extends Error {
+  /** One sentence each: the variable or YAML path, what was found, what is allowed. */
+  readonly problems: string[]
+
+  /** @param problems at least one; the message has one line for each */
+  constructor (problems: readonly string[]) {
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+    super(`The configuration has ${count}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`)
+    this.name = 'ConfigurationError'
+    this.problems = [...problems]
+  }
+}
+
+const LONGEST_QUOTE = 80
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
+
+/** Text on one line and without control characters, at most 80 characters of it. */
+export function printable (text: string): string {
+  const cut = text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text
+  return cut.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+}
+
+/** A value that is no secret, in quotes. A URL with credentials in it is a secret wherever it stands. */
+export function quote (value: string): string {
+  return URL_WITH_CREDENTIALS.test(value) ? 'a URL with credentials (not shown)' : `"${printable(value)}"`
+}
+
+/** `"a", "b"`. */
+export function quoteAll (values: readonly string[]): string {
+  return values.map(quote).join(', ')
+}
+
+/**
+ * The option that was probably meant: at most two letters or a third of them away (Levenshtein), or the one begins with the other.
+ * @returns undefined when nothing is near enough
+ */
+export function nearest (found: string, options: readonly string[]): string | undefined {
+  const word = found.slice(0, 2 * LONGEST_QUOTE).toLowerCase()
+  let best: { option: string, distance: number } | undefined
+  for (const option of options) {
+    const candidate = { option, distance: distance(word, option.toLowerCase()) }
+    if (best === undefined || candidate.distance < best.distance) best = candidate
+  }
+  if (best === undefined) return undefined
+  const length = Math.max(word.length, best.option.length)
+  if (best.distance <= Math.max(length < 4 ? 1 : 2, Math.floor(length / 3))) return best.option
+  return options.find((option) => Math.min(word.length, option.length) >= 3 && (option.startsWith(word) || word.startsWith(option)))
+}
+
+/** `; did you mean "x"?`, or nothing when no option is near. */
+export function didYouMean (found: string, options: readonly string[]): string {
+  const option = nearest(found, options)
+  return option === undefined ? '' : `; did you mean "${option}"?`
+}

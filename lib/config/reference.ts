@@ -1,0 +1,120 @@
+import { EXAMPLE } from './example.js'
+import { describe, type SchemaNode } from './schema-node.js'
+import { FileSchema } from './schema.js'
+import { VARIABLES, type Kind, type Variable } from './variables.js'
+
+/** The text of `.env.example`: every variable, commented out, so that a copy as it stands changes nothing. */
+export function envExample (): string {
+  const entries = VARIABLES.map((variable: Variable) => `# ${variable.description}\n#${variable.name}=${variable.default ?? ''}\n`)
+  return `\
+# Environment of Memory Gateway. Uncomment what you change; the values shown are the defaults.
+# A variable that is set must not be empty. docs/configuration.md says what each may hold.
+# A secret may come from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.
+
+${entries.join('\n')}`
+}
+
+/** The text of `docs/configuration.md`. */
+export function configurationReference (): string {
+  return `\
+<!-- Written by scripts/write-config-docs.ts from lib/config. Change the sources, then run: npx tsx scripts/write-config-docs.ts -->
+
+# Configuration
+
+Everything is read and checked once, at start. When something is wrong, the process says all of it in one message and
+exits with code 1. Nothing is accepted and then ignored.
+
+## Example
+
+\`\`\`yaml
+${EXAMPLE}\`\`\`
+
+## Environment
+
+A variable that is set must not be empty. A secret may come from a file instead: \`<NAME>_FILE\` names it, its last
+line end is dropped, and setting both is an error. A variable that belongs to one auth mode is checked in every mode
+and has an effect in its own. When a mode lacks a variable that it needs, the process starts, warns, and answers
+every request with status 500.
+
+| Variable | Allowed | Default | Meaning |
+|---|---|---|---|
+${VARIABLES.map(variableRow).join('\n')}
+
+A variable that begins with \`SERVICE_\` or \`SERVICES_\` and is not in the table is a warning, and an error when it
+is one or two letters away from one that is.
+
+## Configuration file
+
+\`SERVICES_CONFIG_PATH\` names one YAML 1.2 document (core schema). An unknown key or tag, a key that is given twice
+and a second document are errors. A section or list with nothing under it counts as absent.
+
+\`\${NAME}\` in a text is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
+\`$\${\` is a literal \`\${\`. A text that is one \`\${NAME}\` and nothing else becomes a number or boolean where one is
+asked for. A variable that is not set, or empty, is an error. Keys are not replaced.
+
+| Key | Allowed | Meaning |
+|---|---|---|
+${childrenOf(FileSchema, '').join('\n')}
+`
+}
+
+function secretNames (): string[] {
+  return VARIABLES.filter(({ secret }) => secret).map(({ name }) => name)
+}
+
+function variableRow (variable: Variable): string {
+  const notes = [
+    variable.description,
+    ...(variable.mode === undefined ? [] : [`Mode \`${variable.mode}\`${variable.required === true ? ', required' : ''}.`]),
+  ]
+  const fallback = variable.default === undefined ? '–' : `\`${variable.default}\``
+  return row([`\`${variable.name}\``, `${describeKind(variable.kind)}${variable.secret ? ' (secret)' : ''}`, fallback, notes.join(' ')])
+}
+
+function describeKind (kind: Kind): string {
+  switch (kind.type) {
+    case 'integer': return `${kind.min} to ${kind.max}`
+    case 'choice': return kind.values.map((value) => `\`${value}\``).join(', ')
+    case 'switch': return '`1`, `true`, `yes`; `0`, `false`, `no`'
+    case 'word': return 'letters, digits and `_`, the first a letter'
+    case 'host': return 'IP address or host name'
+    case 'url': return 'http(s) URL with a path, without credentials'
+    case 'path': return 'path'
+    case 'text': return 'text'
+  }
+}
+
+function rowsOf (schema: SchemaNode, path: string, required = false): string[] {
+  const same = path.includes('.') ? twin(schema) : undefined
+  if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for this bank.`])]
+  return [row([`\`${path}\``, allowedOf(schema), `${schema.description ?? ''}${required ? ' Required.' : ''}`]), ...childrenOf(schema, path)]
+}
+
+function childrenOf (schema: SchemaNode, path: string): string[] {
+  const keyed = Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
+    return rowsOf(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key))
+  })
+  // Without x-keys a map is handed on as it stands, and there is nothing to say about what is in it.
+  const named = schema['x-keys'] === undefined ? [] : Object.values(schema.patternProperties ?? {}).flatMap((child) => rowsOf(child, `${path}.<id>`))
+  const listed = schema.items?.properties === undefined ? [] : childrenOf(schema.items, `${path}[]`)
+  const branches = (schema.anyOf ?? []).flatMap((branch) => childrenOf(branch, path))
+  return [...keyed, ...named, ...listed, ...branches]
+}
+
+function allowedOf (schema: SchemaNode): string {
+  const keys = schema['x-keys'] === undefined ? '' : `; each key is ${String(schema['x-keys'])}`
+  const items = schema.items === undefined || schema.items.properties !== undefined ? '' : `; each item is ${schema.items.enum === undefined ? '' : 'one of '}${describe(schema.items)}`
+  return `${describe(schema)}${items}${keys}`
+}
+
+/** The section at the top of the file that a nested section repeats. */
+function twin (schema: SchemaNode): string | undefined {
+  const text = JSON.stringify(schema)
+  return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && JSON.stringify(top) === text)?.[0]
+}
+
+// A bar would end the cell, and <…> would be taken for HTML.
+function row (cells: string[]): string {
+  const safe = cells.map((cell) => cell.replaceAll('|', '\\|').replace(/(?<!`[^`]*)<(\w+)>/g, '&lt;$1&gt;'))
+  return `| ${safe.join(' | ')} |`
+}

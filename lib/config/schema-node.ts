@@ -1,0 +1,74 @@
+import { isMap } from './paths.js'
+import { quoteAll } from './problems.js'
+
+/** The JSON Schema keywords that the schema of the file uses. */
+export interface SchemaNode {
+  // Two keywords without use here: one each that TypeBox's and Ajv's types share with this one, as TypeScript asks.
+  '~kind'?: string
+  $id?: string
+  type?: string
+  enum?: readonly unknown[]
+  const?: unknown
+  properties?: Readonly<Record<string, SchemaNode>>
+  patternProperties?: Readonly<Record<string, SchemaNode>>
+  items?: SchemaNode
+  anyOf?: readonly SchemaNode[]
+  required?: readonly string[] | undefined
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  description?: string
+  'x-allowed'?: unknown
+  'x-keys'?: unknown
+}
+
+/** The schema of a key or list index, where there is one way to know it. */
+export function childOf (schema: SchemaNode | undefined, segment: string | number): SchemaNode | undefined {
+  if (schema === undefined) return undefined
+  if (typeof segment === 'number') return schema.items
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, segment)) return schema.properties[segment]
+  return Object.entries(schema.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, 'u').test(segment))?.[1]
+}
+
+/** Whether the key may stand with nothing under it: an optional section or list whose lines are all commented out. */
+export function mayBeEmpty (schema: SchemaNode | undefined, key: string): boolean {
+  if (schema?.properties === undefined || !Object.hasOwn(schema.properties, key)) return false
+  const type = schema.properties[key]?.type
+  return (type === 'object' || type === 'array') && schema.required?.includes(key) !== true
+}
+
+/** What a place of the file may hold, in words: `an integer from 1 to 10`, `"owner_only", "open", "deny"`. */
+export function describe (schema: SchemaNode): string {
+  if (schema.enum !== undefined) return quoteAll(schema.enum.map(String))
+  if (schema.const !== undefined) return quoteAll([String(schema.const)])
+  if (schema.anyOf !== undefined) return `a map with the key type, one of ${quoteAll(branchTypes(schema))}`
+  switch (schema.type ?? '') {
+    case 'integer': return `an integer${range(schema)}`
+    case 'number': return `a number${range(schema)}`
+    case 'boolean': return 'true, false'
+    case 'string': return describeText(schema['x-allowed'])
+    case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
+    case 'object': return 'a map'
+    default: return 'anything'
+  }
+}
+
+/** The values of `type` that tell the branches of a union apart. */
+export function branchTypes (schema: SchemaNode): string[] {
+  return (schema.anyOf ?? []).map((branch) => String(branch.properties?.['type']?.const))
+}
+
+/** The branch that the `type` of a value chooses; -1 when it chooses none. */
+export function branchOf (schema: SchemaNode, value: unknown): number {
+  return isMap(value) && typeof value['type'] === 'string' ? branchTypes(schema).indexOf(value['type']) : -1
+}
+
+function describeText (allowed: unknown): string {
+  if (typeof allowed !== 'string') return 'a text that is not empty'
+  return allowed.startsWith('a ') ? allowed : `a text ${allowed}`
+}
+
+function range ({ minimum, maximum }: SchemaNode): string {
+  if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`
+  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
+}

@@ -1,0 +1,57 @@
+import type { EnvironmentReader } from './environment-reader.js'
+import { formatPath, toPointer, type Path } from './paths.js'
+import type { SchemaNode } from './schema-node.js'
+
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+
+/** Replaces `${NAME}` in the texts of the file by variables of the environment. */
+export class Substitution {
+  /** The places, as JSON pointers, whose value came from the environment: each may be a secret. */
+  readonly places = new Set<string>()
+  /** Those whose value could not be had; that has been said, and the value there means nothing. */
+  readonly broken = new Set<string>()
+  private readonly reader: EnvironmentReader
+  private readonly problems: string[]
+
+  constructor (reader: EnvironmentReader, problems: string[]) {
+    this.reader = reader
+    this.problems = problems
+  }
+
+  /**
+   * `$${` is a literal `${`. What is put in is not looked at again. A text that is one reference and nothing else
+   * becomes a number or boolean where the schema asks for one.
+   */
+  apply (text: string, path: Path, schema: SchemaNode | undefined): string | number | boolean {
+    const replaced = text.replace(REFERENCE, (found: string, name: string | undefined) => {
+      if (found === '$${') return '${'
+      return name === undefined ? this.malformed(path) : this.resolve(name, path)
+    })
+    const whole = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text)
+    return whole ? convert(replaced, schema) : replaced
+  }
+
+  private resolve (name: string, path: Path): string {
+    this.places.add(toPointer(path))
+    const { value, problem } = this.reader.lookUp(name)
+    if (value !== undefined) return value
+    this.broken.add(toPointer(path))
+    this.problems.push(`${formatPath(path)}: \${${name}} cannot be replaced, ${problem ?? `${name} is not set`}`)
+    return ''
+  }
+
+  private malformed (path: Path): string {
+    this.broken.add(toPointer(path))
+    this.problems.push(`${formatPath(path)}: "\${" begins no reference of the form \${NAME}; write "$\${" for a literal "\${"`)
+    return ''
+  }
+}
+
+function convert (text: string, schema: SchemaNode | undefined): string | number | boolean {
+  const trimmed = text.trim()
+  const type = schema?.type
+  if ((type === 'number' || type === 'integer') && NUMBER.test(trimmed)) return Number(trimmed)
+  if (type === 'boolean' && (trimmed === 'true' || trimmed === 'false')) return trimmed === 'true'
+  return text
+}

@@ -1,0 +1,74 @@
+import type { AuthMode, Config } from './schema.js'
+
+/** What a variable may hold. Everything but a secret is trimmed; choices are compared without regard to case. */
+export type Kind =
+  | { type: 'text' }
+  | { type: 'integer', min: number, max: number }
+  | { type: 'choice', values: readonly string[] }
+  | { type: 'switch' }
+  | { type: 'word' }
+  | { type: 'host' }
+  | { type: 'url' }
+  | { type: 'path' }
+
+/** One environment variable. */
+export interface Variable {
+  name: string
+  /** Never shown, and may also come from the file that `<name>_FILE` names. */
+  secret: boolean
+  kind: Kind
+  default?: string
+  description: string
+  /** The only auth mode that reads it. */
+  mode?: AuthMode
+  /** Whether that mode answers 500 without it. */
+  required?: boolean
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const satisfies Config['logLevel'][]
+
+export const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt', 'jwt_oidc'] as const satisfies (AuthMode | 'jwt')[]
+
+export const SWITCH_ON = ['1', 'true', 'yes'] as const
+export const SWITCH_OFF = ['0', 'false', 'no'] as const
+
+const GIB = 1_073_741_824
+
+/** Every environment variable that the service reads, and nothing besides. */
+export const VARIABLES = [
+  { name: 'SERVICES_HOST', secret: false, kind: { type: 'host' }, default: '127.0.0.1', description: 'Address to listen on.' },
+  { name: 'SERVICES_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, default: '8080', description: 'Port to listen on; 0 lets the system choose.' },
+  { name: 'SERVICES_CONFIG_PATH', secret: false, kind: { type: 'path' }, description: 'YAML configuration file; a relative path starts at the working directory.' },
+  { name: 'SERVICES_MAX_BODY_BYTES', secret: false, kind: { type: 'integer', min: 1_024, max: GIB }, default: '10485760', description: 'Longest request body in bytes; a longer one is answered 413.' },
+  { name: 'SERVICES_HEALTH_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 1, max: 60_000 }, default: '2000', description: 'Milliseconds that one readiness check may take.' },
+  { name: 'SERVICES_SHUTDOWN_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 0, max: 600_000 }, default: '30000', description: 'Milliseconds that requests in flight have to finish when the process stops.' },
+  { name: 'SERVICES_LOG_LEVEL', secret: false, kind: { type: 'choice', values: LOG_LEVELS }, default: 'info', description: 'Least level that is logged.' },
+  { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers prove who they are; jwt means jwt_hs256.' },
+  { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Let dev mode, which trusts every caller, listen on an address that is not loopback.' },
+  { name: 'SERVICE_API_KEY', secret: true, kind: { type: 'text' }, mode: 'api_key', required: true, description: 'The key that callers send in X-Api-Key.' },
+  { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; 32 bytes or more.' },
+  { name: 'SERVICE_JWT_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected aud claim; unset skips audience validation.' },
+  { name: 'SERVICE_JWT_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected iss claim; unset skips issuer validation.' },
+  { name: 'SERVICE_OIDC_JWKS_URL', secret: false, kind: { type: 'url' }, mode: 'jwt_oidc', required: true, description: 'Key set of the identity provider.' },
+  { name: 'SERVICE_OIDC_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected iss claim.' },
+  { name: 'SERVICE_OIDC_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected aud claim.' },
+  { name: 'SERVICE_OIDC_ACTOR_TYPE', secret: false, kind: { type: 'word' }, default: 'user', mode: 'jwt_oidc', description: 'Actor type of a token that names none.' },
+  { name: 'SERVICE_ADMIN_TOKEN', secret: true, kind: { type: 'text' }, description: 'Token that /v1/admin asks for in X-Admin-Token; unset leaves these routes open.' },
+  { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
+  { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set one of them.' },
+  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI that only the migration script uses.' },
+] as const satisfies readonly Variable[]
+
+export type VariableName = (typeof VARIABLES)[number]['name']
+
+const BY_NAME: ReadonlyMap<string, Variable> = new Map(VARIABLES.map((variable) => [variable.name, variable]))
+
+/** The table's entry of a known variable. */
+export function variable (name: VariableName): Variable {
+  const entry = BY_NAME.get(name)
+  if (entry === undefined) throw new Error(`No such variable: ${name}`)
+  return entry
+}
+
+/** Every name that may stand in the environment, `<NAME>_FILE` of the secrets included. */
+export const KNOWN_NAMES: readonly string[] = VARIABLES.flatMap(({ name, secret }) => secret ? [name, `${name}_FILE`] : [name])

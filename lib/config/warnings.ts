@@ -1,0 +1,79 @@
+import type { Settings } from './environment.js'
+import { isLoopback } from './hosts.js'
+import { formatPath } from './paths.js'
+import type { FileConfig } from './schema.js'
+import { VARIABLES, type Variable, type VariableName } from './variables.js'
+
+const SECRET_BYTES = 32
+
+type KnownVariable = Variable & { name: VariableName }
+
+/** Sentences on what is allowed and yet probably not meant. */
+export function collectWarnings (settings: Settings, file: FileConfig, isSet: (name: VariableName) => boolean): string[] {
+  return [
+    ...identityWarnings(settings),
+    ...VARIABLES.flatMap((variable: KnownVariable) => modeWarning(variable, settings, isSet)),
+    ...secretWarnings(settings),
+    ...accessWarnings(settings, file),
+    ...sourceWarnings(settings, file),
+  ]
+}
+
+function * identityWarnings ({ mode, host, auth, adminToken }: Settings): Iterable<string> {
+  if (mode === 'dev' && !isLoopback(host)) {
+    yield 'SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address'
+  }
+  if (mode === 'jwt_hs256' && auth.jwtAudience === undefined) {
+    yield 'SERVICE_JWT_AUDIENCE is not set: audience validation is skipped'
+  }
+  if (mode === 'jwt_hs256' && auth.jwtSecret !== undefined && Buffer.byteLength(auth.jwtSecret) < SECRET_BYTES) {
+    yield `SERVICE_JWT_SECRET is shorter than ${SECRET_BYTES} bytes: tokens signed with it can be forged by guessing`
+  }
+  if (auth.oidcJwksUrl !== undefined && isPlainAndRemote(auth.oidcJwksUrl)) {
+    yield 'SERVICE_OIDC_JWKS_URL uses http: whoever sits between can put in keys of their own'
+  }
+  if (adminToken === undefined) yield 'SERVICE_ADMIN_TOKEN is not set: admin routes are unprotected'
+}
+
+function isPlainAndRemote (text: string): boolean {
+  const url = new URL(text)
+  return url.protocol === 'http:' && !isLoopback(url.hostname)
+}
+
+function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Settings, isSet: (name: VariableName) => boolean): string[] {
+  const { name, required } = variable
+  if (variable.mode === undefined || mode === undefined) return []
+  if (variable.mode === mode) {
+    return required === true && !isSet(name) ? [`${name} is not set: every request in ${mode} mode will be answered with status 500`] : []
+  }
+  const says = name === 'SERVICE_ALLOW_DEV_AUTH' ? allowDevAuth : isSet(name)
+  return says ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
+}
+
+/** A header value loses the white space around it, so such a secret could never be matched. */
+function secretWarnings ({ auth, adminToken }: Settings): string[] {
+  const sentInHeaders = { SERVICE_API_KEY: auth.apiKey, SERVICE_ADMIN_TOKEN: adminToken }
+  return Object.entries(sentInHeaders)
+    .filter(([, secret]) => secret !== undefined && secret !== secret.trim())
+    .map(([name]) => `${name} begins or ends with white space, which no header can carry: it will never match`)
+}
+
+function * accessWarnings ({ mode }: Settings, file: FileConfig): Iterable<string> {
+  const enabled = file.access_control?.enabled === true
+  const granted = (file.access_grants ?? []).length > 0 || Object.values(file.banks ?? {}).some((bank) => (bank.access ?? []).length > 0)
+  if (enabled && mode === 'dev') yield 'access_control.enabled: in dev mode, anonymous callers bypass access control'
+  if (enabled && !granted && file.access_control?.default_policy === 'deny') {
+    yield 'access_control: the default policy is deny and there are no grants, so nobody may do anything'
+  }
+  if (!enabled && granted) yield 'access_grants and banks.<id>.access have no effect: access_control.enabled is not true'
+  if (file.identity?.obo_enabled === true && mode !== 'jwt_oidc') {
+    yield `identity.obo_enabled has no effect: SERVICE_AUTH_MODE is ${mode ?? 'not jwt_oidc'}`
+  }
+}
+
+function sourceWarnings ({ host }: Settings, file: FileConfig): string[] {
+  if (isLoopback(host)) return []
+  return Object.entries(file.sources ?? {})
+    .filter(([, source]) => source.auth.type === 'none')
+    .map(([id]) => `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anybody write to the bank`)
+}

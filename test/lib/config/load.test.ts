@@ -1,0 +1,64 @@
+/* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
+import t from 'tap'
+import { ConfigurationError, loadConfig } from '../../../lib/config/load.js'
+import { loadYaml } from './load-with.js'
+
+await t.test('every problem of environment and file is in one error, a line each', async (t) => {
+  const env = {
+    SERVICES_CONFIG_PATH: 'c.yaml',
+    SERVICES_PORT: 'eighty',
+    SERVICES_HOST: '0.0.0.0',
+    SERVICE_API_KEY: '',
+    SERVICE_PORT: '1',
+    SERVICE_ADMIN_TOKEN_FILE: '/gone',
+    DATABASE_URL: 'postgres://a',
+    SERVICES_PG_DSN: 'postgres://b',
+  }
+  const cwd = t.testdir({ 'c.yaml': 'vector_store: ${GONE}\nvector_store: x\naccess_control: {enabled: 1}\nhomeostasis: {recall: 1}\n' })
+  const error = t.throws(() => loadConfig(env, { cwd }))
+  t.type(error, ConfigurationError)
+  if (!(error instanceof ConfigurationError)) return
+  const starts = [
+    'SERVICE_ADMIN_TOKEN_FILE: found a path', 'SERVICES_PORT: found "eighty"', 'SERVICE_API_KEY is set but empty',
+    'DATABASE_URL and SERVICES_PG_DSN', 'SERVICES_HOST: found "0.0.0.0"', 'SERVICE_PORT is not a known variable',
+    'vector_store: ${GONE} cannot', 'vector_store: the key is given twice', 'access_control.enabled: found 1',
+    'homeostasis.recall is not a known key',
+  ]
+  t.equal(error.problems.length, starts.length)
+  for (const start of starts) t.ok(error.problems.some((problem) => problem.startsWith(start)), start)
+  t.equal(error.message, `The configuration has 10 problems:\n${error.problems.map((problem) => `- ${problem}`).join('\n')}`)
+  t.equal(error.message.split('\n').length, 11)
+  t.equal(error.name, 'ConfigurationError')
+})
+
+await t.test('the configuration is frozen to the last leaf', async (t) => {
+  const config = loadYaml('vector_store_config: {a: [{b: 1}], __proto__: {c: {}}}\nbanks: {x: {access: [{principal: p, permissions: [read]}]}}\naccess_grants: []')
+  const open: string[] = []
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (!Object.isFrozen(value)) open.push(path)
+    for (const key of Object.keys(value)) walk(Object.getOwnPropertyDescriptor(value, key)?.value, `${path}.${key}`)
+  }
+  walk(config, 'config')
+  t.same(open, [])
+  t.throws(() => { config.port = 1 }, TypeError)
+  t.throws(() => { config.warnings.push('x') }, TypeError)
+})
+
+await t.test('loading neither changes the environment nor remembers anything', async (t) => {
+  const env = Object.freeze({ SERVICES_PORT: '9000', SERVICE_ADMIN_TOKEN: 'a' })
+  const cwd = t.testdir({})
+  t.same(loadConfig(env, { cwd }), loadConfig(env, { cwd }))
+  t.equal(loadConfig({}, { cwd }).port, 8080)
+})
+
+await t.test('only the environment that is handed in counts', async (t) => {
+  const before = process.env['SERVICES_PORT']
+  process.env['SERVICES_PORT'] = 'nonsense'
+  t.teardown(() => {
+    if (before === undefined) delete process.env['SERVICES_PORT']
+    else process.env['SERVICES_PORT'] = before
+  })
+  t.equal(loadConfig({}).port, 8080)
+  t.equal(loadConfig({}).baseDirectory, process.cwd())
+})

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { configurationReference, envExample } from '../../../lib/config/reference.js'
+import { FileSchema } from '../../../lib/config/schema.js'
+import { VARIABLES, type Variable } from '../../../lib/config/variables.js'
+import { load, loadYaml } from './load-with.js'
+
+const root = new URL('../../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const HINT = 'run: npx tsx scripts/write-config-docs.ts'
+
+await t.test('the committed files are what the generator makes', async (t) => {
+  t.equal(read('docs/configuration.md'), configurationReference(), HINT)
+  t.equal(read('.env.example'), envExample(), HINT)
+})
+
+await t.test('.env.example has every variable once, with its default, and sets none', async (t) => {
+  const lines = read('.env.example').split('\n')
+  t.same(lines.filter((line) => line !== '' && !line.startsWith('#')), [], 'nothing is set')
+  const shown = lines.map((line) => /^#([A-Z_]+)=(.*)$/.exec(line)).filter((match) => match !== null).map(([, name, value]) => [name, value])
+  t.same(shown, VARIABLES.map(({ name, ...rest }: Variable) => [name, rest.default ?? '']))
+})
+
+await t.test('every default of the table is what the loader takes by default', async (t) => {
+  const defaults = Object.fromEntries(VARIABLES.flatMap((variable: Variable) => variable.default === undefined ? [] : [[variable.name, variable.default]]))
+  const unset = load({})
+  const set = load(defaults)
+  t.same({ ...set, warnings: [] }, { ...unset, warnings: [] })
+})
+
+await t.test('the example of the reference is a valid configuration without a fault in it', async (t) => {
+  const yaml = /```yaml\n(.*?)```/s.exec(read('docs/configuration.md'))?.[1] ?? ''
+  const env = { TICKETS_WEBHOOK_SECRET: 's', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k', SERVICE_ADMIN_TOKEN: 'a', SERVICES_HOST: '0.0.0.0' }
+  const { file, warnings } = loadYaml(yaml, env)
+  t.same(warnings, [])
+  t.match(file, { sources: { tickets: { auth: { type: 'hmac', secret: 's' } } }, access_control: { enabled: true } })
+})
+
+await t.test('the reference has every variable and every key of the file', async (t) => {
+  const text = read('docs/configuration.md')
+  for (const { name } of VARIABLES) t.ok(text.includes(`| \`${name}\` |`), name)
+  for (const key of Object.keys(FileSchema.properties)) t.ok(text.includes(`| \`${key}\` |`), key)
+  for (const key of ['banks.<id>.access[].permissions', 'sources.<id>.auth.timestamp_header', 'retrieval.bm25.k1', 'homeostasis.rate_limits.global_per_minute']) {
+    t.ok(text.includes(`| \`${key}\` |`), key)
+  }
+  t.notMatch(text, /undefined|\[object/)
+})

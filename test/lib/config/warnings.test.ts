@@ -1,0 +1,79 @@
+import t from 'tap'
+import type { Environment } from '../../../lib/config/load.js'
+import { loadYaml } from './load-with.js'
+
+const QUIET: Environment = { SERVICE_ADMIN_TOKEN: 'admin' }
+const KEY: Environment = { ...QUIET, SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }
+const JWT: Environment = { ...QUIET, SERVICE_AUTH_MODE: 'jwt', SERVICE_JWT_SECRET: 's'.repeat(32), SERVICE_JWT_AUDIENCE: 'a' }
+const OIDC: Environment = { ...QUIET, SERVICE_AUTH_MODE: 'jwt_oidc', SERVICE_OIDC_JWKS_URL: 'https://id.example/k', SERVICE_OIDC_ISSUER: 'i', SERVICE_OIDC_AUDIENCE: 'a' }
+const GRANT = 'access_grants: [{bank_id: a, principal: b, permissions: [read]}]'
+const OPEN_SOURCE = 'sources: {s: {type: webhook, target_bank: b, auth: {type: none}}}'
+
+interface Case { env: Environment, yaml?: string, warnings: string[] }
+
+function check (t: Tap, cases: Record<string, Case>) {
+  for (const [name, { env, yaml = '', warnings }] of Object.entries(cases)) t.same(loadYaml(yaml, env).warnings, warnings, name)
+}
+
+type Tap = Pick<typeof t, 'same'>
+
+await t.test('a complete configuration of each mode has no warning', async (t) => {
+  check(t, {
+    dev: { env: QUIET, warnings: [] },
+    api_key: { env: KEY, yaml: `access_control: {enabled: true}\n${GRANT}`, warnings: [] },
+    jwt: { env: JWT, yaml: 'access_control: {enabled: true}', warnings: [] },
+    oidc: { env: OIDC, yaml: 'identity: {obo_enabled: true}', warnings: [] },
+    'a false switch of dev mode': { env: { ...KEY, SERVICE_ALLOW_DEV_AUTH: 'no' }, warnings: [] },
+    'an open source on loopback': { env: QUIET, yaml: OPEN_SOURCE, warnings: [] },
+    'key set on this machine': { env: { ...OIDC, SERVICE_OIDC_JWKS_URL: 'http://[::1]/k' }, warnings: [] },
+  })
+})
+
+await t.test('identity that is weaker than it looks is warned of', async (t) => {
+  check(t, {
+    'no admin token': { env: {}, warnings: ['SERVICE_ADMIN_TOKEN is not set: admin routes are unprotected'] },
+    'dev in public': { env: { ...QUIET, SERVICES_HOST: '::', SERVICE_ALLOW_DEV_AUTH: '1' }, warnings: ['SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address'] },
+    'no audience': { env: { ...JWT, SERVICE_JWT_AUDIENCE: undefined }, warnings: ['SERVICE_JWT_AUDIENCE is not set: audience validation is skipped'] },
+    'short secret': { env: { ...JWT, SERVICE_JWT_SECRET: 's'.repeat(31) }, warnings: ['SERVICE_JWT_SECRET is shorter than 32 bytes: tokens signed with it can be forged by guessing'] },
+    'bytes, not characters': { env: { ...JWT, SERVICE_JWT_SECRET: 'ß'.repeat(16) }, warnings: [] },
+    'key set over http': { env: { ...OIDC, SERVICE_OIDC_JWKS_URL: 'http://id.example/k' }, warnings: ['SERVICE_OIDC_JWKS_URL uses http: whoever sits between can put in keys of their own'] },
+    'key that no header can carry': { env: { ...KEY, SERVICE_API_KEY: 'k ' }, warnings: ['SERVICE_API_KEY begins or ends with white space, which no header can carry: it will never match'] },
+  })
+})
+
+await t.test('each missing variable of the selected mode is named', async (t) => {
+  const missing = (mode: string, ...names: string[]) => names.map((name) => `${name} is not set: every request in ${mode} mode will be answered with status 500`)
+  check(t, {
+    api_key: { env: { ...KEY, SERVICE_API_KEY: undefined }, warnings: missing('api_key', 'SERVICE_API_KEY') },
+    jwt: { env: { ...JWT, SERVICE_JWT_SECRET: undefined }, warnings: missing('jwt_hs256', 'SERVICE_JWT_SECRET') },
+    oidc: { env: { ...QUIET, SERVICE_AUTH_MODE: 'jwt_oidc' }, warnings: missing('jwt_oidc', 'SERVICE_OIDC_JWKS_URL', 'SERVICE_OIDC_ISSUER', 'SERVICE_OIDC_AUDIENCE') },
+  })
+})
+
+await t.test('a setting of a mode that is not selected is warned of', async (t) => {
+  const idle = (mode: string, name: string) => [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`]
+  check(t, {
+    'key in jwt': { env: { ...JWT, SERVICE_API_KEY: 'k' }, warnings: idle('jwt_hs256', 'SERVICE_API_KEY') },
+    'secret in dev': { env: { ...QUIET, SERVICE_JWT_SECRET: 's' }, warnings: idle('dev', 'SERVICE_JWT_SECRET') },
+    'actor type in api_key': { env: { ...KEY, SERVICE_OIDC_ACTOR_TYPE: 'agent' }, warnings: idle('api_key', 'SERVICE_OIDC_ACTOR_TYPE') },
+    'audience in oidc': { env: { ...OIDC, SERVICE_JWT_AUDIENCE: 'a' }, warnings: idle('jwt_oidc', 'SERVICE_JWT_AUDIENCE') },
+    'dev switch in api_key': { env: { ...KEY, SERVICE_ALLOW_DEV_AUTH: '1' }, warnings: idle('api_key', 'SERVICE_ALLOW_DEV_AUTH') },
+  })
+})
+
+await t.test('access control that does not do what it seems to is warned of', async (t) => {
+  check(t, {
+    'in dev mode': { env: QUIET, yaml: 'access_control: {enabled: true}', warnings: ['access_control.enabled: in dev mode, anonymous callers bypass access control'] },
+    'nobody may do anything': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}', warnings: ['access_control: the default policy is deny and there are no grants, so nobody may do anything'] },
+    'a grant of a bank counts': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}\nbanks: {a: {access: [{principal: b, permissions: [read]}]}}', warnings: [] },
+    'grants while it is off': { env: KEY, yaml: GRANT, warnings: ['access_grants and banks.<id>.access have no effect: access_control.enabled is not true'] },
+    'delegation in another mode': { env: KEY, yaml: 'identity: {obo_enabled: true}', warnings: ['identity.obo_enabled has no effect: SERVICE_AUTH_MODE is api_key'] },
+  })
+})
+
+await t.test('an open source on a public address is warned of, by its id', async (t) => {
+  check(t, {
+    public: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: OPEN_SOURCE, warnings: ['sources.s.auth: type none on an address that is not loopback lets anybody write to the bank'] },
+    signed: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: 'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: x}}}', warnings: [] },
+  })
+})
