@@ -8,13 +8,14 @@ import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import adminToken from './plugins/admin-token.js'
 import { authPlugin } from './plugins/auth/index.js'
-import errors, { sendError } from './plugins/errors.js'
+import errors from './plugins/errors.js'
 import health from './plugins/health.js'
+import httpRules from './plugins/http-rules.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
 import methodNotAllowed from './plugins/method-not-allowed.js'
 import openapi from './plugins/openapi.js'
-import requestLog, { requestId } from './plugins/request-log.js'
+import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
 import shutdown from './plugins/shutdown.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
@@ -55,12 +56,13 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
-    http: { headersTimeout: 15_000 },
-    frameworkErrors: sendError,
+    http: { headersTimeout: 15_000, requireHostHeader: false },
+    frameworkErrors: answerUnreadableUrl,
     clientErrorHandler: answerBrokenRequest,
   })
   await app.register(errors)
   await app.register(requestLog)
+  await app.register(httpRules)
   await app.register(shutdown)
   await app.register(rings)
   await app.register(validation)

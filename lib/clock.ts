@@ -3,12 +3,19 @@ export type Clock = () => number
 
 export const systemClock: Clock = Date.now
 
+/** What parseInstant asks for, as the end of a sentence that begins with the field. */
+export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
+
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+// RFC 3339 has years of four digits: what an offset takes out of them could not be written again.
+const FIRST = Date.parse('0000-01-01T00:00:00.000Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
  * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none,
- *   names a day that does not exist, or has no offset
+ *   names a day that does not exist, has no offset, or lies outside of the years 0 to 9999 in UTC
  */
 export function parseInstant (text: string): number | undefined {
   const parts = RFC3339.exec(text)
@@ -18,7 +25,7 @@ export function parseInstant (text: string): number | undefined {
   // Date.parse rolls 30 February over into March; a day beyond its month is refused here instead.
   if (month! < 1 || month! > 12 || day! < 1 || day! > daysInMonth(year!, month!)) return undefined
   const instant = Date.parse(text.toUpperCase())
-  return Number.isNaN(instant) ? undefined : instant
+  return instant >= FIRST && instant <= LAST ? instant : undefined
 }
 
 function daysInMonth (year: number, month: number): number {

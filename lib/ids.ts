@@ -10,7 +10,12 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 /** UUIDv7 (RFC 9562 section 5.7): ids rise with the clock, within a millisecond too, and never fall when it is set back. */
 export function uuidv7Source (clock: Clock): IdSource {
   const generator = new V7Generator()
-  return () => generator.generateOrResetWithTs(clock()).toString()
+  // The generator by itself would follow a clock that was set back by more than ten seconds.
+  let latest = 0
+  return () => {
+    latest = Math.max(latest, clock())
+    return generator.generateOrResetWithTs(latest).toString()
+  }
 }
 
 export function isUuid (text: string): boolean {

@@ -9,6 +9,9 @@ export class ProviderError extends Error {
   }
 }
 
+/** Striking out shorter values would leave nothing of a message to read. */
+const SHORTEST_SECRET = 4
+
 export type ProviderConfig = Readonly<Record<string, unknown>>
 
 export interface ProviderKind<T extends object> {
@@ -68,7 +71,18 @@ function construct (key: string, name: string, Class: new (config: ProviderConfi
     const instance = new Class(config)
     if (typeof instance === 'object' && instance !== null) return instance
   } catch (cause) {
-    throw new ProviderError(`${key}: ${name} could not be made: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw new ProviderError(`${key}: ${name} could not be made: ${withoutValues(cause instanceof Error ? cause.message : String(cause), config)}`, cause)
   }
   throw new ProviderError(`${key}: ${name} is not a class`)
+}
+
+/** A foreign class may say anything, the password it was given too: values of the map, and their parts (of a URL, say), are struck out. */
+function withoutValues (message: string, config: ProviderConfig): string {
+  const parts = leaves(config).flatMap((value) => [value, ...value.split(/[\s:/@?&=,;]+/)]).filter((part) => part.length >= SHORTEST_SECRET)
+  return parts.sort((a, b) => b.length - a.length).reduce((text, part) => text.replaceAll(part, '…'), message)
+}
+
+function leaves (value: unknown): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
 }

@@ -1,9 +1,7 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { invalidRequest, ServiceError, type FieldError } from '../lib/errors.js'
-
-/** Fields named in one answer; a body of a thousand wrong items is told about its first twenty. */
-const MAX_FIELD_ERRORS = 20
+import { ServiceError } from '../lib/errors.js'
+import { refusal } from '../lib/schema-check.js'
 
 /** The body of every answer from 400 up. */
 export function errorBody (error: ServiceError, requestId: string): Record<string, unknown> {
@@ -12,7 +10,7 @@ export function errorBody (error: ServiceError, requestId: string): Record<strin
 
 /** What Fastify itself throws, in our words: its texts can quote the body, so none of them is passed on. */
 function fromFastify (error: FastifyError): ServiceError | undefined {
-  if (error.validation !== undefined) return invalidRequest(fieldErrors(error.validation))
+  if (error.validation !== undefined) return refusal(error.validation)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('body_too_large', 'Request body is too large')
@@ -45,41 +43,6 @@ export function toServiceError (error: unknown): ServiceError {
   return new ServiceError('internal_error', 'Internal server error', { cause: error })
 }
 
-function fieldErrors (validation: FastifySchemaValidationError[]): FieldError[] {
-  const seen = new Map<string, FieldError>()
-  for (const problem of validation) {
-    const error = fieldError(problem)
-    // One wrong field often breaks several rules; the first says enough.
-    if (!seen.has(error.field)) seen.set(error.field, error)
-  }
-  return [...seen.values()].slice(0, MAX_FIELD_ERRORS)
-}
-
-function fieldError (problem: FastifySchemaValidationError): FieldError {
-  const at = fieldPath(problem.instancePath)
-  const below = (name: unknown) => at === '' ? String(name) : `${at}.${String(name)}`
-  switch (problem.keyword) {
-    case 'required':
-      return { field: below(problem.params['missingProperty']), message: 'is required' }
-    case 'additionalProperties':
-      return { field: below(problem.params['additionalProperty']), message: 'is not a known field' }
-    case 'enum':
-      return { field: at, message: `must be one of ${(problem.params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}` }
-    case 'const':
-      return { field: at, message: `must be ${JSON.stringify(problem.params['allowedValue'])}` }
-    default:
-      return { field: at, message: problem.message ?? 'is invalid' }
-  }
-}
-
-/** `/items/3/tags` becomes `items[3].tags`. */
-function fieldPath (pointer: string): string {
-  return pointer.split('/').slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)
-    .join('')
-}
-
 /** Sends an error in the contract's shape; the log gets the cause of a fault of ours. */
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error)
@@ -89,6 +52,8 @@ export function sendError (error: unknown, request: FastifyRequest, reply: Fasti
   void reply
     .code(known.status)
     .headers(known.headers)
+    // No hook runs for a URL that the router cannot read, so the id is set here as well.
+    .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(errorBody(known, request.id))

@@ -3,6 +3,8 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/schema.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
+import { errorSchema } from '../routes/responses.js'
 import type { Ring } from './rings.js'
 
 type Security = Array<Record<string, string[]>>
@@ -45,6 +47,8 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
         { name: 'health', description: 'Probes.' },
       ],
       components: {
+        // Each route lists its own codes; here are all of them, those that belong to no route (404, 405) too.
+        schemas: { Error: errorSchema(Object.keys(ERROR_CODES) as ErrorCode[]) },
         securitySchemes: {
           principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: who is asking, `<type>:<id>`.' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },

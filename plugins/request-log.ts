@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, RawRequestDefaultExpression } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
+import { sendError } from './errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,6 +24,12 @@ function principalType (principal: string | undefined): string {
   if (principal === undefined) return 'anonymous'
   const colon = principal.indexOf(':')
   return colon > 0 ? principal.slice(0, colon) : 'untyped'
+}
+
+/** Answers a URL that the router cannot read. Fastify runs no hooks for it, so its log line is written here. */
+export function answerUnreadableUrl (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  sendError(error, request, reply)
+  request.log.info({ method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed')
 }
 
 /** X-Request-Id on every response, and one log line a request: pattern instead of path, no content. */

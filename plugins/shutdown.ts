@@ -6,6 +6,16 @@ import { ServiceError } from '../lib/errors.js'
 async function shutdown (app: FastifyInstance): Promise<void> {
   let closing = false
   app.addHook('preClose', async () => { closing = true })
+  // A connection that is kept alive would be waited for until the client lets go of it.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done()
+  })
+  app.addHook('onResponse', (_request, _reply, done) => {
+    // The header was too late for an answer that had begun before.
+    if (closing) setImmediate(() => { app.server.closeIdleConnections() })
+    done()
+  })
   app.addHook('onRequest', async () => {
     if (closing) throw new ServiceError('shutting_down', 'The server is shutting down', { headers: { connection: 'close', 'retry-after': '1' } })
   })

@@ -1,12 +1,35 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../lib/errors.js'
 import { errorBody } from './errors.js'
 
+/** The answer that the connection is at is known to Node alone, under this name since its beginnings. */
+interface Connection extends Socket {
+  _httpMessage?: ServerResponse | null
+}
+
+const waiting = new WeakSet<Socket>()
+
 /** Bytes that never became a request: there is no reply object to answer them with, so the answer is written by hand. */
 export function answerBrokenRequest (error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const current = (socket as Connection)._httpMessage
+  if (current?.req.complete === true) {
+    // A good request came before on this connection: the next answer that the client reads must be that one's.
+    if (!waiting.has(socket)) {
+      waiting.add(socket)
+      current.once('close', () => {
+        waiting.delete(socket)
+        answerBrokenRequest(error, socket)
+      })
+    }
+    return
+  }
+  if (current?.headersSent === true) {
     socket.destroy()
     return
   }

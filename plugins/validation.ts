@@ -1,9 +1,7 @@
-import { Ajv } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preValidationHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { parseInstant } from '../lib/clock.js'
-import { isUuid } from '../lib/ids.js'
+import { strictAjv } from '../lib/schema-check.js'
 
 /** As much of a JSON Schema as the preparation of bodies looks at. */
 interface ObjectSchema {
@@ -16,8 +14,8 @@ interface ObjectSchema {
  * for an absent optional field, unknown fields are refused; query strings, which are all text, are converted.
  */
 async function validation (app: FastifyInstance): Promise<void> {
-  const body = makeAjv({ coerceTypes: false })
-  const query = makeAjv({ coerceTypes: 'array' })
+  const body = strictAjv()
+  const query = strictAjv({ coerceTypes: 'array' })
   app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? body : query).compile(schema as object))
   // The schemas of errors are for the OpenAPI document; a compiled serializer for each of them would double the start.
   app.setSerializerCompiler(({ schema, httpStatus }) => Number(httpStatus) >= 400 ? JSON.stringify : fastJson(schema as fastJson.Schema))
@@ -28,13 +26,6 @@ async function validation (app: FastifyInstance): Promise<void> {
     if (schema?.type !== 'object') return
     route.preValidation = [prepareBody(schema), ...[route.preValidation ?? []].flat()]
   })
-}
-
-function makeAjv (options: { coerceTypes: false | 'array' }): Ajv {
-  const ajv = new Ajv({ ...options, removeAdditional: false, useDefaults: false, allErrors: true, strict: false })
-  ajv.addFormat('date-time', { validate: (text: string) => parseInstant(text) !== undefined })
-  ajv.addFormat('uuid', { validate: isUuid })
-  return ajv
 }
 
 function prepareBody (schema: ObjectSchema): preValidationHookHandler {

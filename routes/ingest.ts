@@ -1,7 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import secureJson from 'secure-json-parse'
 import { Type } from 'typebox'
-import { ServiceError } from '../lib/errors.js'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS } from './responses.js'
@@ -20,22 +18,14 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       description: 'Takes the content, and metadata, tags and occurred_at when they are there; ignores what else the sender puts in.',
       params: Type.Object({ source_id: Type.String() }),
       body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
-      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'dependency_unavailable', 'shutting_down']),
+      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable', 'shutting_down']),
     },
     onRequest: async ({ params }) => { sources.get(params.source_id) },
-    preValidation: async (request) => {
-      const { params, headers, body } = request
-      const raw = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-      sources.get(params.source_id).authenticate((name) => headers[name], raw)
-      request.body = parse(raw)
-    },
-  }, async ({ params, body }) => await sources.get(params.source_id).retain(body))
+    preValidation: async ({ params, headers, body }) => { sources.get(params.source_id).authenticate((name) => headers[name], rawBody(body)) },
+  }, async ({ params, body }) => await sources.get(params.source_id).retain(rawBody(body)))
 }
 
-function parse (raw: Buffer): unknown {
-  try {
-    return secureJson.parse(raw)
-  } catch {
-    throw new ServiceError('invalid_json', 'Request body is not valid JSON')
-  }
+/** A request without a body has none that a parser could have read. */
+function rawBody (body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }

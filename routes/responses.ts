@@ -8,7 +8,8 @@ export const CALLER_ERRORS = ['invalid_request', 'unauthenticated', 'access_deni
 export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
 export const IDEMPOTENCY_ERRORS = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const satisfies readonly ErrorCode[]
 
-function errorSchema (codes: readonly ErrorCode[]): TSchema {
+/** The body of an error answer that carries one of these codes. */
+export function errorSchema (codes: readonly ErrorCode[]): TSchema {
   return Type.Object({
     detail: Type.String({ description: 'For people.' }),
     code: Type.Enum([...codes], { description: 'For programs.' }),

@@ -13,10 +13,9 @@ export interface Places {
 
 /** One sentence a fault: the path, what was found and what is allowed. A value that may be a secret is never said. */
 export function explain (errors: readonly ErrorObject[], root: unknown, substituted: Places): string[] {
-  const sentences = withoutUnionNoise(errors)
+  return withoutUnionNoise(errors)
     .filter((error) => !substituted.broken.has(error.instancePath))
     .map((error) => sentence(error, fromPointer(error.instancePath, root), substituted))
-  return [...new Set(sentences)]
 }
 
 function sentence (error: ErrorObject, path: Path, substituted: Places): string {

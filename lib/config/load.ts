@@ -35,6 +35,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])
 
   const warnings = [...strangers.warnings, ...collectWarnings(settings, file, (name) => reader.isSet(name))]

@@ -40,9 +40,10 @@ export function splitPrincipal (principal: string): { type: string, id: string }
   return { type: parts[1]!, id: parts[2]! }
 }
 
-const BANK_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$/
+/** The rule for bank ids; in JavaScript `$` holds for the whole string, a trailing line feed included. */
+export const BANK_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$'
+const BANK_ID = new RegExp(BANK_ID_PATTERN)
 
-/** The rule for bank ids holds for the whole string, a trailing line feed included. */
 export function isBankId (text: string): boolean {
   return BANK_ID.test(text)
 }

@@ -1,4 +1,9 @@
 import { invalidField } from '../errors.js'
+import { isBankId } from '../identity/context.js'
+import { isUuid } from '../ids.js'
+
+/** The latest instant of a Date (ECMA-262, time values), either side of the epoch; not every database can compare with more. */
+const MAX_INSTANT = 8.64e15
 
 /**
  * Cursors are opaque to clients: base64url of a JSON array. They carry a place in an order and no rights.
@@ -18,10 +23,14 @@ export function encodeCursor (parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
+// A store takes a place as it stands, so what is no instant, id or bank id must not reach it.
+
 export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, memoryId: string] {
-  return Array.isArray(parts) && parts.length === 2 && Number.isSafeInteger(parts[0]) && typeof parts[1] === 'string'
+  if (!Array.isArray(parts) || parts.length !== 2) return false
+  const [retainedAt, memoryId]: unknown[] = parts
+  return Number.isInteger(retainedAt) && Math.abs(retainedAt as number) <= MAX_INSTANT && typeof memoryId === 'string' && isUuid(memoryId)
 }
 
 export function isBankPlace (parts: unknown): parts is [bankId: string] {
-  return Array.isArray(parts) && parts.length === 1 && typeof parts[0] === 'string'
+  return Array.isArray(parts) && parts.length === 1 && typeof parts[0] === 'string' && isBankId(parts[0])
 }

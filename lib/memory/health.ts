@@ -7,7 +7,8 @@ export type Check =
 
 /**
  * Asks the store, and waits no longer than `timeoutMs`: a store that says no, one that throws and one that hangs are all down.
- * Probes that come while one is under way share it, so that a hanging store is not asked again and again.
+ * Probes that come while one is under way share it, so that a slow store is not asked again and again; one that outlasts
+ * its timeout is given up, so that a question that is never answered does not hide that the store is back.
  */
 export class HealthProbe {
   readonly #store: VectorStore
@@ -20,16 +21,28 @@ export class HealthProbe {
   }
 
   async check (timeoutMs: number): Promise<Check> {
-    this.#underWay ??= this.#ask().finally(() => { this.#underWay = undefined })
+    const probe = this.#underWay ??= this.#begin()
     let timeout: NodeJS.Timeout | undefined
     const late = new Promise<Check>((resolve) => {
-      timeout = setTimeout(() => resolve({ status: 'failed', reason: 'timeout' }), timeoutMs)
+      timeout = setTimeout(() => {
+        this.#giveUp(probe)
+        resolve({ status: 'failed', reason: 'timeout' })
+      }, timeoutMs)
     })
     try {
-      return await Promise.race([this.#underWay, late])
+      return await Promise.race([probe, late])
     } finally {
       clearTimeout(timeout)
     }
+  }
+
+  #begin (): Promise<Check> {
+    const probe = this.#ask().finally(() => this.#giveUp(probe))
+    return probe
+  }
+
+  #giveUp (probe: Promise<Check>): void {
+    if (this.#underWay === probe) this.#underWay = undefined
   }
 
   async #ask (): Promise<Check> {

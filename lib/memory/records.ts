@@ -1,10 +1,8 @@
-import { formatInstant, parseInstant } from '../clock.js'
+import { formatInstant, INSTANT_RULE, parseInstant } from '../clock.js'
 import { invalidField } from '../errors.js'
 import type { FusedCandidate } from '../retrieval/fusion.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord } from './schemas.js'
-
-const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
 
 /** @throws ServiceError invalid_request that names the field */
 export function instantField (field: string, text: string): number {

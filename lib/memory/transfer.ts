@@ -1,11 +1,10 @@
-import { Ajv, type ErrorObject } from 'ajv'
 import secureJson from 'secure-json-parse'
-import { formatInstant, parseInstant } from '../clock.js'
+import { formatInstant } from '../clock.js'
 import { invalidField, invalidRequest } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
-import { isUuid } from '../ids.js'
 import { makePassages } from '../retrieval/passages.js'
 import { guarded } from '../retrieval/retriever.js'
+import { schemaCheck } from '../schema-check.js'
 import type { Memory, NewMemory } from '../stores/vector-store.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import type { IdempotencyKey } from './idempotency.js'
@@ -16,10 +15,7 @@ import { ImportLine, type ImportAnswer } from './schemas.js'
 const FORMAT = 'memory-gateway-export'
 const VERSION = 1
 
-const ajv = new Ajv({ strict: false, allErrors: true })
-ajv.addFormat('date-time', (text) => parseInstant(text) !== undefined)
-ajv.addFormat('uuid', isUuid)
-const isImportLine = ajv.compile<ImportLine>(ImportLine)
+const checkLine = schemaCheck(ImportLine)
 
 /** Export and import: a bank as NDJSON, a header line and then a memory a line. */
 export class Transfer {
@@ -91,7 +87,7 @@ function parseLine (line: string, number: number): unknown {
 function checkHeader (header: unknown): void {
   const { format, version } = (typeof header === 'object' && header !== null ? header : {}) as { format?: unknown, version?: unknown }
   if (format !== FORMAT) throw invalidField('line 1', `must be the header of an export, with "format": "${FORMAT}"`)
-  if (version !== VERSION) throw invalidField('line 1', `has version ${JSON.stringify(version)}; this server reads version ${VERSION}`)
+  if (version !== VERSION) throw invalidField('line 1', `must have "version": ${VERSION}, the one that this server reads`)
 }
 
 /** A null in an export stands for an absent value. */
@@ -99,11 +95,5 @@ function readLine (value: unknown, at: string): ImportLine {
   const line: unknown = typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
-  if (isImportLine(line)) return line
-  throw invalidRequest(isImportLine.errors!.slice(0, 20).map((error) => ({ field: `${at}${fieldOf(error)}`, message: error.message ?? 'is invalid' })))
-}
-
-function fieldOf ({ instancePath, params }: ErrorObject): string {
-  const name: unknown = params['missingProperty'] ?? params['additionalProperty']
-  return name === undefined ? instancePath.slice(1) : String(name)
+  return checkLine(line, at)
 }

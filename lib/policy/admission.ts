@@ -89,9 +89,9 @@ export class AdmissionControl {
   #refilled (key: string, perMinute: number, now: number): Bucket {
     const bucket = this.#buckets.get(key)
     if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
-    // A clock that was set back must not take tokens away.
-    const elapsed = Math.max(0, now - bucket.refilledAt)
-    return { tokens: Math.min(perMinute, bucket.tokens + elapsed * perMinute / MINUTE), refilledAt: now }
+    // A clock that was set back takes no tokens away, and the bucket refills from the new time on.
+    bucket.refilledAt = Math.min(bucket.refilledAt, now)
+    return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
   }
 
   #charges (operation: Operation, context: RequestContext, bank: BankKey): Charge[] {

@@ -19,9 +19,9 @@ export function compileFilters (filters: Filters): Condition | undefined {
   return (memory) => conditions.every((condition) => condition(memory))
 }
 
-/** A memory has any, or all, of the tags; one without tags has neither. */
+/** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */
 export function tagCondition (values: readonly string[], match: 'any' | 'all'): Condition {
   return match === 'all'
-    ? (memory) => values.every((tag) => memory.tags.includes(tag))
+    ? (memory) => memory.tags.length > 0 && values.every((tag) => memory.tags.includes(tag))
     : (memory) => values.some((tag) => memory.tags.includes(tag))
 }

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
-
-type Encoding = typeof import('gpt-tokenizer/encoding/o200k_base')
+import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 
 /** Longest piece, in UTF-16 units, that goes to the encoder whole. */
 const LONGEST_PIECE = 256
@@ -11,12 +10,12 @@ const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
 
 const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
-let encoding: Encoding | undefined
+let encoding: typeof o200k | undefined
 
 /** The vocabulary takes a fifth of a second to load: the first text that is counted pays it, not every start. */
 function count (text: string): number {
   if (encoding === undefined) {
-    encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Encoding
+    encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof o200k
     // The encoder's cache is keyed by pieces that keep the texts they were cut from alive; its default holds 100,000.
     encoding.setMergeCacheSize(1_000)
   }

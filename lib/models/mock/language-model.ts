@@ -68,15 +68,26 @@ function choose (terms: readonly string[], quotes: readonly Quote[]): Quote[] {
     .map(({ quote }) => quote)
 }
 
-/** As many whole words of the sentence as fit, at least one. */
+/** As much of the sentence as fits: whole words, else whole characters, and its mark if there is room. Never more than the ceiling. */
 function shorten (quote: Quote, maxTokens: number): string {
   const words = quote.text.split(/\s+/u)
-  const cut = (kept: number) => `${words.slice(0, kept).join(' ')} … [${quote.source}]`
+  const characters = [...quote.text]
+  const mark = ` … [${quote.source}]`
+  return longest(words.length, maxTokens, (kept) => words.slice(0, kept).join(' ') + mark) ??
+    longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('') + mark) ??
+    longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('')) ??
+    '…'
+}
+
+/** @returns the cut that keeps the most pieces within the ceiling; undefined when not even one piece fits */
+function longest (pieces: number, maxTokens: number, cut: (kept: number) => string): string | undefined {
+  const fits = (kept: number) => countTokens(cut(kept)) <= maxTokens
+  if (!fits(1)) return undefined
   let low = 1
-  let high = words.length
+  let high = pieces
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (countTokens(cut(middle)) <= maxTokens) low = middle
+    if (fits(middle)) low = middle
     else high = middle - 1
   }
   return cut(low)

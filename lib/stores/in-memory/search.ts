@@ -82,13 +82,24 @@ function byScore (a: Found, b: Found): number {
   return b.score - a.score || compareText(a.entry.memory.memoryId, b.entry.memory.memoryId)
 }
 
-/** The memories that a search considered: those with a term, or with the semantic strategy every one that passes the filters. */
-export function countConsidered (banks: readonly Bank[], found: readonly Found[] | undefined, semantic: boolean, accept: Accept): number {
-  if (!semantic) return found?.length ?? 0
+/** The memories that a strategy found, whatever the limit is: those with a term and, with the semantic strategy, every one with an embedding that passes the filters. */
+export function countFound (banks: readonly Bank[], lexical: readonly Found[] | undefined, semantic: boolean, accept: Accept): number {
+  if (!semantic) return lexical?.length ?? 0
   let total = 0
+  let byWords: Set<Entry> | undefined
   for (const bank of banks) {
-    if (accept === undefined) total += bank.size
-    else for (const { memory } of bank.entries()) if (accept(memory)) total++
+    // Where every passage has an embedding, as is usual, nothing but a filter has to be asked.
+    const embedded = bank.vectors?.size === bank.lexical.size
+    if (embedded && accept === undefined) {
+      total += bank.size
+      continue
+    }
+    for (const entry of bank.entries()) {
+      if (accept !== undefined && !accept(entry.memory)) continue
+      const found = embedded || entry.passages.some(({ vector }) => vector !== undefined) ||
+        (byWords ??= new Set(lexical?.map((match) => match.entry))).has(entry)
+      if (found) total++
+    }
   }
   return total
 }

@@ -5,7 +5,7 @@ import type {
   SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
-import { best, countConsidered, lexicalMatches, semanticMatches } from './search.js'
+import { best, countFound, lexicalMatches, semanticMatches } from './search.js'
 import { VectorArena } from './vector-arena.js'
 
 /**
@@ -44,7 +44,7 @@ export class InMemoryVectorStore implements VectorStore {
     return {
       ...(lexicalFound !== undefined && { lexical: best(lexicalFound, limit) }),
       ...(semanticFound !== undefined && { semantic: best(semanticFound, limit) }),
-      total: countConsidered(banks, lexicalFound, semantic !== undefined, accept),
+      total: countFound(banks, lexicalFound, semantic !== undefined, accept),
     }
   }
 

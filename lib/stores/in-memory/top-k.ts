@@ -3,6 +3,7 @@
  * @param compare negative when `a` comes first; a total order makes the result independent of the input's order
  */
 export function topK<T> (items: readonly T[], k: number, compare: (a: T, b: T) => number): T[] {
+  if (k < 1) return []
   if (items.length <= k) return [...items].sort(compare)
   // heap[0] is the last of the best so far: the one that the next better item replaces.
   const heap = items.slice(0, k)

@@ -69,6 +69,7 @@ await t.test('any other text stays a text, and the place complains without showi
   t.same(yamlProblems('homeostasis: {recall_max_tokens: "1${N}"}', { N: '2' }), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], 'a reference among other text')
   t.same(yamlProblems('homeostasis: {recall_max_tokens: "42"}'), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], 'no reference at all')
   t.same(yamlProblems('access_control: {enabled: "${B}"}', { B: 'yes' }), ['access_control.enabled: found a text (not shown), allowed are true, false'])
+  t.same(yamlProblems('access_control: {default_policy: "${P}"}', { P: 'owner' }), ['access_control.default_policy: found a text (not shown), allowed are "owner_only", "open", "deny"'], 'nor hinting at it')
   t.same(yamlProblems('homeostasis: {recall_max_tokens: "${N}"}', { N: '0' }), ['homeostasis.recall_max_tokens: found a number (not shown), allowed is an integer of at least 1'])
 })
 

@@ -22,6 +22,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'access_grants: [{bank_id: "a*b", principal: x, permissions: [read]}]': 'access_grants[0].bank_id: found "a*b", allowed is a text without spaces, with * only as the last character',
     'access_grants: [{bank_id: a, principal: x, permissions: []}]': 'access_grants[0].permissions: found an empty list, allowed is a list that is not empty',
     'access_grants: [{bank_id: a, principal: x, permissions: [reed]}]': 'access_grants[0].permissions[0]: found "reed", allowed are "read", "write", "forget", "admin", "*"; did you mean "read"?',
+    'access_grants: [{bank_id: a, principal: x, permissions: }]': 'access_grants[0].permissions: found nothing, allowed is a list that is not empty',
     'access_grants: [{bank_id: a, permissions: [read]}]': 'access_grants[0].principal is missing',
     'access_grants: {bank_id: a}': 'access_grants: found a map, allowed is a list',
     'banks: {"a b": {}}': 'banks: found the key "a b", allowed is a bank id of letters, digits and ._:@-, at most 255 characters, the first a letter or digit; one trailing * makes it a pattern',

@@ -97,6 +97,15 @@ await t.test('one index can fill half of the arena', async (t) => {
   t.equal(nearest?.payload, rows - 1)
 })
 
+await t.test('a wide index does not disturb narrow ones', async (t) => {
+  const arena = new VectorArena()
+  const narrow = filled(arena, 3, 10)
+  const wide = filled(arena, 2000, 5)
+  checkIntact(wide, 2000)
+  checkIntact(narrow, 3)
+  t.pass()
+})
+
 await t.test('thousands of small indexes share one memory', async (t) => {
   const arena = new VectorArena()
   const indexes = Array.from({ length: 2000 }, (_, at) => {
@@ -145,6 +154,17 @@ await t.test('an arena without a page is full from the start', async () => {
   assert.throws(() => index.add(1, new Float32Array(3)), isFull)
 })
 
+await t.test('extents lie at multiples of their size and join to one in the end', async (t) => {
+  const arena = new VectorArena({ maximumBytes: PAGE })
+  const [first, second, third, fourth] = [64, 64, 64, 64].map((bytes) => arena.allocate(bytes))
+  arena.free(third!)
+  const doubled = arena.double(second!)
+  t.equal(doubled.bytes, 128)
+  t.equal(doubled.offset % 128, 0, 'the third extent was free and beside the second, and yet is not its other half')
+  for (const extent of [doubled, first!, fourth!]) arena.free(extent)
+  t.same(arena.allocate(PAGE), { offset: 0, bytes: PAGE })
+})
+
 await t.test('offsets above 2 GiB work', async (t) => {
   const arena = new VectorArena()
   // Never written to, so the system backs none of it.
@@ -156,6 +176,12 @@ await t.test('offsets above 2 GiB work', async (t) => {
   arena.free(lower)
   t.equal(arena.usedBytes, usedBytes - 2 ** 31)
   checkIntact(index, 16)
-  index.release()
-  t.equal(arena.allocate(2 ** 31).bytes, 2 ** 31)
+})
+
+await t.test('halves above 2 GiB are joined again', async (t) => {
+  const arena = new VectorArena()
+  arena.allocate(2 ** 31)
+  const halves = [arena.allocate(2 ** 30), arena.allocate(2 ** 30)]
+  for (const half of halves) arena.free(half)
+  t.same(arena.allocate(2 ** 31), { offset: 2 ** 31, bytes: 2 ** 31 })
 })

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { UnusableInput } from './checked.js'
+
+const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
+const START_LIMIT_MS = 30_000
+
+export interface ChildServer {
+  url: string
+  pid: number
+  /** Ends the process and waits until it has ended. */
+  stop (): Promise<void>
+}
+
+/**
+ * Starts a Node program that serves HTTP on the port of its environment variable `portVariable`, and waits until
+ * GET /live answers 200. Its standard output goes to /dev/null, so its log costs what writing it costs.
+ * @param env all the environment that it gets: nothing of the developer's own leaks into a figure
+ */
+export async function startChild (args: readonly string[], portVariable: string, env: Record<string, string> = {}): Promise<ChildServer> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, args, { env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${process.execPath} could not be started`)
+  let complaints = ''
+  child.stderr.on('data', (data: Buffer) => { complaints += data.toString() })
+  const ended = once(child, 'close')
+  const kill = () => { child.kill('SIGKILL') }
+  process.once('exit', kill)
+  const stop = async () => {
+    process.off('exit', kill)
+    child.kill('SIGTERM')
+    // A server that will not go must not keep the bench from ending.
+    const timer = setTimeout(kill, 5000)
+    await ended
+    clearTimeout(timer)
+  }
+  try {
+    await untilLive(url, () => child.exitCode !== null || child.signalCode !== null)
+  } catch (cause) {
+    await stop()
+    throw new Error(`${args.at(-1)} did not start: ${complaints.trim() || 'it said nothing'}`, { cause })
+  }
+  return { url, pid, stop }
+}
+
+/**
+ * Starts the built gateway.
+ * @param configuration a YAML text; without it the gateway has its defaults
+ */
+export async function startGateway (configuration?: string): Promise<ChildServer> {
+  if (!existsSync(GATEWAY)) throw new UnusableInput('dist/server.js does not exist: run `npm run build` first')
+  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT')
+  const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
+  try {
+    const path = join(folder, 'config.yaml')
+    await writeFile(path, configuration)
+    return await startChild([GATEWAY], 'SERVICES_PORT', { SERVICES_CONFIG_PATH: path })
+  } finally {
+    // The gateway reads its configuration once, before it listens.
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function untilLive (url: string, hasEnded: () => boolean): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS
+  while (Date.now() < deadline) {
+    if (hasEnded()) throw new Error('the process ended')
+    const answer = await fetch(`${url}/live`).catch(() => undefined)
+    if (answer?.status === 200) return
+    await delay(50)
+  }
+  throw new Error(`no answer within ${START_LIMIT_MS} ms`)
+}
+
+/** The system chooses. Between here and the child's own listen another process could take it; the start then fails and says so. */
+async function freePort (): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

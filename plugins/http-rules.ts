@@ -1,0 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { ServiceError } from '../lib/errors.js'
+
+/**
+ * What Node would refuse by itself, with an empty body: a request without Host, which app.ts lets through to here, and
+ * an Expect that is not 100-continue, which RFC 9110 section 10.1.1 lets a server pass over.
+ */
+async function httpRules (app: FastifyInstance): Promise<void> {
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => { app.server.emit('request', request, response) })
+  app.addHook('onRequest', async ({ raw }) => {
+    const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
+    if (hosts !== 1 && raw.httpVersion !== '1.0') throw new ServiceError('invalid_request', 'A request must have one Host header', { headers: { connection: 'close' } })
+  })
+}
+
+export default fp(httpRules, { name: 'http-rules', fastify: '5.x', dependencies: ['errors'] })

@@ -1,0 +1,110 @@
+import type { Test } from 'tap'
+import type { FileConfig } from '../../lib/config/schema.js'
+import type { MemoryOverrides } from '../../lib/memory/service.js'
+import type { TestConfig } from '../helpers/config.js'
+import { testApp, type TestApp } from '../helpers/app.js'
+import type { Rights } from './matrix.js'
+import { exportOf, PERMISSION, SEED_TEXT, type Letter, type Operation, type Seed } from './operations.js'
+
+/** Asks for nothing and may do everything: for a look from outside. */
+const NOBODY = { tenantId: null }
+
+export interface Ask {
+  headers: Record<string, string>
+  /** The caller as an error names it, on-behalf-of included. */
+  named: string
+}
+
+/** An app under one access configuration, with two known memories in each bank that is asked for. */
+export class Gateway {
+  readonly #app: TestApp
+  readonly #seeds = new Map<string, Seed>()
+
+  constructor (app: TestApp) {
+    this.#app = app
+  }
+
+  static async start (t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {}): Promise<Gateway> {
+    return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file }, overrides))
+  }
+
+  /** Tries one operation as a caller who has `rights` on the bank. @returns what is wrong; empty when all is well */
+  async check (operation: Operation, bank: string, ask: Ask, rights: Rights): Promise<string[]> {
+    const seed = await this.#seed(bank)
+    const before = await this.#state(bank)
+    const response = await this.#app.inject(withHeaders(operation.request(bank, seed), ask.headers))
+    const allowed = rights.includes(operation.needs)
+    const changed = await this.#state(bank) !== before
+    if (changed) await this.#reset(bank)
+    const wrong: string[] = []
+    const say = (what: string) => wrong.push(`${ask.named}: ${operation.name} on ${bank}: ${what}`)
+    if (allowed) {
+      if (response.statusCode !== 200) say(`expected 200, got ${response.statusCode} ${response.body}`)
+      if (changed !== operation.writes) say(changed ? 'changed the bank' : 'changed nothing')
+      // Every answer to a reader tells something of the memories that stand there.
+      if (!operation.writes && !new RegExp(`otter|"memory_count":2|${seed.kept}`).test(response.body)) say(`says nothing: ${response.body}`)
+      return wrong
+    }
+    const { detail, code, request_id: requestId } = response.json<{ detail?: string, code?: string, request_id?: string }>()
+    const expected = `${ask.named} is denied '${PERMISSION[operation.needs]}' on bank '${bank}'`
+    if (response.statusCode !== 403 || code !== 'access_denied') say(`expected 403 access_denied, got ${response.statusCode} ${code}`)
+    if (detail !== expected) say(`expected ${expected}, got ${detail}`)
+    if (requestId === undefined || requestId !== response.headers['x-request-id']) say('has no request id')
+    if (/otter/.test(response.body)) say('tells of the memories')
+    if (changed) say('was denied and changed the bank')
+    return wrong
+  }
+
+  /** Whether whoami tells a caller the same rights. */
+  async checkWhoami (bank: string, ask: Ask, rights: Rights): Promise<string[]> {
+    const { body: { permissions: told } } = await this.ask('GET', `/v1/whoami?bank_id=${encodeURIComponent(bank)}`, ask)
+    const expected = (Object.keys(PERMISSION) as Letter[]).filter((letter) => rights.includes(letter)).map((letter) => PERMISSION[letter])
+    const permissions = told as Array<{ permission: string, granted_by: string }>
+    if (permissions.map(({ permission }) => permission).join() === expected.join() && permissions.every(({ granted_by: by }) => by !== '')) return []
+    return [`${ask.named}: whoami on ${bank}: expected ${expected.join()} with reasons, got ${JSON.stringify(told)}`]
+  }
+
+  /** Whether the list of banks shows a caller those of `banks` that it may read, and no other. */
+  async checkList (banks: ReadonlyArray<readonly [bank: string, rights: Rights]>, ask: Ask): Promise<string[]> {
+    for (const [bank] of banks) await this.#seed(bank)
+    const { body: { banks: listed } } = await this.ask('GET', '/v1/banks?limit=200', ask)
+    const names = (listed as Array<{ bank_id: string }>).map(({ bank_id: name }) => name)
+    return banks.filter(([bank, rights]) => names.includes(bank) !== rights.includes('r'))
+      .map(([bank]) => `${ask.named}: the list of banks ${names.includes(bank) ? 'shows' : 'hides'} ${bank}`)
+  }
+
+  async ask (method: 'GET' | 'POST', url: string, ask: Ask, payload?: Record<string, unknown>): Promise<{ status: number, body: Record<string, unknown> }> {
+    const response = await this.#app.inject({ method, url, headers: ask.headers, ...(payload !== undefined && { payload }) })
+    return { status: response.statusCode, body: response.json<Record<string, unknown>>() }
+  }
+
+  async #seed (bank: string): Promise<Seed> {
+    const known = this.#seeds.get(bank)
+    if (known !== undefined) return known
+    const id = (rest: number) => `01936f0e-0000-7000-8000-${(this.#seeds.size * 2 + rest).toString(16).padStart(12, '0')}`
+    const seed = { kept: id(0), dropped: id(1) }
+    this.#seeds.set(bank, seed)
+    await this.#reset(bank)
+    return seed
+  }
+
+  async #reset (bank: string): Promise<void> {
+    const { writer, transfer } = this.#app.app.memory
+    const seed = this.#seeds.get(bank)!
+    await writer.forget({ bank_id: bank, scope: 'all' }, NOBODY)
+    const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'] }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
+    await transfer.import(bank, exportOf(lines), 'skip', NOBODY)
+  }
+
+  /** The bank's memories and the sizes of all banks: what a call that did nothing leaves as it was. */
+  async #state (bank: string): Promise<string> {
+    const { banks, transfer } = this.#app.app.memory
+    const parts = [JSON.stringify(await banks.administer({}))]
+    for await (const line of await transfer.export(bank, NOBODY)) parts.push(line)
+    return parts.join('\n')
+  }
+}
+
+function withHeaders (request: ReturnType<Operation['request']>, headers: Record<string, string>): ReturnType<Operation['request']> {
+  return { ...request, headers: { ...request.headers, ...headers } }
+}

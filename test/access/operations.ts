@@ -1,0 +1,51 @@
+import type { InjectOptions } from 'fastify'
+
+export type Letter = 'r' | 'w' | 'f' | 'a'
+
+export const PERMISSION = { r: 'read', w: 'write', f: 'forget', a: 'admin' } as const satisfies Record<Letter, string>
+
+/** One way to ask for something on a bank. */
+export interface Operation {
+  name: string
+  /** The permission that it asks for, by the specification's table. */
+  needs: Letter
+  /** Whether it changes the bank when it is allowed. */
+  writes: boolean
+  request (bank: string, seed: Seed): InjectOptions
+}
+
+/** What stands in every bank before an operation. */
+export interface Seed {
+  kept: string
+  dropped: string
+}
+
+export const SEED_TEXT = 'The otter sleeps on the river.'
+
+const json = (url: string, payload: Record<string, unknown>): InjectOptions => ({ method: 'POST', url, payload })
+const get = (bank: string, rest = ''): InjectOptions => ({ method: 'GET', url: `/v1/banks/${encodeURIComponent(bank)}${rest}` })
+
+const HEADER = { format: 'memory-gateway-export', version: 1 }
+
+/** A bank's content as an import takes it. */
+export function exportOf (memories: ReadonlyArray<Record<string, unknown>>): string {
+  return [HEADER, ...memories].map((line) => JSON.stringify(line)).join('\n')
+}
+
+export const OPERATIONS: readonly Operation[] = [
+  { name: 'retain', needs: 'w', writes: true, request: (bank) => json('/v1/retain', { bank_id: bank, content: 'Something new.' }) },
+  { name: 'batch', needs: 'w', writes: true, request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }) },
+  { name: 'recall', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }) },
+  { name: 'recall of several banks', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { banks: [bank, bank], query: 'otter river' }) },
+  { name: 'reflect', needs: 'r', writes: false, request: (bank) => json('/v1/reflect', { bank_id: bank, query: 'Where does the otter sleep?' }) },
+  { name: 'forget by id', needs: 'f', writes: true, request: (bank, { dropped }) => json('/v1/forget', { bank_id: bank, memory_ids: [dropped] }) },
+  { name: 'forget by tag', needs: 'f', writes: true, request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['drop'] }) },
+  { name: 'dry run of forget by tag', needs: 'f', writes: false, request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['keep'], dry_run: true }) },
+  { name: 'forget all', needs: 'a', writes: true, request: (bank) => json('/v1/forget', { bank_id: bank, scope: 'all' }) },
+  { name: 'export', needs: 'a', writes: false, request: (bank) => get(bank, '/export') },
+  { name: 'import', needs: 'a', writes: true, request: (bank) => ({ method: 'POST', url: `/v1/banks/${encodeURIComponent(bank)}/import`, headers: { 'content-type': 'application/x-ndjson' }, payload: exportOf([{ text: 'Brought in.' }]) }) },
+  { name: 'list memories', needs: 'r', writes: false, request: (bank) => get(bank, '/memories') },
+  { name: 'get a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}`) },
+  { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },
+  { name: 'describe the bank', needs: 'r', writes: false, request: (bank) => get(bank) },
+]

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { evidenceTurns, isAnswerable, parseSessionTime, turnContent } from '../../bench/recall/protocol.js'
+
+const read = (text: string) => {
+  const instant = parseSessionTime(text)
+  return instant === undefined ? undefined : new Date(instant).toISOString()
+}
+
+await t.test('a session time is read as UTC', async (t) => {
+  t.equal(read('1:56 pm on 8 May, 2023'), '2023-05-08T13:56:00.000Z')
+  t.equal(read('9:05 am on 29 February, 2024'), '2024-02-29T09:05:00.000Z')
+})
+
+await t.test('twelve is midnight in the morning and noon after it', async (t) => {
+  t.equal(read('12:09 am on 13 September, 2023'), '2023-09-13T00:09:00.000Z')
+  t.equal(read('12:30 pm on 13 September, 2023'), '2023-09-13T12:30:00.000Z')
+})
+
+await t.test('a time that is none is refused', async (t) => {
+  for (const text of ['', '2023-05-08', '13:56 pm on 8 May, 2023', '0:10 am on 8 May, 2023', '1:60 pm on 8 May, 2023', '1:56 pm on 31 June, 2023', '1:56 pm on 0 May, 2023', '1:56 pm on 8 Mai, 2023']) {
+    t.equal(parseSessionTime(text), undefined, text)
+  }
+})
+
+const turns = new Set(['D1:1', 'D8:6', 'D9:17', 'D20:21'])
+
+await t.test('an evidence entry can hold several turn ids', async (t) => {
+  t.strictSame([...evidenceTurns(['D8:6; D9:17', 'D1:1,D20:21'], turns)], ['D8:6', 'D9:17', 'D1:1', 'D20:21'])
+})
+
+await t.test('ids that name no turn are left out, and repeats count once', async (t) => {
+  t.strictSame([...evidenceTurns(['D', 'D:11:26', 'D10:19', 'D1:1', 'D1:1', ''], turns)], ['D1:1'])
+  t.equal(evidenceTurns([], turns).size, 0)
+})
+
+await t.test('a turn becomes its speaker, its text and what its photo shows', async (t) => {
+  t.equal(turnContent({ speaker: 'Ann', text: 'Hello!' }), 'Ann: Hello!')
+  t.equal(turnContent({ speaker: 'Ann', text: 'Look!', blip_caption: 'a heron' }), 'Ann: Look! [photo: a heron]')
+})
+
+await t.test('adversarial questions are not asked', async (t) => {
+  t.strictSame([1, 2, 3, 4, 5].filter((category) => isAnswerable({ category })), [1, 2, 3, 4])
+})

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import type { RunningServer } from '../helpers/server.js'
+import { startGated, written, type Gate } from './gate.js'
+import { RawConnection, request } from './raw.js'
+
+const COUNT = 5000
+const EXPORT = request('GET', '/v1/banks/large/export')
+/** As much metadata as is allowed: 20 MB in all, more than the buffers between server and client hold. */
+const FILLER = 'x'.repeat(4000)
+
+/** A server with a bank of 5,000 memories. */
+async function large (t: Test): Promise<RunningServer & { gate: Gate }> {
+  const server = await startGated(t, 'WatchedStore')
+  for (let start = 0; start < COUNT; start += 1000) {
+    const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${start + index}`, metadata: { filler: FILLER } }))
+    const response = await fetch(`${server.url}/v1/retain/batch`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', items }) })
+    if (response.status !== 200) throw new Error(await response.text())
+    await response.text()
+  }
+  return server
+}
+
+/** An export whose reader takes the first bytes and then none. */
+async function stalled (t: Test, { url }: RunningServer): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, url)
+  connection.write(EXPORT)
+  await once(connection.socket, 'data')
+  connection.socket.pause()
+  return connection
+}
+
+/** Counts what the store has handed out: a byte for every hundred memories. */
+async function progress (gate: Gate): Promise<{ read: () => number, end: Promise<unknown> }> {
+  const socket = await gate.next()
+  let bytes = 0
+  socket.on('data', (data: Buffer) => { bytes += data.length })
+  return { read: () => bytes * 100, end: once(socket, 'close') }
+}
+
+function linesOf (body: string): Array<Record<string, unknown>> {
+  return body.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+t.test('an export of 5,000 memories', async (t) => {
+  const server = await large(t)
+  const get = async (path: string) => await (await fetch(`${server.url}${path}`)).text()
+
+  await t.test('waits for a slow reader, and is of the bank as it stood when the request came', async (t) => {
+    const connection = await stalled(t, server)
+    const { read, end } = await progress(server.gate)
+    for (let turn = 0; turn < 100; turn++) await get('/v1/whoami')
+    t.ok(read() < COUNT, `${read()} memories were read for a reader that takes none`)
+    const response = await fetch(`${server.url}/v1/forget`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', memory_ids: [JSON.parse(await get('/v1/banks/large/memories?limit=1')).memories[0].memory_id] }) })
+    t.match(await response.json(), { deleted_count: 1 })
+
+    connection.socket.resume()
+    const { status, headers, body } = await connection.response()
+    t.equal(status, 200)
+    t.equal(headers['content-type'], 'application/x-ndjson')
+    const [header, ...memories] = linesOf(body)
+    t.match(header, { format: 'memory-gateway-export', memory_count: COUNT })
+    t.equal(memories.length, COUNT)
+    t.equal(new Set(memories.map(({ memory_id: id }) => id)).size, COUNT)
+    t.same(memories.map(({ text }) => text), Array.from({ length: COUNT }, (_, index) => `Memory ${index}`), 'oldest first')
+    await end
+  })
+
+  await t.test('a reader who hangs up in its midst stops the reading, and the server goes on', async (t) => {
+    const readers = []
+    for (let turn = 0; turn < 10; turn++) {
+      const connection = await stalled(t, server)
+      readers.push(await progress(server.gate))
+      if (turn % 2 === 0) connection.socket.resetAndDestroy()
+      else connection.socket.destroy()
+    }
+    await Promise.all(readers.map(async ({ end }) => await end))
+    t.ok(readers.every(({ read }) => read() < COUNT), 'nobody reads to the end for nobody')
+    t.equal(JSON.parse(await get('/v1/banks/large/stats')).memory_count, COUNT - 1)
+    t.notMatch(server.output(), /"level":[56]0/)
+  })
+
+  await t.test('bytes that are no HTTP in its midst put nothing into the stream', async (t) => {
+    const connection = await stalled(t, server)
+    await progress(server.gate)
+    connection.write('GARBAGE\r\n\r\n')
+    await get('/live')
+    connection.socket.resume()
+    const first = await connection.responseOrEnd()
+    t.notMatch(first?.body ?? connection.rest, /HTTP\/1\.1 400|"code":"invalid_request"/)
+    if (first !== undefined) t.equal(linesOf(first.body).length, COUNT)
+  })
+
+  await t.test('one that is under way when the server stops is finished', async (t) => {
+    const lookout = await RawConnection.open(t, server.url)
+    lookout.write(request('GET', '/live'))
+    await lookout.response()
+    const connection = await stalled(t, server)
+    server.process.kill('SIGTERM')
+    await written(server, /stopping/)
+    await lookout.closed
+    connection.socket.resume()
+    t.equal(linesOf((await connection.response()).body).length, COUNT)
+    t.equal(await server.ended, 0)
+  })
+})

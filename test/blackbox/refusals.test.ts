@@ -1,0 +1,74 @@
+import t, { type Test } from 'tap'
+import { spawnServer, startServer } from '../helpers/server.js'
+
+/** Starts the server, which has to refuse. @returns what it said */
+async function refusal (t: Test, env: Record<string, string>): Promise<string> {
+  const server = spawnServer(t, { SERVICES_PORT: '0', ...env })
+  t.equal(await server.ended, 1, 'the exit code is 1')
+  const said = server.output()
+  t.notMatch(said, /\n\s+at |node:internal|"level":[56]0/, 'it is said in words, without a stack')
+  t.notMatch(said, /Server listening/)
+  return said
+}
+
+const EVERYTHING_WRONG = `
+vector_stor: in_memory
+access_control:
+  default_policy: closed
+banks:
+  team:
+    access:
+      - { principal: "us*er", permissions: [reed] }
+homeostasis:
+  recall_max_tokens: "\${NOWHERE}"
+`
+
+t.test('every problem of the environment and of the file is told at once', async (t) => {
+  const directory = t.testdir({ 'config.yaml': EVERYTHING_WRONG })
+  const said = await refusal(t, {
+    SERVICES_PORT: '99999',
+    SERVICE_AUTH_MODE: 'apikey',
+    SERVICES_HSOT: '127.0.0.1',
+    SERVICE_API_KEY: '',
+    SERVICES_HEALTH_TIMEOUT_MS: 'soon',
+    SERVICES_CONFIG_PATH: `${directory}/config.yaml`,
+  })
+  t.match(said, /^The configuration has 10 problems:\n/m)
+  for (const name of ['SERVICES_PORT', 'SERVICE_AUTH_MODE', 'SERVICES_HSOT', 'SERVICE_API_KEY', 'SERVICES_HEALTH_TIMEOUT_MS', 'vector_stor', 'access_control.default_policy', 'banks.team.access[0].principal', 'banks.team.access[0].permissions', 'NOWHERE']) {
+    t.equal(said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`)
+  }
+  t.match(said, /99999.*0.*65535/s, 'what was found and what is allowed')
+})
+
+t.test('a configuration file that is not there is a reason not to start', async (t) => {
+  const said = await refusal(t, { SERVICES_CONFIG_PATH: '/nowhere/config.yaml' })
+  t.match(said, /SERVICES_CONFIG_PATH: found "\/nowhere\/config.yaml", which cannot be read/)
+})
+
+const PROVIDERS: ReadonlyArray<readonly [what: string, yaml: string, says: RegExp]> = [
+  ['an unknown vector store', 'vector_store: pinecone', /^vector_store: found "pinecone", allowed are in_memory.* and module:Class$/m],
+  ['a package that is not installed', 'vector_store: no-such-package:Store', /^vector_store: the module "no-such-package" cannot be loaded: /m],
+  ['a class that lacks methods', 'vector_store: ./store.mjs:Empty', /^vector_store: .\/store.mjs:Empty lacks health\(\), insert\(\), search\(\)/m],
+  ['a class that throws', 'vector_store: ./store.mjs:Broken', /^vector_store: .\/store.mjs:Broken could not be made: no luck$/m],
+]
+
+t.test('a provider that cannot be had is a reason not to start', async (t) => {
+  for (const [what, yaml, says] of PROVIDERS) {
+    await t.test(what, async (t) => {
+      const directory = t.testdir({ 'config.yaml': `${yaml}\n`, 'store.mjs': 'export class Empty {}\nexport class Broken { constructor () { throw new Error(\'no luck\') } }\n' })
+      t.match(await refusal(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` }), says)
+    })
+  }
+})
+
+t.test('dev mode is not for an address that others can reach', async (t) => {
+  for (const host of ['0.0.0.0', 'example.test']) {
+    t.match(await refusal(t, { SERVICES_HOST: host }), /SERVICES_HOST: found .* with SERVICE_AUTH_MODE dev, which trusts every caller/, host)
+  }
+})
+
+t.test('an address that cannot be listened on is a reason not to start', async (t) => {
+  const { port } = new URL((await startServer(t)).url)
+  t.equal((await refusal(t, { SERVICES_PORT: port })).trim().split('\n').at(-1), `SERVICES_HOST, SERVICES_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`)
+  t.match(await refusal(t, { SERVICES_HOST: '192.0.2.1', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }), /cannot listen on 192.0.2.1, port 0: this machine has no such address/)
+})

@@ -1,0 +1,39 @@
+import t, { type Test } from 'tap'
+import type { VectorStore } from '../../lib/stores/vector-store.js'
+import { expiringContract } from './vector-store/expiring.js'
+import { filteringContract } from './vector-store/filtering.js'
+import { importingContract } from './vector-store/importing.js'
+import { insertingContract } from './vector-store/inserting.js'
+import { lexicalContract } from './vector-store/lexical.js'
+import { readingContract } from './vector-store/reading.js'
+import { removingContract } from './vector-store/removing.js'
+import { semanticContract } from './vector-store/semantic.js'
+import { separationContract } from './vector-store/separation.js'
+import type { OpenStore } from './vector-store/setup.js'
+
+const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore) => void]> = [
+  ['inserting', insertingContract],
+  ['separation', separationContract],
+  ['filtering', filteringContract],
+  ['lexical search', lexicalContract],
+  ['semantic search', semanticContract],
+  ['reading', readingContract],
+  ['removing', removingContract],
+  ['expiring', expiringContract],
+  ['importing', importingContract],
+]
+
+/**
+ * What every implementation of VectorStore must pass.
+ * @param makeStore makes an empty store that shares nothing with those it made before; it takes embeddings of
+ *   DIMENSIONS (vector-store/setup.ts) numbers. Each is closed when its test ends; what else there is to clean up
+ *   (a schema, a folder) is for the maker's own teardown, which runs after the close.
+ */
+export function vectorStoreContract (name: string, makeStore: (t: Test) => Promise<VectorStore>): void {
+  const open: OpenStore = async (t) => {
+    const store = await makeStore(t)
+    t.teardown(async () => { await store.close() })
+    return store
+  }
+  for (const [about, part] of CONTRACT) t.test(`${name}: ${about}`, async (t) => { part(t, open) })
+}

@@ -1,0 +1,52 @@
+import type { Test } from 'tap'
+import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { FILTER_CASES } from './filter-cases.js'
+import { bank, BM25, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
+
+export function filteringContract (t: Test, open: OpenStore): void {
+  t.test('a filter decides alike in every strategy, in the total and in a list', async (t) => {
+    const store = await open(t)
+    for (const [number, { about, filters, memories, expected }] of FILTER_CASES.entries()) {
+      const home = bank(`case-${number}`)
+      for (const [name, fields] of Object.entries(memories)) {
+        await store.insert(home, [await newMemory(`memory ${name}`, { vectors: [[1, 0, 0, 0]], ...fields })], NOW)
+      }
+      const names = expected.map((name) => `memory ${name}`).sort()
+      t.strictSame(texts(await lexical(store, [home], 'memory', { filters })).sort(), names, `lexical: ${about}`)
+      t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0], { filters })).sort(), names, `semantic: ${about}`)
+      t.strictSame(texts(await listAll(store, home, { filters })).sort(), names, `list: ${about}`)
+      const { total } = await store.search({ banks: [home], now: NOW, filters, limit: 1, lexical: { terms: ['memori'], ...BM25 } })
+      t.equal(total, names.length, `total: ${about}`)
+      const both = await store.search({ banks: [home], now: NOW, filters, limit: 1, lexical: { terms: ['memori'], ...BM25 }, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+      t.equal(both.total, names.length, `total of both: ${about}`)
+    }
+  })
+
+  t.test('a match is found behind any number of better candidates that the filter takes out', async (t) => {
+    const store = await open(t)
+    const home = bank('home')
+    await store.insert(home, await Promise.all(Array.from({ length: 150 }, async (_, index) => (
+      await newMemory('apple apple apple', { fingerprint: `better-${index}`, vectors: [[1, 0, 0, 0]], occurredAt: NOW })
+    ))), NOW)
+    await store.insert(home, [await newMemory('one apple among a great many other words that dilute it', {
+      tags: ['wanted'], metadata: { wanted: true }, occurredAt: NOW - 1, retainedAt: NOW - 1, vectors: [[0.1, 1, 0, 0]],
+    })], NOW)
+    for (const filters of [{ tags: { values: ['wanted'], match: 'any' as const } }, { metadata: { wanted: true } }, { occurredBefore: NOW }, { asOf: NOW - 1 }]) {
+      const about = JSON.stringify(filters)
+      t.equal((await lexical(store, [home], 'apple', { filters, limit: 1 })).length, 1, about)
+      t.equal((await semantic(store, [home], [1, 0, 0, 0], { filters, limit: 1 })).length, 1, about)
+    }
+  })
+
+  t.test('a filter takes memories out and leaves the scores of the others alone', async (t) => {
+    const store = await open(t)
+    const home = bank('home')
+    await store.insert(home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), NOW)
+    await store.insert(home, await newMemories(['apple pie', 'apple juice'], { tags: ['b'] }), NOW)
+    const scores = async (filters: object) => new Map((await lexical(store, [home], 'green apple', { filters })).map(({ memory, score }) => [memory.text, score]))
+    const all = await scores({})
+    const some = await scores({ tags: { values: ['a'], match: 'any' } })
+    t.equal(some.size, 3)
+    for (const [text, score] of some) t.equal(score, all.get(text), text)
+  })
+}

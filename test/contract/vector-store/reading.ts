@@ -1,0 +1,150 @@
+import type { Test } from 'tap'
+import type { BankKey } from '../../../lib/identity/context.js'
+import type { BankSummary, Memory, NewMemory } from '../../../lib/stores/vector-store.js'
+import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { bank, collect, comparable, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.js'
+
+const UNKNOWN = newId()
+
+export function readingContract (t: Test, open: OpenStore): void {
+  const home = bank('home')
+
+  t.test('a store that is open is healthy', async (t) => {
+    t.equal((await (await open(t)).health()).healthy, true)
+  })
+
+  t.test('an id that nobody has gets nothing', async (t) => {
+    const store = await open(t)
+    t.equal(await store.get(home, UNKNOWN, NOW), undefined)
+    await store.insert(home, await newMemories(['one']), NOW)
+    t.equal(await store.get(home, UNKNOWN, NOW), undefined)
+  })
+
+  t.test('a list is newest first, whatever order the memories came in, and a scan oldest first', async (t) => {
+    const store = await open(t)
+    const memories: NewMemory[] = []
+    for (const retainedAt of [NOW, NOW + 1, NOW + 1, NOW + 1, NOW + 2]) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
+    for (const at of [2, 4, 0, 3, 1]) await store.insert(home, [memories[at]!], NOW)
+    t.strictSame(texts(await scanAll(store, home)), texts(memories), 'of one instant by rising id')
+    t.strictSame(texts(await listAll(store, home)), texts(memories).toReversed(), 'of one instant by falling id')
+  })
+
+  t.test('paging walks every memory exactly once, also while newer ones arrive and others go', async (t) => {
+    const store = await open(t)
+    const memories: NewMemory[] = []
+    for (let index = 0; index < 20; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3) }))
+    await store.insert(home, memories, NOW)
+    const walked: Memory[] = []
+    let after: { retainedAt: number, memoryId: string } | undefined
+    for (let round = 0; ; round++) {
+      const page = await listAll(store, home, { limit: 3, ...(after !== undefined && { after }) })
+      t.ok(page.length <= 3)
+      walked.push(...page)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = { retainedAt: last.retainedAt, memoryId: last.memoryId }
+      await store.insert(home, [await newMemory(`newer ${round}`, { retainedAt: NOW + 100 + round })], NOW)
+      // What has been shown may go; so may the very memory at which the page ended.
+      await store.remove(home, { kind: 'ids', memoryIds: [last.memoryId] }, REMOVE)
+    }
+    t.strictSame(texts(walked), texts(memories).toReversed())
+  })
+
+  t.test('paging under a filter skips nothing and repeats nothing', async (t) => {
+    const store = await open(t)
+    for (let index = 0; index < 15; index++) await store.insert(home, [await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: index % 4 === 0 ? ['wanted'] : ['other'] })], NOW)
+    const filters = { tags: { values: ['wanted'], match: 'any' as const } }
+    const [first, second] = await listAll(store, home, { limit: 2, filters })
+    t.strictSame([first?.text, second?.text], ['memory 12', 'memory 8'])
+    const rest = await listAll(store, home, { limit: 3, filters, after: { retainedAt: second!.retainedAt, memoryId: second!.memoryId } })
+    t.strictSame(texts(rest), ['memory 4', 'memory 0'])
+  })
+
+  t.test('banks are listed by tenant, none first, then by name in code-unit order', async (t) => {
+    const store = await open(t)
+    const expected: BankKey[] = [
+      ...['0', 'B', 'Z', 'a', 'a-b', 'a.b', 'a1', 'aB', 'ab', 'b'].map((bankId) => bank(bankId)),
+      bank('zz', 'Acme'), bank('a', 'acme'), bank('b', 'acme'), bank('a', 'null'),
+    ]
+    for (const key of [...expected].sort((a, b) => a.bankId.length - b.bankId.length).toReversed()) await store.insert(key, await newMemories(['one']), NOW)
+    const listed = await store.listBanks({ now: NOW, limit: 100 })
+    t.strictSame(listed, expected.map((key): BankSummary => ({ ...key, memoryCount: 1, lastRetainedAt: NOW })))
+
+    const walked: BankSummary[] = []
+    for (;;) {
+      const last = walked.at(-1)
+      const page = await store.listBanks({ now: NOW, limit: 3, ...(last !== undefined && { after: { tenantId: last.tenantId, bankId: last.bankId } }) })
+      walked.push(...page)
+      if (page.length < 3) break
+    }
+    t.strictSame(walked, listed, 'page by page')
+    t.strictSame(await store.listBanks({ now: NOW, limit: Infinity }), listed, 'without a limit')
+    t.strictSame(await store.listBanks({ now: NOW, tenantId: null, limit: 100 }), listed.filter(({ tenantId }) => tenantId === null), 'of no tenant')
+    t.strictSame(await store.listBanks({ now: NOW, tenantId: 'acme', limit: 100 }), listed.filter(({ tenantId }) => tenantId === 'acme'), 'of a tenant')
+    t.strictSame(await store.listBanks({ now: NOW, tenantId: 'acme', limit: 1, after: bank('a', 'acme') }), listed.filter(({ tenantId, bankId }) => tenantId === 'acme' && bankId === 'b'), 'a page of a tenant')
+    t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', limit: 100 }), listed.filter(({ bankId }) => bankId === 'a'), 'of a name')
+    t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', tenantId: null, limit: 100 }), [{ ...bank('a'), memoryCount: 1, lastRetainedAt: NOW }], 'one bank')
+    t.strictSame(await store.listBanks({ now: NOW, bankId: 'a%', tenantId: 'nobody', limit: 100 }), [])
+  })
+
+  t.test('a bank\'s summary and figures follow what is in it', async (t) => {
+    const store = await open(t)
+    const memories = [
+      await newMemory('The first sentence. The second sentence. The third one.', { chunkMaxCharacters: 24, retainedAt: NOW + 5, tags: ['a', 'b'], occurredAt: NOW - 10 }),
+      await newMemory('two', { retainedAt: NOW + 9, tags: ['b', '__proto__'], occurredAt: NOW - 30 }),
+      await newMemory('three', { retainedAt: NOW + 7 }),
+    ]
+    await store.insert(home, memories, NOW)
+    const statistics = await store.statistics(home, NOW)
+    t.strictSame({ ...statistics, tagCounts: Object.entries(Object.fromEntries(statistics.tagCounts)).sort() }, {
+      ...home,
+      memoryCount: 3,
+      passageCount: 5,
+      tokens: memories.reduce((sum, { tokens }) => sum + tokens, 0),
+      tagCounts: [['__proto__', 1], ['a', 1], ['b', 2]],
+      lastRetainedAt: NOW + 9,
+      firstRetainedAt: NOW + 5,
+      firstOccurredAt: NOW - 30,
+      lastOccurredAt: NOW - 10,
+    })
+    await store.remove(home, { kind: 'ids', memoryIds: [memories[1]!.memoryId] }, REMOVE)
+    t.match(await store.statistics(home, NOW), { memoryCount: 2, passageCount: 4, lastRetainedAt: NOW + 7, firstOccurredAt: NOW - 10 })
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [{ ...home, memoryCount: 2, lastRetainedAt: NOW + 7 }])
+    await store.remove(home, { kind: 'all' }, REMOVE)
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
+  })
+
+  t.test('a scan is the bank as it stood when the call was made', async (t) => {
+    const store = await open(t)
+    const memories: NewMemory[] = []
+    for (let index = 0; index < 10; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: [`n${index}`] }))
+    await store.insert(home, memories, NOW)
+    const before = (await scanAll(store, home)).map(comparable)
+    const { count, memories: snapshot } = await store.scan(home, NOW)
+    await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), NOW)
+    await store.remove(home, { kind: 'tags', tags: ['n3', 'n9'], match: 'any' }, REMOVE)
+    const reader = snapshot[Symbol.asyncIterator]()
+    const first = await reader.next()
+    await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), NOW)
+    await store.remove(home, { kind: 'all' }, REMOVE)
+    const rest = await collect({ [Symbol.asyncIterator]: () => reader })
+    t.equal(count, 10)
+    t.strictSame([first.value as Memory, ...rest].map(comparable), before)
+    t.strictSame(await scanAll(store, home), [])
+  })
+
+  t.test('a scan that is given up leaves the store as usable as before', async (t) => {
+    const store = await open(t)
+    await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
+    for (let round = 0; round < 20; round++) {
+      const { memories } = await store.scan(home, NOW)
+      // eslint-disable-next-line no-unreachable-loop
+      for await (const memory of memories) {
+        t.equal(memory.text, 'one')
+        break
+      }
+    }
+    t.equal((await scanAll(store, home)).length, 3)
+    t.equal((await store.insert(home, await newMemories(['four']), NOW))[0]?.stored, true)
+  })
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compilePattern, isLiteral } from '../../../lib/access/patterns.js'
+
+/** Names as callers may send them, rich in what a pattern language could read something into. */
+const name = fc.string({ unit: fc.constantFrom('*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀'), maxLength: 12 })
+
+const CASES: Array<[pattern: string, matching: string[], others: string[]]> = [
+  ['team', ['team'], ['', 'tea', 'teams', 'Team', 'team*', '*', 'team\n']],
+  ['team-*', ['team-', 'team-a', 'team-*', 'team-a-b', 'team-\n'], ['team', 'teamx', 'xteam-a', 'Team-a', '*']],
+  ['*', ['', '*', 'anything', 'user:alice', '\n'], []],
+  ['user:*', ['user:alice', 'user:*'], ['user', 'users:alice', 'service:user:a']],
+  ['a.c', ['a.c'], ['abc', 'a*c']],
+  ['a.*', ['a.b', 'a.'], ['ab', 'a']],
+  ['(x|y)*', ['(x|y)', '(x|y)z'], ['x', 'y', 'xy']],
+  ['', [''], ['a', '*']],
+]
+
+t.test('a pattern is literal, or a prefix before one trailing star', async (t) => {
+  for (const [pattern, matching, others] of CASES) {
+    const matches = compilePattern(pattern)
+    for (const name of matching) t.ok(matches(name), `${JSON.stringify(pattern)} matches ${JSON.stringify(name)}`)
+    for (const name of others) t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+  }
+})
+
+t.test('no character of a pattern but a trailing star means anything but itself', async () => {
+  fc.assert(fc.property(name, name, (pattern, tested) => {
+    const expected = pattern.endsWith('*') ? tested.startsWith(pattern.slice(0, -1)) : tested === pattern
+    return compilePattern(pattern)(tested) === expected
+  }), { numRuns: 2000 })
+})
+
+t.test('a name that is tested never acts as a pattern', async () => {
+  fc.assert(fc.property(name, name, (literal, tested) => {
+    fc.pre(!literal.endsWith('*'))
+    // Whatever the name is made of, a literal is matched by itself alone.
+    return compilePattern(literal)(tested) === (tested === literal)
+  }), { numRuns: 2000 })
+  fc.assert(fc.property(name, name, (prefix, rest) => compilePattern(`${prefix}x*`)(`${prefix}*${rest}`) === false), { numRuns: 2000 })
+})
+
+t.test('a pattern is literal unless it ends in a star', async (t) => {
+  for (const pattern of ['', 'team', 'te*am', '*team']) t.ok(isLiteral(pattern), pattern)
+  for (const pattern of ['*', 'team*', 'team-**']) t.notOk(isLiteral(pattern), pattern)
+})

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { ServiceError } from '../../../lib/errors.js'
+import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from '../../../lib/memory/cursor.js'
+import { anyUtf16 } from '../../helpers/arbitraries.js'
+import { newId, NOW } from '../../helpers/memories.js'
+
+const REFUSAL = { code: 'invalid_request', members: { errors: [{ field: 'cursor', message: 'is not a cursor that this service gave' }] } }
+
+function refuses (t: Test, cursor: string): void {
+  for (const check of [isMemoryPlace, isBankPlace]) t.throws(() => decodeCursor<unknown>(cursor, check), REFUSAL, cursor)
+}
+
+const encoded = (json: string): string => Buffer.from(json).toString('base64url')
+
+t.test('a cursor that was given is read back', async () => {
+  const instant = fc.integer({ min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59Z') })
+  fc.assert(fc.property(instant, fc.uuid(), (retainedAt, memoryId) => {
+    const [time, id] = decodeCursor(encodeCursor([retainedAt, memoryId]), isMemoryPlace)
+    return time === retainedAt && id === memoryId
+  }))
+  const bankId = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$/)
+  fc.assert(fc.property(bankId, (bankId) => decodeCursor(encodeCursor([bankId]), isBankPlace)[0] === bankId))
+})
+
+t.test('a cursor is safe in a URL', async (t) => {
+  for (let index = 0; index < 50; index++) t.match(encodeCursor([NOW + index, newId()]), /^[A-Za-z0-9_-]+$/)
+})
+
+t.test('a cursor of one list is none of the other', async (t) => {
+  t.throws(() => decodeCursor(encodeCursor([NOW, newId()]), isBankPlace), REFUSAL)
+  t.throws(() => decodeCursor(encodeCursor(['home']), isMemoryPlace), REFUSAL)
+})
+
+t.test('what looks like a cursor and is none is an invalid request', async (t) => {
+  const id = newId()
+  for (const json of [
+    '', 'null', '7', '"home"', '{}', '[]', '[null]', '[7]', '[[]]', '["home","more"]', '["home"', '{"0":"home","length":1}',
+    '["__proto__", "x"]', '[""]', '["-home"]', '["home\\u0000"]', '["a b"]', `["${'x'.repeat(256)}"]`,
+    `["${NOW}","${id}"]`, `[${NOW}]`, `[${NOW},"${id}",1]`, `[${NOW}.5,"${id}"]`, `[1e400,"${id}"]`, `[null,"${id}"]`, `[9007199254740993,"${id}"]`,
+    `[${NOW},7]`, `[${NOW},""]`, `[${NOW},"not a uuid"]`, `[${NOW},"${id}\\u0000"]`, `[8640000000000001,"${id}"]`,
+  ]) refuses(t, encoded(json))
+})
+
+t.test('no text makes it fail in another way', async (t) => {
+  const garbage = fc.oneof(
+    anyUtf16,
+    anyUtf16.map(encoded),
+    fc.json().map(encoded),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64url')),
+    fc.array(fc.oneof(fc.integer(), fc.string(), fc.constant(null)), { maxLength: 3 }).map(encodeCursor),
+  )
+  fc.assert(fc.property(garbage, fc.constantFrom(isMemoryPlace, isBankPlace), (cursor, check) => {
+    try {
+      return check(decodeCursor<unknown>(cursor, check))
+    } catch (error) {
+      return error instanceof ServiceError && error.code === 'invalid_request'
+    }
+  }), { numRuns: 500 })
+  refuses(t, `${'['.repeat(100_000)}`)
+  refuses(t, encoded('['.repeat(100_000)))
+})

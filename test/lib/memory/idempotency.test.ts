@@ -1,0 +1,192 @@
+import t from 'tap'
+import { ServiceError } from '../../../lib/errors.js'
+import type { RequestContext } from '../../../lib/identity/context.js'
+import { IdempotencyLedger, type IdempotencyKey } from '../../../lib/memory/idempotency.js'
+import { testClock, type TestClock } from '../../helpers/clock.js'
+
+const DAY = 86_400_000
+const ALICE: RequestContext = { principal: 'user:alice', tenantId: null }
+const REUSED = { code: 'idempotency_key_reused', status: 409 }
+const IN_FLIGHT = { code: 'idempotency_key_in_flight', status: 409, headers: { 'retry-after': '1' } }
+
+interface Answer {
+  n: number
+}
+
+interface Bench {
+  clock: TestClock
+  ledger: IdempotencyLedger
+  /** How often work was done. */
+  done: () => number
+  /** Work that answers how often it was done; under the key `k` of `POST /v1/retain` with the body `body`, by Alice. */
+  call: (key?: Partial<IdempotencyKey>, context?: Partial<RequestContext>) => Promise<Answer>
+}
+
+function bench (): Bench {
+  const clock = testClock()
+  const ledger = new IdempotencyLedger(clock)
+  let count = 0
+  return {
+    clock,
+    ledger,
+    done: () => count,
+    call: async (key = {}, context = {}) => await ledger.once(
+      { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body', ...key },
+      { ...ALICE, ...context },
+      async () => ({ n: ++count }),
+    ),
+  }
+}
+
+/** Work that ends when the test says so. */
+function slowWork () {
+  let resolve!: (answer: Answer) => void
+  const promise = new Promise<Answer>((_resolve) => { resolve = _resolve })
+  return { promise, resolve }
+}
+
+t.test('without a key the work is done each time', async (t) => {
+  const { ledger } = bench()
+  let count = 0
+  for (const expected of [1, 2]) t.equal(await ledger.once(undefined, ALICE, async () => ++count), expected)
+})
+
+t.test('a repeat gets the first answer again and does no work', async (t) => {
+  const { call, done } = bench()
+  let replays = 0
+  const onReplay = () => { replays++ }
+  t.strictSame(await call({ onReplay }), { n: 1 })
+  t.equal(replays, 0)
+  t.strictSame(await call({ onReplay }), { n: 1 })
+  t.strictSame(await call({ onReplay }), { n: 1 })
+  t.equal(replays, 2, 'and says that it is an earlier one')
+  t.equal(done(), 1)
+})
+
+t.test('what a caller does to an answer does not reach the next one', async (t) => {
+  const { call } = bench()
+  const first = await call()
+  first.n = 99
+  const second = await call()
+  t.equal(second.n, 1)
+  second.n = 77
+  t.equal((await call()).n, 1)
+})
+
+t.test('the same key with another body is refused, and the first answer stands', async (t) => {
+  const { call, done } = bench()
+  await call()
+  await t.rejects(call({ fingerprint: 'other' }), REUSED)
+  t.strictSame(await call(), { n: 1 })
+  t.equal(done(), 1)
+})
+
+t.test('a key is kept for 24 hours and is free then', async (t) => {
+  const { call, clock, done } = bench()
+  await call()
+  clock.advance(DAY - 1)
+  t.strictSame(await call(), { n: 1 })
+  await t.rejects(call({ fingerprint: 'other' }), REUSED)
+  clock.advance(1)
+  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 })
+  clock.advance(DAY - 1)
+  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 }, 'the 24 hours begin anew')
+  t.equal(done(), 2)
+})
+
+t.test('the 24 hours begin when the answer is there', async (t) => {
+  const { ledger, clock, call } = bench()
+  const work = slowWork()
+  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  clock.advance(DAY / 2)
+  work.resolve({ n: 7 })
+  await first
+  clock.advance(DAY - 1)
+  t.strictSame(await call(), { n: 7 })
+})
+
+t.test('a clock that is set back does not free a key', async (t) => {
+  const { call, clock } = bench()
+  await call()
+  clock.advance(-DAY)
+  t.strictSame(await call(), { n: 1 })
+})
+
+t.test('a key whose work is under way is refused, whatever the body', async (t) => {
+  const { ledger, call, done } = bench()
+  const work = slowWork()
+  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  await t.rejects(call(), IN_FLIGHT)
+  await t.rejects(call({ fingerprint: 'other' }), REUSED)
+  t.equal(done(), 0)
+  work.resolve({ n: 7 })
+  t.strictSame(await first, { n: 7 })
+  t.strictSame(await call(), { n: 7 })
+})
+
+t.test('of many identical calls at once one does the work', async (t) => {
+  const { call, done } = bench()
+  const results = await Promise.allSettled(Array.from({ length: 20 }, async () => await call()))
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const result of results) if (result.status === 'rejected') t.match(result.reason, IN_FLIGHT)
+  t.equal(done(), 1)
+})
+
+t.test('a failure is not kept: the key is free again, for any body', async (t) => {
+  const { ledger, call } = bench()
+  const failure = new ServiceError('dependency_unavailable', 'down')
+  const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
+  await t.rejects(ledger.once(key, ALICE, async () => { throw failure }), failure)
+  await t.rejects(ledger.once(key, ALICE, () => { throw failure }), failure, 'thrown at once, too')
+  t.strictSame(await call({ fingerprint: 'other' }), { n: 1 })
+})
+
+t.test('a failure after the 24 hours does not bring the old answer back', async (t) => {
+  const { ledger, clock, call } = bench()
+  await call()
+  clock.advance(DAY)
+  await t.rejects(ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') }))
+  t.strictSame(await call(), { n: 2 })
+})
+
+const OTHERS: Array<[about: string, key: Partial<IdempotencyKey>, context: Partial<RequestContext>]> = [
+  ['another key', { key: 'k2' }, {}],
+  ['another case of the key', { key: 'K' }, {}],
+  ['another operation', { operation: 'POST /v1/forget' }, {}],
+  ['another method', { operation: 'PUT /v1/retain' }, {}],
+  ['another principal', {}, { principal: 'user:bob' }],
+  ['a tenant', {}, { tenantId: 'acme' }],
+  ['a tenant called null', {}, { tenantId: 'null' }],
+  ['a principal who acts for somebody', {}, { onBehalfOf: 'user:bob' }],
+]
+
+for (const [about, key, context] of OTHERS) {
+  t.test(`${about} is another key`, async (t) => {
+    const { call } = bench()
+    t.strictSame(await call(), { n: 1 })
+    t.strictSame(await call({ fingerprint: 'other', ...key }, context), { n: 2 })
+    t.strictSame(await call(), { n: 1 })
+    t.strictSame(await call({ fingerprint: 'other', ...key }, context), { n: 2 })
+  })
+}
+
+t.test('an anonymous caller is not somebody called null or nothing', async (t) => {
+  const { ledger } = bench()
+  const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
+  for (const [index, context] of [{ tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' }].entries()) {
+    t.equal(await ledger.once(key, context, async () => index), index)
+  }
+})
+
+t.test('nothing inside a name is taken for what stands between two names', async (t) => {
+  for (const separator of [',', '","', ':', '|', '/', ' ', '\n', '\u0000', '\u001f', '\\']) {
+    const { call } = bench()
+    const about = JSON.stringify(separator)
+    t.strictSame(await call({ operation: `a${separator}b`, key: 'c' }), { n: 1 }, about)
+    t.strictSame(await call({ operation: 'a', key: `b${separator}c`, fingerprint: 'other' }), { n: 2 }, about)
+    t.strictSame(await call({}, { principal: `a${separator}b`, onBehalfOf: 'c' }), { n: 3 }, about)
+    t.strictSame(await call({ fingerprint: 'other' }, { principal: 'a', onBehalfOf: `b${separator}c` }), { n: 4 }, about)
+    t.strictSame(await call({}, { tenantId: `a${separator}b`, principal: 'c' }), { n: 5 }, about)
+    t.strictSame(await call({ fingerprint: 'other' }, { tenantId: 'a', principal: `b${separator}c` }), { n: 6 }, about)
+  }
+})

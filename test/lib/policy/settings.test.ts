@@ -1,0 +1,47 @@
+import t from 'tap'
+import { PolicySettings } from '../../../lib/policy/settings.js'
+
+t.test('without a file nothing is set', async (t) => {
+  t.strictSame(new PolicySettings({}).of('home'), { homeostasis: {}, barriers: {} })
+})
+
+t.test('the general sections hold for a bank without its own', async (t) => {
+  const settings = new PolicySettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, banks: { other: {} } })
+  t.strictSame(settings.of('home'), { homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } } })
+})
+
+t.test('a bank\'s sections are laid over the general ones key by key', async (t) => {
+  const settings = new PolicySettings({
+    homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6, rate_limits: { recall_per_minute: 1, retain_per_minute: 2 }, quotas: { retain_per_day: 3, reflect_per_day: 4 } },
+    barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['a'], max_metadata_size_bytes: 8 } },
+    banks: {
+      home: {
+        homeostasis: { reflect_max_tokens: 60, rate_limits: { retain_per_minute: 20, global_per_minute: 50 }, quotas: { reflect_per_day: 40 } },
+        barriers: { metadata: { blocked_keys: ['b'] } },
+      },
+    },
+  })
+  t.strictSame(settings.of('home'), {
+    homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 60, rate_limits: { recall_per_minute: 1, retain_per_minute: 20, global_per_minute: 50 }, quotas: { retain_per_day: 3, reflect_per_day: 40 } },
+    barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
+  })
+  t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'and change nothing for others')
+})
+
+t.test('a literal name wins over a pattern, a longer pattern over a shorter one, in any order, and two are never mixed', async (t) => {
+  const entry = (tokens: number, bytes?: number) => ({ homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) } })
+  const banks = { '*': entry(1, 99), 'user-*': entry(2), 'user-a*': entry(3), 'user-alice': entry(4), 'user-alice*': entry(5) }
+  for (const order of [Object.entries(banks), Object.entries(banks).reverse()]) {
+    const settings = new PolicySettings({ homeostasis: { reflect_max_tokens: 7 }, banks: Object.fromEntries(order) })
+    for (const [bankId, tokens] of [['home', 1], ['user', 1], ['user-', 2], ['user-bob', 2], ['user-anna', 3], ['user-alice', 4], ['user-alice2', 5], ['User-alice', 1]] as const) {
+      t.strictSame(settings.of(bankId).homeostasis.recall_max_tokens, tokens, bankId)
+      t.equal(settings.of(bankId).homeostasis.retain_max_content_bytes, tokens === 1 ? 99 : undefined, bankId)
+      t.equal(settings.of(bankId).homeostasis.reflect_max_tokens, 7, bankId)
+    }
+  }
+})
+
+t.test('a name that is asked for is no pattern, and no member of every object', async (t) => {
+  const settings = new PolicySettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
+  for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
+})

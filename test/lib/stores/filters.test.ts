@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
+import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
+import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
+import { newMemory, NOW } from '../../helpers/memories.js'
+
+function memory (fields: Partial<Memory>): Memory {
+  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 1, ...fields }
+}
+
+t.test('without a condition there is nothing to decide', async (t) => {
+  t.equal(compileFilters({}), undefined)
+  t.equal(compileFilters({ metadata: {} }), undefined)
+})
+
+t.test('every case of the contract is decided as it says', async (t) => {
+  for (const { about, filters, memories, expected } of FILTER_CASES) {
+    const accept = compileFilters(filters)
+    const passing: string[] = []
+    for (const [name, fields] of Object.entries(memories)) {
+      if (accept === undefined || accept(await newMemory('x', fields))) passing.push(name)
+    }
+    t.strictSame(passing, expected, about)
+  }
+})
+
+const tag = fc.constantFrom('a', 'b', 'c', 'A', '', '__proto__')
+const value = fc.constantFrom('1', 1, 0, true, false, null, '', 'true')
+const instant = fc.integer({ min: NOW - 3, max: NOW + 3 })
+const anyMemory = fc.record({
+  tags: fc.uniqueArray(tag),
+  metadata: fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), value),
+  occurredAt: fc.option(instant),
+  retainedAt: instant,
+}).map(memory)
+const anyFilters: fc.Arbitrary<Filters> = fc.record({
+  tags: fc.record({ values: fc.array(tag, { maxLength: 3 }), match: fc.constantFrom('any' as const, 'all' as const) }),
+  metadata: fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), value, { maxKeys: 2 }),
+  occurredAfter: instant,
+  occurredBefore: instant,
+  asOf: instant,
+}, { requiredKeys: [] })
+
+function passes (filters: Filters, memory: Memory): boolean {
+  return compileFilters(filters)?.(memory) ?? true
+}
+
+t.test('all conditions hold together: a filter passes what each of its parts passes', async () => {
+  fc.assert(fc.property(anyFilters, anyMemory, (filters, memory) => {
+    const parts = Object.entries(filters).map(([name, condition]): Filters => ({ [name]: condition }))
+    return passes(filters, memory) === parts.every((part) => passes(part, memory))
+  }), { numRuns: 2000 })
+})
+
+t.test('all of some tags is each of them, any of them is at least one, and an untagged memory has neither', async () => {
+  fc.assert(fc.property(fc.array(tag, { maxLength: 4 }), anyMemory, (values, memory) => {
+    const each = values.map((value) => tagCondition([value], 'any')(memory))
+    const [all, any] = [tagCondition(values, 'all')(memory), tagCondition(values, 'any')(memory)]
+    if (memory.tags.length === 0) return !all && !any
+    return all === each.every(Boolean) && any === each.some(Boolean)
+  }), { numRuns: 2000 })
+})
+
+t.test('a memory that occurred at no time passes no occurred bound, at any instant', async () => {
+  fc.assert(fc.property(fc.integer(), (bound) => !passes({ occurredAfter: bound }, memory({})) && !passes({ occurredBefore: bound }, memory({}))))
+})
+
+t.test('two ranges that meet share no memory and lose none', async () => {
+  fc.assert(fc.property(instant, instant, (border, occurredAt) => {
+    const [before, after] = [passes({ occurredBefore: border }, memory({ occurredAt })), passes({ occurredAfter: border }, memory({ occurredAt }))]
+    return before !== after
+  }))
+})

@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { topK } from '../../../../lib/stores/in-memory/top-k.js'
+
+interface Item {
+  id: number
+  score: number
+}
+
+/** A total order: falling score, then rising id. */
+function byScore (a: Item, b: Item): number {
+  return b.score - a.score || a.id - b.id
+}
+
+const items = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 })
+  .map((scores) => scores.map((score, id): Item => ({ id, score })))
+
+t.test('the first k are those of a full sort, ties included, whatever order the items come in', async () => {
+  fc.assert(fc.property(items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length })), fc.integer({ min: 0, max: 220 }), (list, k) => {
+    const found = topK(list, k, byScore)
+    const expected = list.toSorted(byScore).slice(0, k)
+    return found.length === expected.length && found.every((item, index) => item === expected[index])
+  }), { numRuns: 2000 })
+})
+
+t.test('a limit without end sorts everything', async (t) => {
+  t.strictSame(topK([3, 1, 2], Infinity, (a, b) => a - b), [1, 2, 3])
+})
+
+t.test('the items are left as they were', async (t) => {
+  const list = Object.freeze([5, 3, 9, 1, 7])
+  t.strictSame(topK(list, 2, (a, b) => a - b), [1, 3])
+  t.strictSame(topK(list, 9, (a, b) => a - b), [1, 3, 5, 7, 9])
+  t.strictSame(list, [5, 3, 9, 1, 7])
+})
+
+t.test('items that cannot enter the result cost one comparison each', async (t) => {
+  const list = Array.from({ length: 10_000 }, (_, index) => index)
+  let comparisons = 0
+  t.strictSame(topK(list, 10, (a, b) => { comparisons++; return a - b }), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  t.ok(comparisons < 10_200, `${comparisons} comparisons`)
+})

@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import t from 'tap'
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.js'
+import type { Ring } from '../../plugins/rings.js'
+import { testApp } from '../helpers/app.js'
+import { openSource, sendJson } from '../routes/webhooks.js'
+import { HEADER, importInto, ndjson } from '../routes/ndjson.js'
+
+interface Content { schema?: object, example?: unknown, examples?: Record<string, { value: unknown }> }
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  security: Array<Record<string, string[]>>
+  parameters?: Array<{ name: string, in: string, schema: object, example?: unknown }>
+  requestBody?: { content: Record<string, Content> }
+  responses: Record<string, { content?: Record<string, Content> }>
+}
+interface Document {
+  openapi: string
+  info: { version: string }
+  tags: Array<{ name: string }>
+  paths: Record<string, Record<string, Operation>>
+  components: { securitySchemes: Record<string, unknown>, schemas: Record<string, object> }
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+
+const app = await testApp(t, { file: { sources: { shop: openSource() } } })
+const document = (await app.get('/openapi.json')).json<Document>()
+const operations = new Map<string, Operation>(Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
+const routes = app.app.routeTable
+  .filter(({ method, schema, url }) => schema?.hide !== true && !url.startsWith('/docs') && method !== 'HEAD')
+  .map(({ method, url, config }) => ({ name: `${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, ring: config!.ring! }))
+
+await t.test('the document is valid OpenAPI 3.1 and of this version', async (t) => {
+  t.match(document.openapi, /^3\.1\./)
+  t.match(await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>), { valid: true })
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  t.equal(document.info.version, version)
+})
+
+await t.test('it has every route, and no other', async (t) => {
+  t.same([...operations.keys()].sort(), routes.map(({ name }) => name).sort())
+})
+
+await t.test('every operation has an id of its own, a summary and a known tag', async (t) => {
+  const ids = [...operations.values()].map(({ operationId }) => operationId)
+  t.equal(new Set(ids).size, routes.length)
+  const tags = document.tags.map(({ name }) => name)
+  for (const [name, operation] of operations) {
+    t.match(operation.operationId, /^[a-z][A-Za-z]+$/, name)
+    t.match(operation.summary, /\S/, name)
+    t.ok(operation.tags.length === 1 && tags.includes(operation.tags[0]!), name)
+  }
+})
+
+const callers = {
+  dev: [{}, { principal: [] }],
+  api_key: [{ apiKey: [], principal: [] }],
+  jwt_hs256: [{ bearer: [] }],
+  jwt_oidc: [{ bearer: [] }],
+} as const
+for (const [mode, caller] of Object.entries(callers)) {
+  await t.test(`in mode ${mode} each operation asks for what guards its ring`, async (t) => {
+    const { get } = await testApp(t, { auth: { mode: mode as keyof typeof callers } })
+    const { paths, components } = (await get('/openapi.json')).json<Document>()
+    const expected: Record<Ring, unknown> = { memory: caller, admin: [{ adminToken: [] }], source: [{ sourceSignature: [] }, {}], public: [] }
+    for (const { name, ring } of routes) {
+      const [method, path] = name.split(' ') as [string, string]
+      const { security } = paths[path]![method.toLowerCase()]!
+      t.same(security, expected[ring], name)
+      for (const scheme of security.flatMap((one) => Object.keys(one))) t.ok(scheme in components.securitySchemes)
+    }
+  })
+}
+
+const body = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
+const down = ['internal_error', 'dependency_unavailable', 'shutting_down'] as const
+const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down] as const
+const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const
+const limits = ['rate_limited', 'quota_exceeded'] as const
+const admin = ['invalid_request', 'unauthenticated', ...down] as const
+/** What each operation can answer with when it does not do what was asked. */
+const codes: Record<string, readonly ErrorCode[]> = {
+  retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
+  retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
+  recall: [...caller, ...body, ...limits, 'model_output_invalid'],
+  reflect: [...caller, ...body, ...limits, 'model_output_invalid'],
+  forget: [...caller, ...body, ...repeated, ...limits],
+  listBanks: caller,
+  getBank: caller,
+  getBankStatistics: caller,
+  listMemories: caller,
+  getMemory: [...caller, 'not_found'],
+  exportBank: caller,
+  importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
+  whoami: caller,
+  listSources: admin,
+  adminListBanks: admin,
+  adminGetBank: [...admin, 'not_found'],
+  ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits, ...down],
+  live: ['shutting_down'],
+  healthLive: ['shutting_down'],
+  health: ['dependency_unavailable', 'shutting_down'],
+}
+
+for (const [name, operation] of operations) {
+  await t.test(`${name} documents every error that it can answer with, under its status`, async (t) => {
+    const documented = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400).flatMap(([status, { content }]) => {
+      const { properties } = content!['application/json']!.schema as { properties: { code: { enum: ErrorCode[] } } }
+      return properties.code.enum.map((code) => `${status} ${code}`)
+    })
+    t.same(documented.sort(), (codes[operation.operationId] ?? []).map((code) => `${ERROR_CODES[code].status} ${code}`).sort())
+    t.ok('200' in operation.responses)
+  })
+}
+
+await t.test('every code of the table is listed with its meaning', async (t) => {
+  const schema = document.components.schemas['Error'] as { description: string, properties: { code: { enum: string[] } } }
+  t.same(schema.properties.code.enum, Object.keys(ERROR_CODES))
+  for (const [code, { meaning }] of Object.entries(ERROR_CODES)) t.ok(schema.description.includes(`\`${code}\`: ${meaning}`), code)
+})
+
+await t.test('every example is what its schema says', async (t) => {
+  let checked = 0
+  const check = (schema: object, example: unknown, where: string) => {
+    checked++
+    t.ok(ajv.validate(schema, example), `${where}: ${ajv.errorsText()}`)
+  }
+  const walk = (node: unknown, where: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { schema, example, examples } = node as Content & { examples?: unknown }
+    if (schema !== undefined && example !== undefined) check(schema, example, where)
+    if (Array.isArray(examples)) for (const one of examples as unknown[]) check(node, one, where)
+    else if (schema !== undefined && examples !== undefined) for (const { value } of Object.values(examples)) check(schema, value, where)
+    for (const [key, member] of Object.entries(node)) if (key !== 'example' && key !== 'examples') walk(member, `${where}/${key}`)
+  }
+  walk(document, '')
+  t.ok(checked > 100)
+})
+
+await t.test('the example of every JSON request is taken by the service', async (t) => {
+  const answered: Record<string, number> = {}
+  for (const [name, { requestBody, operationId }] of operations) {
+    const content = requestBody?.content['application/json']
+    if (content === undefined) continue
+    t.ok(content.example !== undefined, `${name} has an example`)
+    const path = name.split(' ')[1]!.replace('{source_id}', 'shop')
+    answered[operationId] = (await app.post(path, content.example)).statusCode
+  }
+  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, reflect: 200, forget: 200, ingestWebhook: 200 })
+})
+
+await t.test('what the service answers is what the document says', async (t) => {
+  const { get, post, retain } = app
+  const id = await retain('shown', 'Alice drinks tea. '.repeat(200), { tags: ['a'], metadata: { n: 1, none: null }, occurred_at: '2025-01-01T00:00:00Z' })
+  const answers = {
+    'POST /v1/retain': await post('/v1/retain', { bank_id: 'shown', content: 'Bob.' }),
+    'POST /v1/retain/batch': await post('/v1/retain/batch', { bank_id: 'shown', items: [{ content: 'Carol.' }, { content: 'Bob.' }] }),
+    'POST /v1/recall': await post('/v1/recall', { bank_id: 'shown', query: 'tea', explain: true }),
+    'POST /v1/reflect': await post('/v1/reflect', { bank_id: 'shown', query: 'tea' }),
+    'POST /v1/forget': await post('/v1/forget', { bank_id: 'shown', tags: ['a'], dry_run: true }),
+    'GET /v1/banks': await get('/v1/banks?limit=1'),
+    'GET /v1/banks/{bank_id}': await get('/v1/banks/shown'),
+    'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
+    'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1'),
+    'GET /v1/banks/{bank_id}/memories/{memory_id}': await get(`/v1/banks/shown/memories/${id}`),
+    'POST /v1/banks/{bank_id}/import': await importInto(app, 'shown', ndjson(HEADER, { text: 'Dan.' })),
+    'GET /v1/whoami': await get('/v1/whoami?bank_id=shown'),
+    'GET /v1/admin/sources': await get('/v1/admin/sources'),
+    'GET /v1/admin/banks': await get('/v1/admin/banks'),
+    'GET /v1/admin/banks/{bank_id}': await get('/v1/admin/banks/shown'),
+    'POST /v1/ingest/webhook/{source_id}': await sendJson(app, 'shop', { content: 'An event.' }),
+    'GET /live': await get('/live'),
+    'GET /health/live': await get('/health/live'),
+    'GET /health': await get('/health'),
+  }
+  t.same(Object.keys(answers).concat('GET /v1/banks/{bank_id}/export').sort(), [...operations.keys()].sort())
+  for (const [name, response] of Object.entries(answers)) {
+    t.equal(response.statusCode, 200, name)
+    t.ok(ajv.validate(operations.get(name)!.responses['200']!.content!['application/json']!.schema!, response.json()), `${name}: ${ajv.errorsText()}`)
+  }
+})
+
+await t.test('export and import speak NDJSON', async (t) => {
+  t.same(Object.keys(operations.get('GET /v1/banks/{bank_id}/export')!.responses['200']!.content!), ['application/x-ndjson'])
+  t.same(Object.keys(operations.get('POST /v1/banks/{bank_id}/import')!.requestBody!.content), ['application/x-ndjson'])
+})
+
+await t.test('every operation that takes an Idempotency-Key says so', async (t) => {
+  const taking = [...operations.values()].filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'idempotency-key'))
+  t.same(taking.map(({ operationId }) => operationId).sort(), ['forget', 'importBank', 'retain', 'retainBatch'])
+})
+
+await t.test('/docs shows the document to people', async (t) => {
+  for (const path of ['/docs', '/docs/']) {
+    const response = await app.get(path)
+    t.equal(response.statusCode, 200)
+    t.match(response.headers['content-type'], /^text\/html/)
+    t.match(response.body, /swagger-ui/)
+  }
+  t.equal((await app.get('/docs/static/swagger-ui.css')).statusCode, 200)
+})

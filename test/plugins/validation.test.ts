@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+import { refused, refusedFields } from '../routes/support.js'
+
+const { post, get, inject, retain } = await testApp(t, { maxBodyBytes: 5000 })
+for (const content of ['Tea one.', 'Tea two.', 'Tea three.']) await retain('b', content)
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** A good body for each route that takes JSON. */
+const good: Record<string, Record<string, unknown>> = {
+  '/v1/retain': { bank_id: 'b', content: 'x' },
+  '/v1/retain/batch': { bank_id: 'b', items: [{ content: 'x' }] },
+  '/v1/recall': { bank_id: 'b', query: 'tea' },
+  '/v1/reflect': { bank_id: 'b', query: 'tea' },
+  '/v1/forget': { bank_id: 'b', tags: ['none'] },
+}
+
+async function sendText (url: string, payload: string | Buffer | undefined, headers: Record<string, string> = JSON_TYPE) {
+  return await inject({ method: 'POST', url, headers, ...(payload !== undefined && { payload }) })
+}
+
+for (const [url, body] of Object.entries(good)) {
+  await t.test(url, async (t) => {
+    await t.test('takes its good body', async (t) => {
+      t.equal((await post(url, body)).statusCode, 200)
+    })
+
+    await t.test('names every unknown field', async (t) => {
+      refusedFields(t, await post(url, { ...body, dryRun: true, BANK_ID: 'x' }), 'dryRun', 'BANK_ID')
+    })
+
+    await t.test('takes null for a required field as absent', async (t) => {
+      for (const field of Object.keys(body)) {
+        const response = await post(url, { ...body, [field]: null })
+        refused(t, response, 400, 'invalid_request')
+        t.match(response.json().detail, /is required|must be given/)
+      }
+    })
+
+    for (const payload of ['null', '[]', '"text"', '5', 'true']) {
+      await t.test(`refuses ${payload} for a body`, async (t) => {
+        refused(t, await sendText(url, payload), 400, 'invalid_request', { detail: 'must be object' })
+      })
+    }
+
+    for (const payload of ['{', '{"bank_id":"b",}', "{'bank_id':'b'}", 'bank_id=b', '{"bank_id":"b"} {}', '\u0000']) {
+      await t.test(`refuses ${JSON.stringify(payload)}, which is not JSON`, async (t) => {
+        refused(t, await sendText(url, payload), 400, 'invalid_json', { detail: 'Request body is not valid JSON' })
+      })
+    }
+
+    await t.test('refuses an empty body', async (t) => {
+      refused(t, await sendText(url, ''), 400, 'invalid_json', { detail: 'Request body is empty' })
+      refused(t, await sendText(url, undefined), 400, 'invalid_json')
+    })
+
+    await t.test('refuses a request with neither body nor content type', async (t) => {
+      refused(t, await sendText(url, undefined, {}), 400, 'invalid_request')
+    })
+
+    const text = JSON.stringify(body)
+    for (const type of ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/x-ndjson', 'application/merge-patch+json', 'application/jsonp', 'json', '*/*']) {
+      await t.test(`refuses the content type ${type}`, async (t) => {
+        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type')
+      })
+    }
+
+    await t.test('refuses a body without a content type', async (t) => {
+      refused(t, await sendText(url, Buffer.from(text), {}), 415, 'unsupported_media_type')
+    })
+
+    for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="utf-8"']) {
+      await t.test(`takes the content type ${type}`, async (t) => {
+        t.equal((await sendText(url, text, { 'content-type': type })).statusCode, 200)
+      })
+    }
+
+    const poison = [
+      text.replace('{', '{"__proto__":{"admin":true},'),
+      text.replace('{', '{"constructor":{"prototype":{"admin":true}},'),
+      text.replace('{', '{"metadata":{"a":{"__proto__":{}}},'),
+      text.replace('{', '{"metadata":{"\\u005f_proto__":"x"},'),
+    ]
+    for (const payload of poison) {
+      await t.test(`refuses ${payload.slice(0, 50)}`, async (t) => {
+        refused(t, await sendText(url, payload), 400, 'invalid_json')
+        t.notOk('admin' in {})
+      })
+    }
+
+    await t.test('takes a body of exactly the limit and refuses one byte more', async (t) => {
+      const padded = (bytes: number) => text + ' '.repeat(bytes - text.length)
+      t.equal((await sendText(url, padded(5000))).statusCode, 200)
+      refused(t, await sendText(url, padded(5001)), 413, 'body_too_large')
+    })
+
+    await t.test('counts a body that comes in chunks without a length', async (t) => {
+      const chunked = async (bytes: number) => await inject({ method: 'POST', url, headers: JSON_TYPE, payload: Readable.from([text, ' '.repeat(1000), ' '.repeat(bytes - text.length - 1000)]) })
+      t.equal((await chunked(5000)).statusCode, 200)
+      refused(t, await chunked(5001), 413, 'body_too_large')
+    })
+  })
+}
+
+await t.test('the limit is 10 MiB by default', async (t) => {
+  const { inject } = await testApp(t)
+  const send = async (bytes: number) => await inject({ method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: '{"bank_id":"b","query":"x"}'.padEnd(bytes) })
+  t.equal((await send(10 * 1024 * 1024)).statusCode, 200)
+  refused(t, await send(10 * 1024 * 1024 + 1), 413, 'body_too_large')
+})
+
+await t.test('a numeric string is a number where one is asked for', async (t) => {
+  const recall = async (more: Record<string, unknown>) => (await post('/v1/recall', { bank_id: 'b', query: 'tea', ...more })).json()
+  t.match(await recall({ max_results: '2' }), { hits: { length: 2 } })
+  t.match(await recall({ max_results: '-4' }), { hits: { length: 1 } })
+  t.match(await recall({ max_results: '2.0' }), { hits: { length: 2 } })
+  t.match(await recall({ max_tokens: '1' }), { truncated: true })
+  t.match(await recall({ min_score: '1' }), { hits: { length: 0 }, total_available: 3 })
+  t.match(await recall({ min_score: '0.0' }), { hits: { length: 3 } })
+  t.equal((await post('/v1/reflect', { bank_id: 'b', query: 'tea', max_tokens: '50' })).statusCode, 200)
+})
+
+for (const field of ['max_results', 'max_tokens', 'min_score']) {
+  for (const value of ['', ' ', 'five', '1e2', '0x10', ' 5', '5 ', '1,5', '.5', '--1', '+1', 'NaN', 'Infinity', '٣', true, [1], {}]) {
+    await t.test(`${JSON.stringify(value)} is no number for ${field}`, async (t) => {
+      refusedFields(t, await post('/v1/recall', { bank_id: 'b', query: 'tea', [field]: value }), field)
+    })
+  }
+}
+
+const uncoerced: Array<[url: string, field: string, value: unknown]> = [
+  ['/v1/retain', 'content', 5], ['/v1/retain', 'content', true], ['/v1/retain', 'bank_id', 5], ['/v1/retain', 'document_id', 5],
+  ['/v1/retain', 'tags', 'a'], ['/v1/retain', 'tags', { 0: 'a' }], ['/v1/retain', 'metadata', 'a=b'], ['/v1/retain', 'occurred_at', 0],
+  ['/v1/recall', 'query', 5], ['/v1/recall', 'explain', 'true'], ['/v1/recall', 'explain', 1], ['/v1/recall', 'banks', 'b'],
+  ['/v1/reflect', 'include_sources', 'false'], ['/v1/reflect', 'include_sources', 0],
+  ['/v1/forget', 'dry_run', 'true'], ['/v1/forget', 'dry_run', 1], ['/v1/forget', 'memory_ids', 'x'], ['/v1/forget', 'scope', ['all']],
+  ['/v1/retain/batch', 'items', { content: 'x' }], ['/v1/retain/batch', 'items', '[]'],
+]
+for (const [url, field, value] of uncoerced) {
+  await t.test(`${url} does not make something of ${field} ${JSON.stringify(value)}`, async (t) => {
+    refusedFields(t, await post(url, { ...good[url], [field]: value }), field)
+  })
+}
+
+await t.test('what looks like a number stays text in content, tags and metadata', async (t) => {
+  const id = await retain('numbers', '17', { tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
+  t.match((await get(`/v1/banks/numbers/memories/${id}`)).json(), { text: '17', tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
+})
+
+await t.test('null within a list is no absent field', async (t) => {
+  refusedFields(t, await post('/v1/retain', { bank_id: 'b', content: 'x', tags: [null] }), 'tags[0]')
+  refusedFields(t, await post('/v1/retain/batch', { bank_id: 'b', items: [null] }), 'items[0]')
+})
+
+await t.test('query strings, which are all text, are converted', async (t) => {
+  t.equal((await get('/v1/banks/b/memories?limit=2')).json().memories.length, 2)
+  t.equal((await get('/v1/banks/b/memories?tags=none')).json().memories.length, 0)
+})
+
+for (const url of ['/v1/banks', '/v1/banks/b/memories', '/v1/whoami', '/v1/admin/banks', '/v1/admin/banks/b']) {
+  await t.test(`an unknown parameter of ${url} is named`, async (t) => {
+    refusedFields(t, await get(`${url}?surprise=1`), 'surprise')
+    refusedFields(t, await get(`${url}?__proto__=1`), '__proto__')
+  })
+}
