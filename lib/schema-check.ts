@@ -2,14 +2,17 @@ import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { INSTANT_RULE, parseInstant } from './clock.js'
 import { invalidRequest, type FieldError, type ServiceError } from './errors.js'
-import { isUuid } from './ids.js'
+import { isUuid, isUuidV7 } from './ids.js'
 
 /** Fields named in one answer; a body of a thousand wrong items is told about its first twenty. */
 const MAX_FIELD_ERRORS = 20
+/** A field's name is the client's own, and could be as long as a body. */
+const MAX_NAME = 100
 
 const FORMATS: Record<string, { validate: (text: string) => boolean, rule: string }> = {
   'date-time': { validate: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE },
   uuid: { validate: isUuid, rule: 'must be a UUID' },
+  uuid7: { validate: isUuidV7, rule: 'must be a UUIDv7' },
 }
 
 /** As much of an Ajv error as the texts are made of; Fastify hands on the same. */
@@ -47,9 +50,14 @@ export function refusal (problems: readonly SchemaError[], at = ''): ServiceErro
   for (const problem of problems) {
     const { field, message } = fieldError(problem)
     // One wrong field often breaks several rules; the first says enough.
-    if (!seen.has(field)) seen.set(field, { field: `${at}${field}`, message })
+    if (!seen.has(field)) seen.set(field, { field: nameOf(field, at), message })
   }
   return invalidRequest([...seen.values()].slice(0, MAX_FIELD_ERRORS))
+}
+
+function nameOf (field: string, at: string): string {
+  const name = field === '' ? at.replace(/[:.]\s*$/, '') : `${at}${field}`
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 }
 
 function fieldError ({ keyword, instancePath, params, message }: SchemaError): FieldError {

@@ -9,10 +9,20 @@ import { ServiceError } from '../lib/errors.js'
  */
 async function httpRules (app: FastifyInstance): Promise<void> {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => { app.server.emit('request', request, response) })
-  app.addHook('onRequest', async ({ raw }) => {
-    const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
-    if (hosts !== 1 && raw.httpVersion !== '1.0') throw new ServiceError('invalid_request', 'A request must have one Host header', { headers: { connection: 'close' } })
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const refused = countHosts(raw.rawHeaders) !== 1 && raw.httpVersion !== '1.0'
+    done(refused ? new ServiceError('invalid_request', 'A request must have one Host header', { headers: { connection: 'close' } }) : undefined)
   })
+}
+
+/** Node's own `headers` keeps the first of several. */
+function countHosts (rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
 }
 
 export default fp(httpRules, { name: 'http-rules', fastify: '5.x', dependencies: ['errors'] })

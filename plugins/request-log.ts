@@ -35,19 +35,23 @@ export function answerUnreadableUrl (error: FastifyError, request: FastifyReques
 /** X-Request-Id on every response, and one log line a request: pattern instead of path, no content. */
 async function requestLog (app: FastifyInstance): Promise<void> {
   app.setGenReqId(requestId)
-  app.addHook('onRequest', async (request, reply) => {
+  // Callbacks, not promises: these run for every request, the probes too.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { config, url } = request.routeOptions
     const line = {
       method: request.method,
-      route: request.routeOptions.url ?? null,
+      route: url ?? null,
       status: reply.statusCode,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
       // Routes outside the memory ring have no caller.
       principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
     }
-    request.log[request.routeOptions.config.accessLog ?? 'info'](line, 'request completed')
+    request.log[config.accessLog ?? 'info'](line, 'request completed')
+    done()
   })
 }
 

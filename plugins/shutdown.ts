@@ -16,8 +16,8 @@ async function shutdown (app: FastifyInstance): Promise<void> {
     if (closing) setImmediate(() => { app.server.closeIdleConnections() })
     done()
   })
-  app.addHook('onRequest', async () => {
-    if (closing) throw new ServiceError('shutting_down', 'The server is shutting down', { headers: { connection: 'close', 'retry-after': '1' } })
+  app.addHook('onRequest', (_request, _reply, done) => {
+    done(closing ? new ServiceError('shutting_down', 'The server is shutting down', { headers: { connection: 'close', 'retry-after': '1' } }) : undefined)
   })
 }
 

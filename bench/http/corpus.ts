@@ -1,8 +1,6 @@
 import { FUNCTION_WORDS, inventWords, seededRandom, zipfSampler, type Random } from './vocabulary.js'
 
 const VOCABULARY = 30_000
-/** Running English text is a little less than half function words. */
-const FUNCTION_WORD_SHARE = 0.45
 const SHORTEST = 150
 const LONGEST = 250
 const QUERY_WORDS = 4
@@ -13,17 +11,19 @@ export interface Text {
   telling: string[]
 }
 
-/** An endless supply of texts and queries, the same for the same seed. */
+/**
+ * An endless supply of texts and queries, the same for the same seed. One Zipf law over all words, as in running text: the
+ * first ranks are function words, which together come to a little less than half of all words.
+ */
 export class Corpus {
   readonly #random: Random
-  readonly #functionWord: () => string
-  readonly #tellingWord: () => string
+  readonly #word: () => string
+  readonly #functionWords = new Set(FUNCTION_WORDS)
 
   constructor (seed: number) {
     this.#random = seededRandom(seed)
-    this.#functionWord = zipfSampler(FUNCTION_WORDS, this.#random)
     // The vocabulary is the same for every seed, as a language is for everybody who speaks it.
-    this.#tellingWord = zipfSampler(inventWords(VOCABULARY, seededRandom(1)), this.#random)
+    this.#word = zipfSampler([...FUNCTION_WORDS, ...inventWords(VOCABULARY, seededRandom(1))], this.#random)
   }
 
   /** A sentence or two of 150 to 250 characters, 200 on average. */
@@ -33,9 +33,8 @@ export class Corpus {
     let text = ''
     let startsSentence = true
     while (text.length < length) {
-      const isFunctionWord = this.#random() < FUNCTION_WORD_SHARE
-      const word = isFunctionWord ? this.#functionWord() : this.#tellingWord()
-      if (!isFunctionWord) telling.add(word)
+      const word = this.#word()
+      if (!this.#functionWords.has(word)) telling.add(word)
       text += `${text === '' ? '' : ' '}${startsSentence ? word[0]!.toUpperCase() + word.slice(1) : word}`
       startsSentence = this.#random() < 0.07
       if (startsSentence) text += '.'

@@ -50,7 +50,7 @@ export class Banks {
   async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
     const { access, store, clock } = this.#deps
     access.require(context, 'read', bankId)
-    const statistics = await guarded(store.statistics(bankOf(context, bankId), clock()))
+    const statistics = await guarded(() => store.statistics(bankOf(context, bankId), clock()))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -71,7 +71,7 @@ export class Banks {
     access.require(context, 'read', bankId)
     const limit = pageSize(query.limit)
     const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
-    const memories = await guarded(store.list(bankOf(context, bankId), {
+    const memories = await guarded(() => store.list(bankOf(context, bankId), {
       now: clock(),
       limit: limit + 1,
       filters: readFilters(query),
@@ -89,7 +89,7 @@ export class Banks {
   async memory (bankId: string, memoryId: string, context: RequestContext): Promise<MemoryRecord> {
     const { access, store, clock } = this.#deps
     access.require(context, 'read', bankId)
-    const memory = isUuid(memoryId) ? await guarded(store.get(bankOf(context, bankId), memoryId.toLowerCase(), clock())) : undefined
+    const memory = isUuid(memoryId) ? await guarded(() => store.get(bankOf(context, bankId), memoryId.toLowerCase(), clock())) : undefined
     if (memory === undefined) throw new ServiceError('not_found', 'No such memory')
     return toRecord(bankId, memory)
   }
@@ -110,7 +110,7 @@ export class Banks {
   }
 
   async #summaries (request: Omit<Parameters<Dependencies['store']['listBanks']>[0], 'now'>): Promise<BankSummary[]> {
-    return await guarded(this.#deps.store.listBanks({ now: this.#deps.clock(), ...request }))
+    return await guarded(() => this.#deps.store.listBanks({ now: this.#deps.clock(), ...request }))
   }
 }
 

@@ -17,15 +17,16 @@ export interface PreparedMemory {
 /**
  * Checks one item against the bank's policy and makes the memory of it.
  * @param at what stands before a field's name in an error, for instance `items[3].`
+ * @param textField what the caller calls the text
  * @throws ServiceError invalid_request that names every wrong field
  */
-export function prepare (item: RetainItem, identity: { memoryId: string, retainedAt: number }, policy: BankPolicy, at: string): PreparedMemory {
+export function prepare (item: RetainItem, identity: { memoryId: string, retainedAt: number }, policy: BankPolicy, at: string, textField = 'content'): PreparedMemory {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
   }
   const text = item.content.trim()
-  check('content', checkContent(text, policy))
+  check(textField, checkContent(text, policy))
   // The same set of tags is the same set in any order, so it is kept once and sorted.
   const tags = [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))

@@ -52,16 +52,13 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit (candidate: FusedCandidate, explain: boolean): Hit {
-  const { bank, memory, score, passageCount, passages, strategies } = candidate
-  return {
-    ...toRecord(bank.bankId, memory),
-    score,
-    ...(passageCount > 1 && {
-      passages: passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score })),
-    }),
-    ...(explain && { scores: strategies }),
+export function toHit ({ bank, memory, score, passageCount, passages, strategies }: FusedCandidate, explain: boolean): Hit {
+  const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
+  if (passageCount > 1) {
+    hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
   }
+  if (explain) hit.scores = strategies
+  return hit
 }
 
 export function nullableInstant (instant: number | null): string | null {

@@ -156,7 +156,7 @@ export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Int
 /** A line of an export; an import takes the same, with the ids and instants that it knows. */
 export const ImportLine = strict({
   text: retainFields.content,
-  memory_id: Type.Optional(MemoryId),
+  memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
   bank_id: Type.Optional(Type.String({ description: 'Information only.' })),
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })),
   metadata: Type.Optional(MetadataSchema),

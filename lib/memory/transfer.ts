@@ -29,7 +29,7 @@ export class Transfer {
   async export (bankId: string, context: RequestContext): Promise<AsyncIterable<string>> {
     const { access, store, clock } = this.#deps
     access.require(context, 'admin', bankId)
-    const { count, memories } = await guarded(store.scan(bankOf(context, bankId), clock()))
+    const { count, memories } = await guarded(() => store.scan(bankOf(context, bankId), clock()))
     return exportLines(bankId, count, formatInstant(clock()), memories)
   }
 
@@ -47,7 +47,7 @@ export class Transfer {
       const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
       const passages = await makePassages(standing.map(({ memory }) => memory.text), indexing)
       const memories = standing.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
-      const outcome = await guarded(store.import(bankOf(context, bankId), memories, onConflict, clock()))
+      const outcome = await guarded(() => store.import(bankOf(context, bankId), memories, onConflict, clock()))
       // A memory that has expired since it was exported would be gone the moment it came in.
       return { ...outcome, skipped: outcome.skipped + lines.length - standing.length }
     })
@@ -66,7 +66,7 @@ export class Transfer {
         memoryId: memoryId?.toLowerCase() ?? newId(),
         retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       }
-      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, policy, at)
+      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, policy, at, 'text')
     })
   }
 }

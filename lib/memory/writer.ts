@@ -42,7 +42,7 @@ export class Writer {
     return await ledger.once(idempotency, context, async () => {
       const bank = bankOf(context, bankId)
       admission.admit('forget', context, [bank])
-      const removed = await guarded(store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }))
+      const removed = await guarded(() => store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }))
       return { deleted_count: removed.count, memory_ids: removed.memoryIds }
     })
   }
@@ -55,7 +55,7 @@ export class Writer {
     try {
       const passages = await makePassages(prepared.map(({ memory }) => memory.text), indexing)
       const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
-      const outcomes = await guarded(store.insert(bank, memories, clock()))
+      const outcomes = await guarded(() => store.insert(bank, memories, clock()))
       return outcomes.map((outcome, index) => ({
         stored: outcome.stored,
         memory_id: outcome.memoryId,

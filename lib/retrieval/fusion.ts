@@ -17,6 +17,10 @@ export interface FusedCandidate extends Candidate {
  * @returns falling by score, ties by memory id
  */
 export function fuse (result: SearchResult, weights: Weights): FusedCandidate[] {
+  const { lexical, semantic } = result
+  // One strategy has nothing to be fused with: its order and its scores stand.
+  if (semantic === undefined) return lexical?.map((candidate, index) => alone(candidate, 'lexical', index)) ?? []
+  if (lexical === undefined) return semantic.map((candidate, index) => alone(candidate, 'semantic', index))
   const fused = new Map<string, FusedCandidate>()
   let totalWeight = 0
   for (const strategy of STRATEGIES) {
@@ -34,4 +38,9 @@ export function fuse (result: SearchResult, weights: Weights): FusedCandidate[] 
   const list = [...fused.values()]
   for (const candidate of list) candidate.score /= totalWeight
   return list.sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1))
+}
+
+/** Written out, not spread: this runs for every hit of every recall. */
+function alone ({ bank, memory, score, passageCount, passages }: Candidate, strategy: Strategy, index: number): FusedCandidate {
+  return { bank, memory, score, passageCount, passages, strategies: { [strategy]: { rank: index + 1, score } } }
 }

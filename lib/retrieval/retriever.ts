@@ -59,7 +59,7 @@ export class Retriever {
     }
     const search = await this.#plan(request)
     mark('analyze')
-    const result = await guarded(store.search(search))
+    const result = await guarded(() => store.search(search))
     mark('search')
     const fused = fuse(result, weights)
     mark('fuse')
@@ -107,9 +107,9 @@ function cut (fused: FusedCandidate[], { limit, minScore = 0, maxTokens = Infini
 }
 
 /** Turns a store's failure into the one error that a client sees; what the store said is only for the log. */
-export async function guarded<T> (work: Promise<T>): Promise<T> {
+export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
   try {
-    return await work
+    return await ask()
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })

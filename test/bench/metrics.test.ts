@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 import t from 'tap'
 import { hitAt, ndcgAt, ranksOf, recallAt, reciprocalRank } from '../../bench/recall/metrics.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 import t, { type Test } from 'tap'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../../lib/models/language-model.js'
 import { reflectPrompt } from '../../lib/memory/reflect-prompt.js'

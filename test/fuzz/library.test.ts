@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 import t from 'tap'
 import { Twins, WORDS, type ForgetWhat } from './library.js'
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from './fast-check.js'
 
 /** Any UTF-16 units at all: control characters, NUL, halves of surrogate pairs. */
 export const anyUtf16: fc.Arbitrary<string> = fc.array(fc.oneof(

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 import t from 'tap'
 import { formatInstant, parseInstant, systemClock } from '../../lib/clock.js'
 import { anyUtf16 } from '../helpers/arbitraries.js'

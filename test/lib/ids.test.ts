@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../helpers/fast-check.js'
 import t from 'tap'
 import { isUuid, isUuidV7, uuidv7Source } from '../../lib/ids.js'
 import { testClock } from '../helpers/clock.js'

@@ -42,6 +42,11 @@ export class Bank {
     return this.#byId.size
   }
 
+  /** Whether every memory is one passage. */
+  get isUnsplit (): boolean {
+    return this.lexical.size === this.size
+  }
+
   get vectors (): VectorIndex<PassageRef> | undefined {
     return this.#vectors
   }

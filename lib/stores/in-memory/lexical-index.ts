@@ -1,4 +1,5 @@
 import { GONE, PostingsPool, type Postings } from './postings.js'
+import { TopK } from './top-k.js'
 
 const FIRST_DOCUMENTS = 8
 const DEAD_AT_LEAST = 64
@@ -110,12 +111,7 @@ export class LexicalIndex<T> {
    * @param visit must not add, remove or search in this index; that throws
    */
   search (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number) => void): void {
-    this.#refuseInSearch()
-    let touched = 0
-    for (const term of terms) {
-      const postings = this.#vocabulary.get(term)
-      if (postings !== undefined) touched = this.#score(postings, parameters, touched)
-    }
+    const touched = this.#scoreAll(terms, parameters)
     this.#searching = true
     let next = 0
     try {
@@ -133,6 +129,35 @@ export class LexicalIndex<T> {
     }
   }
 
+  /**
+   * The documents with the `k` highest scores, and how many have a score at all. The others are never looked at, which is what
+   * makes it several times faster than `search`: their payloads lie scattered in memory, their scores in one array.
+   * @param comesFirst decides between two documents of equal score; a total order makes the answer independent of history
+   * @returns falling
+   */
+  best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): { found: Array<{ payload: T, score: number }>, total: number } {
+    const touched = this.#scoreAll(terms, parameters)
+    const scores = this.#scores
+    const compare = (a: number, b: number): number => scores[b]! - scores[a]! ||
+      (a === b ? 0 : comesFirst(this.#documents[a]!.payload, this.#documents[b]!.payload) ? -1 : 1)
+    const first = new TopK(k, compare)
+    let total = 0
+    // What scores below the k-th so far is passed over without a call.
+    let bar = 0
+    for (let i = 0; i < touched; i++) {
+      const ordinal = this.#touched[i]!
+      if (this.#documents[ordinal] === undefined) continue
+      total++
+      if (scores[ordinal]! < bar) continue
+      first.offer(ordinal)
+      const last = first.bar
+      if (last !== undefined) bar = scores[last]!
+    }
+    const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]! }))
+    for (let i = 0; i < touched; i++) scores[this.#touched[i]!] = 0
+    return { found, total }
+  }
+
   /** An upper bound of any document's score for these terms, those in no document included; > 0 when there is a term. */
   attainable (terms: readonly string[], { k1 }: Pick<Bm25Parameters, 'k1'>): number {
     let bound = 0
@@ -143,6 +168,17 @@ export class LexicalIndex<T> {
   /** In how many documents the term is. */
   frequency (term: string): number {
     return this.#vocabulary.get(term)?.live ?? 0
+  }
+
+  /** Leaves the scores in `#scores` and the ordinals that have one in `#touched`; @returns how many */
+  #scoreAll (terms: readonly string[], parameters: Bm25Parameters): number {
+    this.#refuseInSearch()
+    let touched = 0
+    for (const term of terms) {
+      const postings = this.#vocabulary.get(term)
+      if (postings !== undefined) touched = this.#score(postings, parameters, touched)
+    }
+    return touched
   }
 
   #idf (frequency: number): number {

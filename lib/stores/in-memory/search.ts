@@ -16,6 +16,16 @@ interface Found {
 
 type Accept = ReturnType<typeof compileFilters>
 
+/**
+ * The bank's best `limit` memories with one of the terms, and how many there are. Only for banks whose memories have one
+ * passage each, and without filters: then no memory but the best is looked at.
+ */
+export function bestLexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number): { found: Found[], total: number } {
+  const ceiling = bank.lexical.attainable(query.terms, query)
+  const { found, total } = bank.lexical.best(query.terms, query, limit, (a, b) => a.entry.memory.memoryId < b.entry.memory.memoryId)
+  return { found: found.map(({ payload: { entry }, score }) => ({ bank, entry, score: Math.min(1, score / ceiling), passages: undefined })), total }
+}
+
 /** @returns every memory of the bank with one of the terms that passes the filters; its score is its best passage's */
 export function lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, accept: Accept): Found[] {
   const ceiling = bank.lexical.attainable(query.terms, query)

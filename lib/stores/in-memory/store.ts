@@ -5,7 +5,7 @@ import type {
   SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
-import { best, countFound, lexicalMatches, semanticMatches } from './search.js'
+import { best, bestLexicalMatches, countFound, lexicalMatches, semanticMatches } from './search.js'
 import { VectorArena } from './vector-arena.js'
 
 /**
@@ -26,6 +26,8 @@ export class InMemoryVectorStore implements VectorStore {
     const outcomes = memories.map((memory): InsertOutcome => {
       const standing = bank.byFingerprint(memory.fingerprint)
       if (standing !== undefined) return { stored: false, memoryId: standing.memory.memoryId, passageCount: standing.passages.length }
+      // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
+      if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
       const earlier = added.get(memory.fingerprint)
       if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length }
       added.set(memory.fingerprint, memory)
@@ -39,8 +41,12 @@ export class InMemoryVectorStore implements VectorStore {
     const accept = compileFilters(request.filters)
     const banks = request.banks.flatMap((key) => this.#existing(key, request.now) ?? [])
     const { lexical, semantic, limit } = request
-    const lexicalFound = lexical === undefined ? undefined : banks.flatMap((bank) => lexicalMatches(bank, lexical, accept))
-    const semanticFound = semantic === undefined ? undefined : banks.flatMap((bank) => semanticMatches(bank, semantic.vector, limit, accept))
+    if (lexical !== undefined && semantic === undefined && accept === undefined && banks.every((bank) => bank.isUnsplit)) {
+      const perBank = banks.map((bank) => bestLexicalMatches(bank, lexical, limit))
+      return { lexical: best(perBank.flatMap(({ found }) => found), limit), total: perBank.reduce((sum, { total }) => sum + total, 0) }
+    }
+    const lexicalFound = lexical === undefined ? undefined : collect(banks, (bank) => lexicalMatches(bank, lexical, accept))
+    const semanticFound = semantic === undefined ? undefined : collect(banks, (bank) => semanticMatches(bank, semantic.vector, limit, accept))
     return {
       ...(lexicalFound !== undefined && { lexical: best(lexicalFound, limit) }),
       ...(semanticFound !== undefined && { semantic: best(semanticFound, limit) }),
@@ -177,6 +183,11 @@ export class InMemoryVectorStore implements VectorStore {
     bank.release()
     this.#banks.delete(bankKeyString(bank.key))
   }
+}
+
+/** The finds of all banks; those of one bank, which are nearly always all, are not copied. */
+function collect<T> (banks: readonly Bank[], find: (bank: Bank) => T[]): T[] {
+  return banks.length === 1 ? find(banks[0]!) : banks.flatMap(find)
 }
 
 function select (bank: Bank, selector: Selector): Entry[] {

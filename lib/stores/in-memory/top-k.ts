@@ -1,33 +1,58 @@
 /**
- * The k first items in the order of `compare`, sorted. A bounded heap: items beyond the k-th cost one comparison.
- * @param compare negative when `a` comes first; a total order makes the result independent of the input's order
+ * Keeps the k first of the items that are offered, in the order of `compare`: a bounded heap whose root is the last of them,
+ * the one that the next better item replaces.
  */
-export function topK<T> (items: readonly T[], k: number, compare: (a: T, b: T) => number): T[] {
-  if (k < 1) return []
-  if (items.length <= k) return [...items].sort(compare)
-  // heap[0] is the last of the best so far: the one that the next better item replaces.
-  const heap = items.slice(0, k)
-  for (let at = (k >> 1) - 1; at >= 0; at--) siftDown(heap, at, compare)
-  for (let index = k; index < items.length; index++) {
-    const item = items[index]!
-    if (compare(item, heap[0]!) < 0) {
+export class TopK<T> {
+  readonly #k: number
+  readonly #compare: (a: T, b: T) => number
+  readonly #heap: T[] = []
+
+  /** @param compare negative when `a` comes first; a total order makes the result independent of the order of the offers */
+  constructor (k: number, compare: (a: T, b: T) => number) {
+    this.#k = k
+    this.#compare = compare
+  }
+
+  /** The item that a next one has to come before; undefined while there is room. */
+  get bar (): T | undefined {
+    return this.#heap.length < this.#k ? undefined : this.#heap[0]
+  }
+
+  offer (item: T): void {
+    const heap = this.#heap
+    if (heap.length < this.#k) {
+      heap.push(item)
+      if (heap.length >= this.#k) for (let at = (heap.length >> 1) - 1; at >= 0; at--) this.#siftDown(at)
+    } else if (heap.length > 0 && this.#compare(item, heap[0]!) < 0) {
       heap[0] = item
-      siftDown(heap, 0, compare)
+      this.#siftDown(0)
     }
   }
-  return heap.sort(compare)
+
+  /** First to last. Nothing may be offered afterwards. */
+  sorted (): T[] {
+    return this.#heap.sort(this.#compare)
+  }
+
+  #siftDown (from: number): void {
+    const heap = this.#heap
+    const item = heap[from]!
+    let at = from
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && this.#compare(heap[child + 1]!, heap[child]!) > 0) child++
+      if (this.#compare(heap[child]!, item) <= 0) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = item
+  }
 }
 
-function siftDown<T> (heap: T[], from: number, compare: (a: T, b: T) => number): void {
-  const item = heap[from]!
-  let at = from
-  for (;;) {
-    let child = 2 * at + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && compare(heap[child + 1]!, heap[child]!) > 0) child++
-    if (compare(heap[child]!, item) <= 0) break
-    heap[at] = heap[child]!
-    at = child
-  }
-  heap[at] = item
+/** @returns the k first items in the order of `compare`, sorted */
+export function topK<T> (items: Iterable<T>, k: number, compare: (a: T, b: T) => number): T[] {
+  const first = new TopK(k, compare)
+  for (const item of items) first.offer(item)
+  return first.sorted()
 }

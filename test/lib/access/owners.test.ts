@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { DEFAULT_OWNER_PATTERNS, ownsBank } from '../../../lib/access/owners.js'
 import { isBankId } from '../../../lib/identity/context.js'

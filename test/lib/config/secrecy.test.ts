@@ -1,5 +1,5 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { problemsOf, load, loadYaml } from './load-with.js'
 

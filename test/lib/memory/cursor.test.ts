@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../../lib/errors.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from '../../../lib/memory/cursor.js'

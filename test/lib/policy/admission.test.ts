@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { checkContent, checkText, screenMetadata } from '../../../lib/policy/barriers.js'
 import type { BankPolicy } from '../../../lib/policy/settings.js'

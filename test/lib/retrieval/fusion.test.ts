@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { fuse } from '../../../lib/retrieval/fusion.js'
 import type { BankKey } from '../../../lib/identity/context.js'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { isSigned, type SignatureRule } from '../../../lib/sources/signature.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'

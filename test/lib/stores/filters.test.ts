@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
 import type { Filters, Memory } from '../../../lib/stores/vector-store.js'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { analyzeQuery, analyzeText } from '../../../lib/text/analysis.js'
 import { stem } from '../../../lib/text/stems.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import { decode, encode } from 'gpt-tokenizer/encoding/o200k_base'
 import t from 'tap'
 import { countTokens } from '../../../lib/text/tokens.js'

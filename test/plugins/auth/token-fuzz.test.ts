@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { startJwksServer } from '../../helpers/jwks-server.js'
 import { hs256, makeToken, hmac, rs256, rsa, rsaKey, secondsFromNow, segment } from '../../helpers/tokens.js'

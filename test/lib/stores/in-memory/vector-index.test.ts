@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { BLOCK_ROWS, VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import { VectorIndex, type VectorEntry } from '../../../../lib/stores/in-memory/vector-index.js'
