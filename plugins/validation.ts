@@ -23,7 +23,7 @@ async function validation (app: FastifyInstance): Promise<void> {
   app.removeContentTypeParser('text/plain')
   app.addHook('onRoute', (route) => {
     // A route that takes no query parameters says so, instead of passing over a misplaced one.
-    if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= { type: 'object', additionalProperties: false }
+    if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= { type: 'object', properties: {}, additionalProperties: false }
     const schema = route.schema?.body as ObjectSchema | undefined
     if (schema?.type !== 'object') return
     route.preValidation = [prepareBody(schema), ...[route.preValidation ?? []].flat()]

@@ -40,7 +40,8 @@ t.test('on SIGTERM a request in flight finishes, nobody else is let in, and the 
   const { hostname, port } = new URL(server.url)
   const late = connect(Number(port), hostname)
   const [refusal] = await once(late, 'error') as [NodeJS.ErrnoException]
-  t.equal(refusal.code, 'ECONNREFUSED')
+  // Reset when the system had queued it before the port was given up; in neither case is it let in.
+  t.match(refusal.code, /^ECONN(REFUSED|RESET)$/)
 
   search.end()
   const response = await connection.response()

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Twins, WORDS, type ForgetWhat } from './library.js'
 
 const SEED = 20260115
-const RUNS = 150
+const RUNS = 100
 const LENGTH = 40
 
 type Step = (twins: Twins) => void | Promise<void>
