@@ -159,9 +159,19 @@ await t.test('query strings, which are all text, are converted', async (t) => {
   t.equal((await get('/v1/banks/b/memories?tags=none')).json().memories.length, 0)
 })
 
-for (const url of ['/v1/banks', '/v1/banks/b/memories', '/v1/whoami', '/v1/admin/banks', '/v1/admin/banks/b']) {
+for (const url of ['/v1/banks', '/v1/banks/b', '/v1/banks/b/stats', '/v1/banks/b/memories', '/v1/banks/b/export', '/v1/whoami', '/v1/admin/sources', '/v1/admin/banks', '/v1/admin/banks/b']) {
   await t.test(`an unknown parameter of ${url} is named`, async (t) => {
     refusedFields(t, await get(`${url}?surprise=1`), 'surprise')
     refusedFields(t, await get(`${url}?__proto__=1`), '__proto__')
   })
 }
+
+await t.test('a member of a body that was put into the query string is named, not passed over', async (t) => {
+  refusedFields(t, await post('/v1/recall?max_results=3', { bank_id: 'b', query: 'tea' }), 'max_results')
+})
+
+await t.test('the name of an unknown field is not repeated at any length', async (t) => {
+  const response = await post('/v1/recall', { bank_id: 'b', query: 'tea', ['x'.repeat(5000)]: 1 })
+  t.equal(response.statusCode, 400)
+  t.ok(response.body.length < 500, response.body.slice(0, 200))
+})
