@@ -13,7 +13,7 @@ import health from './plugins/health.js'
 import httpRules from './plugins/http-rules.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
-import methodNotAllowed from './plugins/method-not-allowed.js'
+import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
@@ -65,6 +65,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
   await app.register(httpRules)
   await app.register(shutdown)
   await app.register(rings)
+  await app.register(notFound)
   await app.register(validation)
   await app.register(accessControl, { file: config.file })
   await app.register(memory, { config, overrides })
@@ -86,7 +87,6 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
     enterRing(scope, 'source')
     await scope.register(ingestRoutes, { sources })
   })
-  await app.register(methodNotAllowed)
   for (const warning of config.warnings) app.log.warn(warning)
   return app
 }

@@ -59,7 +59,7 @@ export function sendError (error: unknown, request: FastifyRequest, reply: Fasti
     .send(errorBody(known, request.id))
 }
 
-/** The one error mapper and the 404 handler. */
+/** The one error mapper, and the 404 handler for what no hook has refused before. */
 async function errors (app: FastifyInstance): Promise<void> {
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {

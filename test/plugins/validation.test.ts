@@ -171,7 +171,7 @@ await t.test('a member of a body that was put into the query string is named, no
 })
 
 await t.test('the name of an unknown field is not repeated at any length', async (t) => {
-  const response = await post('/v1/recall', { bank_id: 'b', query: 'tea', ['x'.repeat(5000)]: 1 })
+  const response = await post('/v1/recall', { bank_id: 'b', query: 'tea', ['x'.repeat(600)]: 1 })
   t.equal(response.statusCode, 400)
   t.ok(response.body.length < 500, response.body.slice(0, 200))
 })

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { ServiceError } from '../lib/errors.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Leaves a path's other methods to the 404 answer. */
+    anyMethod?: boolean
+  }
+}
+
+/**
+ * 404 for a path that does not exist, 405 with `Allow` for one that exists with other methods, whatever the method is.
+ * Both before the body is read: what is in it does not matter.
+ */
+async function notFound (app: FastifyInstance): Promise<void> {
+  let paths: Array<{ pattern: RegExp, allow: string }> = []
+  app.addHook('onReady', async () => { paths = compile(app) })
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) {
+      done()
+      return
+    }
+    const path = request.url.split('?', 1)[0]!
+    const allow = paths.find(({ pattern }) => pattern.test(path))?.allow
+    done(allow === undefined
+      ? new ServiceError('not_found', 'No such route')
+      : new ServiceError('method_not_allowed', 'Method not allowed', { headers: { allow } }))
+  })
+}
+
+/** The registered paths with their methods; literal ones first, as the router has it. */
+function compile ({ routeTable }: FastifyInstance): Array<{ pattern: RegExp, allow: string }> {
+  const methods = new Map<string, Set<string>>()
+  for (const { method, url, config } of routeTable) {
+    // The documentation's files are a package's own affair.
+    if (config?.anyMethod === true) continue
+    const known = methods.get(url) ?? new Set()
+    for (const name of [method].flat()) known.add(name)
+    methods.set(url, known)
+  }
+  return [...methods]
+    .sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
+    .map(([url, names]) => ({ pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`), allow: [...names].sort().join(', ') }))
+}
+
+export default fp(notFound, { name: 'not-found', fastify: '5.x', dependencies: ['errors', 'rings'] })
