@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url'
+import { ESLint } from 'eslint'
+import t from 'tap'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const eslint = new ESLint({ cwd: ROOT })
+
+/** The rules that an import in a file of the project breaks. The file's own text is not looked at. */
+async function broken (filePath: string, imported: string): Promise<string[]> {
+  const [result] = await eslint.lintText(`import '${imported}'\n`, { filePath: `${ROOT}${filePath}` })
+  return result!.messages.filter(({ severity }) => severity === 2).map(({ ruleId }) => String(ruleId))
+}
+
+const UPWARD: Array<[file: string, imported: string]> = [
+  ['lib/access/patterns.ts', '../memory/service.js'],
+  ['lib/stores/in-memory/store.ts', '../../retrieval/fusion.js'],
+  ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
+  ['lib/identity/context.ts', '../access/patterns.js'],
+  ['lib/policy/barriers.ts', '../memory/records.js'],
+  ['lib/config/load.ts', '../identity/context.js'],
+  ['lib/memory/banks.ts', '../sources/pointer.js'],
+  ['lib/memory/banks.ts', '../../plugins/errors.js'],
+  ['lib/memory/banks.ts', 'fastify'],
+]
+
+const DOWNWARD: Array<[file: string, imported: string]> = [
+  ['lib/access/access-control.ts', '../identity/context.js'],
+  ['lib/stores/in-memory/store.ts', '../../errors.js'],
+  ['lib/memory/banks.ts', '../retrieval/fusion.js'],
+  ['lib/sources/webhook-sources.ts', '../memory/service.js'],
+]
+
+for (const [file, imported] of UPWARD) {
+  await t.test(`${file} may not import ${imported}`, async (t) => {
+    t.match(await broken(file, imported), ['@typescript-eslint/no-restricted-imports'])
+  })
+}
+
+for (const [file, imported] of DOWNWARD) {
+  await t.test(`${file} may import ${imported}`, async (t) => {
+    t.notOk((await broken(file, imported)).includes('@typescript-eslint/no-restricted-imports'))
+  })
+}
