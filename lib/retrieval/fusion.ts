@@ -22,11 +22,7 @@ export function fuse (result: SearchResult, weights: Weights): FusedCandidate[] 
   if (semantic === undefined) return lexical?.map((candidate, index) => alone(candidate, 'lexical', index)) ?? []
   if (lexical === undefined) return semantic.map((candidate, index) => alone(candidate, 'semantic', index))
   const fused = new Map<string, FusedCandidate>()
-  let totalWeight = 0
-  for (const strategy of STRATEGIES) {
-    const candidates = result[strategy]
-    if (candidates === undefined) continue
-    totalWeight += weights[strategy]
+  for (const [strategy, candidates] of [['lexical', lexical], ['semantic', semantic]] as const) {
     candidates.forEach((candidate, index) => {
       const key = `${bankKeyString(candidate.bank)} ${candidate.memory.memoryId}`
       const known = fused.get(key) ?? { ...candidate, score: 0, strategies: {} }
@@ -36,6 +32,7 @@ export function fuse (result: SearchResult, weights: Weights): FusedCandidate[] 
     })
   }
   const list = [...fused.values()]
+  const totalWeight = weights.lexical + weights.semantic
   for (const candidate of list) candidate.score /= totalWeight
   return list.sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1))
 }

@@ -3,20 +3,9 @@ import t from 'tap'
 import { ServiceError } from '../../../../lib/errors.js'
 import { VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import { VectorIndex } from '../../../../lib/stores/in-memory/vector-index.js'
+import { filled, sample } from '../../../helpers/vectors.js'
 
 const PAGE = 65_536
-
-/** Another vector for every seed, the same at every call. */
-function sample (seed: number, dimensions: number): Float32Array {
-  return Float32Array.from({ length: dimensions }, (_, at) => Math.sin((seed + 1) * (at + 1)))
-}
-
-/** `count` vectors in a new index; the payload of each is its seed. */
-function filled (arena: VectorArena, dimensions: number, count: number): VectorIndex<number> {
-  const index = new VectorIndex<number>(arena, dimensions)
-  for (let seed = 0; seed < count; seed++) index.add(seed, sample(seed, dimensions))
-  return index
-}
 
 /** Fails unless every vector of `filled` is still found as its own nearest, with cosine 1. */
 function checkIntact (index: VectorIndex<number>, dimensions: number): void {

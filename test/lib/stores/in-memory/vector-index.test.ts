@@ -3,6 +3,7 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { BLOCK_ROWS, VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import { VectorIndex, type VectorEntry } from '../../../../lib/stores/in-memory/vector-index.js'
+import { filled, sample } from '../../../helpers/vectors.js'
 
 /** Rounding of 32-bit sums over a few hundred terms. */
 const TOLERANCE = 1e-5
@@ -17,18 +18,6 @@ function cosine (a: Float32Array, b: Float32Array): number {
     bb += b[i]! * b[i]!
   }
   return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa) / Math.sqrt(bb)
-}
-
-/** Another vector for every seed, the same at every call. */
-function sample (seed: number, dimensions: number): Float32Array {
-  return Float32Array.from({ length: dimensions }, (_, at) => Math.sin((seed + 1) * (at + 1)))
-}
-
-/** `count` vectors in a new index; the payload of each is its seed. */
-function filled (arena: VectorArena, dimensions: number, count: number): VectorIndex<number> {
-  const index = new VectorIndex<number>(arena, dimensions)
-  for (let seed = 0; seed < count; seed++) index.add(seed, sample(seed, dimensions))
-  return index
 }
 
 type Step =
