@@ -14,10 +14,18 @@ const SHORTEST_SECRET = 4
 
 export type ProviderConfig = Readonly<Record<string, unknown>>
 
+/** What a registered provider may need beside its own map. */
+export interface ProviderSurroundings {
+  /** Where relative paths start. */
+  baseDirectory: string
+  /** Connection URI of the database that the environment names. */
+  databaseUrl?: string
+}
+
 export interface ProviderKind<T extends object> {
   /** The configuration key, for messages: `vector_store`. */
   key: string
-  registered: Readonly<Record<string, (config: ProviderConfig) => T>>
+  registered: Readonly<Record<string, (config: ProviderConfig, surroundings: ProviderSurroundings) => T | Promise<T>>>
   /** What the interface demands of an instance. */
   methods: ReadonlyArray<keyof T & string>
 }
@@ -29,9 +37,9 @@ export interface ProviderKind<T extends object> {
  * @param config the `_config` map, handed to the factory or the constructor as it stands
  * @throws ProviderError that names the configuration key and never a value of the map
  */
-export async function makeProvider<T extends object> (kind: ProviderKind<T>, name: string, config: ProviderConfig, baseDirectory: string): Promise<T> {
+export async function makeProvider<T extends object> (kind: ProviderKind<T>, name: string, config: ProviderConfig, baseDirectory: string, surroundings: Omit<ProviderSurroundings, 'baseDirectory'> = {}): Promise<T> {
   const factory = Object.hasOwn(kind.registered, name) ? kind.registered[name] : undefined
-  if (factory !== undefined) return factory(config)
+  if (factory !== undefined) return await factory(config, { ...surroundings, baseDirectory })
   const colon = name.lastIndexOf(':')
   if (colon <= 0 || colon === name.length - 1) {
     throw new ProviderError(`${kind.key}: found ${JSON.stringify(name)}, allowed are ${Object.keys(kind.registered).join(', ')} and module:Class`)

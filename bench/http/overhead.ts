@@ -72,5 +72,5 @@ async function builtService () {
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
   const { accessSettings }: typeof accessSettingsOf = await import(built('memory/access-settings'))
-  return await createMemoryService({}, process.cwd(), new AccessControl(accessSettings({})))
+  return await createMemoryService({ file: {}, baseDirectory: process.cwd() }, new AccessControl(accessSettings({})))
 }

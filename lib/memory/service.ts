@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { AccessControl } from '../access/access-control.js'
 import { systemClock, type Clock } from '../clock.js'
-import type { FileConfig } from '../config/schema.js'
+import type { Config, FileConfig } from '../config/schema.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
@@ -12,7 +12,7 @@ import { makeProvider, ProviderError } from '../providers.js'
 import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../retrieval/chunking.js'
 import { Retriever } from '../retrieval/retriever.js'
 import { vectorStores } from '../stores/registry.js'
-import type { VectorStore } from '../stores/vector-store.js'
+import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
 import { HealthProbe } from './health.js'
@@ -32,7 +32,12 @@ export interface MemoryOverrides {
   store?: VectorStore
   embeddings?: EmbeddingProvider
   languageModel?: LanguageModel
+  /** Takes sentences for the operator's log. Default: they are dropped. */
+  warn?: (message: string) => void
 }
+
+/** What the service is built from. */
+export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database'>>
 
 /**
  * The memory library's door: every way in (HTTP now) calls these, and each decides access for itself.
@@ -65,15 +70,22 @@ export class MemoryService {
 
 /**
  * Builds the service that the configuration describes.
- * @param baseDirectory where relative provider paths start
  * @throws ProviderError when a provider cannot be had
  */
-export async function createMemoryService (file: FileConfig, baseDirectory: string, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
+export async function createMemoryService ({ file, baseDirectory, database = {} }: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
   const clock = overrides.clock ?? systemClock
-  const store = overrides.store ?? await makeProvider(vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config ?? {}, baseDirectory)
   const embeddings = overrides.embeddings ?? await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory)
   const languageModel = overrides.languageModel ?? await makeProvider(languageModels, file.llm_provider ?? 'mock', file.llm_provider_config ?? {}, baseDirectory)
   const weights = weightsOf(file, embeddings)
+  const store = overrides.store ?? await makeProvider(vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config ?? {}, baseDirectory, {
+    ...(database.url !== undefined && { databaseUrl: database.url }),
+  })
+  try {
+    await store.start?.({ clock, warn: overrides.warn ?? (() => {}), ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
   const settings = new PolicySettings(file)
   return new MemoryService({
     store,
@@ -82,7 +94,7 @@ export async function createMemoryService (file: FileConfig, baseDirectory: stri
     access,
     settings,
     admission: new AdmissionControl(settings, clock),
-    ledger: new IdempotencyLedger(clock),
+    ledger: new IdempotencyLedger(clock, store),
     retriever: new Retriever({ store, embeddings, weights, bm25: { ...DEFAULT_BM25, ...file.retrieval?.bm25 }, clock, timer: () => performance.now() }),
     indexing: {
       chunkMaxCharacters: file.retrieval?.chunk_max_characters ?? DEFAULT_CHUNK_MAX_CHARACTERS,
@@ -91,6 +103,11 @@ export async function createMemoryService (file: FileConfig, baseDirectory: stri
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
   })
+}
+
+/** What a durable store knows vectors by. */
+export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
+  return { model: model ?? file.embedding_provider ?? 'mock', dimensions }
 }
 
 function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {

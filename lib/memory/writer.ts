@@ -2,9 +2,9 @@ import { invalidField, invalidRequest, type FieldError } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
 import { makePassages } from '../retrieval/passages.js'
 import { guarded } from '../retrieval/retriever.js'
-import type { NewMemory, Selector } from '../stores/vector-store.js'
+import type { InsertOutcome, NewMemory, RemoveOutcome, Selector } from '../stores/vector-store.js'
 import { bankOf, type Dependencies } from './dependencies.js'
-import type { IdempotencyKey } from './idempotency.js'
+import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import type { ForgetAnswer, ForgetRequest, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
@@ -21,17 +21,16 @@ export class Writer {
 
   async retain ({ bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainAnswer> {
     this.#deps.access.require(context, 'write', bankId)
-    return await this.#deps.ledger.once(idempotency, context, async () => {
-      const [answer] = await this.#store(bankId, [item], () => '', context)
-      return answer!
-    })
+    return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
+      await this.#store(bankId, [item], () => '', context, ([answer]) => answer!, keep)
+    ))
   }
 
   async retainBatch ({ bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainBatchAnswer> {
     this.#deps.access.require(context, 'write', bankId)
-    return await this.#deps.ledger.once(idempotency, context, async () => ({
-      results: await this.#store(bankId, items, (index) => `items[${index}].`, context),
-    }))
+    return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
+      await this.#store(bankId, items, (index) => `items[${index}].`, context, (results) => ({ results }), keep)
+    ))
   }
 
   async forget (request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<ForgetAnswer> {
@@ -39,15 +38,22 @@ export class Writer {
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
     access.require(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
-    return await ledger.once(idempotency, context, async () => {
+    return await ledger.once(idempotency, context, bankId, async (keep) => {
       const bank = bankOf(context, bankId)
       admission.admit('forget', context, [bank])
-      const removed = await guarded(() => store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }))
-      return { deleted_count: removed.count, memory_ids: removed.memoryIds }
+      const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
+      return toAnswer(await guarded(() => store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
     })
   }
 
-  async #store (bankId: string, items: readonly RetainItem[], at: (index: number) => string, context: RequestContext): Promise<RetainAnswer[]> {
+  async #store<T> (
+    bankId: string,
+    items: readonly RetainItem[],
+    at: (index: number) => string,
+    context: RequestContext,
+    wrap: (answers: RetainAnswer[]) => T,
+    keep: KeepReceipt<T>,
+  ): Promise<T> {
     const { admission, store, indexing, clock } = this.#deps
     const bank = bankOf(context, bankId)
     const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index)))
@@ -55,15 +61,15 @@ export class Writer {
     try {
       const passages = await makePassages(prepared.map(({ memory }) => memory.text), indexing)
       const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
-      const outcomes = await guarded(() => store.insert(bank, memories, clock()))
-      return outcomes.map((outcome, index) => ({
+      const toAnswer = (outcomes: InsertOutcome[]): T => wrap(outcomes.map((outcome, index) => ({
         stored: outcome.stored,
         memory_id: outcome.memoryId,
         chunk_count: outcome.stored ? passages[index]!.length : outcome.passageCount,
         deduplicated: !outcome.stored,
         bank_id: bankId,
         ...(prepared[index]!.redactions.length > 0 && { redactions: prepared[index]!.redactions }),
-      }))
+      })))
+      return toAnswer(await guarded(() => store.insert(bank, memories, clock(), keep(toAnswer))))
     } catch (error) {
       admitted.release()
       throw error

@@ -1,5 +1,10 @@
 /** What an embedding provider must do. Vectors are compared by cosine; they need not be of unit length. */
 export interface EmbeddingProvider {
+  /**
+   * What a durable store keeps beside each vector, so that vectors of two models are never compared: the model and all that changes
+   * its vectors. Default: the provider's name in the configuration.
+   */
+  readonly model?: string
   /** Length of every vector. */
   readonly dimensions: number
   /** Weight of the semantic score beside a lexical weight of 1, unless the configuration says otherwise; 0 switches the strategy off. */

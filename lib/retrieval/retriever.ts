@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import type { Filters, SearchRequest, VectorStore } from '../stores/vector-store.js'
+import { ReceiptTaken, type Filters, type SearchRequest, type VectorStore } from '../stores/vector-store.js'
 import { analyzeQuery } from '../text/analysis.js'
 import { fuse, STRATEGIES, type FusedCandidate, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
@@ -111,7 +111,7 @@ export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError) throw cause
+    if (cause instanceof ServiceError || cause instanceof ReceiptTaken) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }

@@ -10,5 +10,8 @@ export const vectorStores: ProviderKind<VectorStore> = {
       refuseUnknownKeys('vector_store_config', config, [])
       return new InMemoryVectorStore()
     },
+    // Loaded when they are chosen: a start without a database should not wait for its drivers.
+    postgres: async (config, surroundings) => (await import('./sql/providers.js')).makePostgresStore(config, surroundings),
+    pglite: async (config, surroundings) => await (await import('./sql/providers.js')).makePgliteStore(config, surroundings),
   },
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { BankKey } from '../identity/context.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
@@ -141,6 +142,59 @@ export interface StoreHealth {
   message?: string
 }
 
+/** The embedding model whose vectors a store is given. */
+export interface EmbeddingSpace {
+  /** Vectors of the same model may be compared. */
+  model: string
+  dimensions: number
+}
+
+/** What a store is told before it is used. */
+export interface StoreStart {
+  /** Absent when the semantic strategy is off: then no vectors come. */
+  space?: EmbeddingSpace
+  clock: Clock
+  /** For the operator's log. Never with content of a memory. */
+  warn: (message: string) => void
+}
+
+/** The answer to a write, kept beside the work for a caller who asks again with the same idempotency key. */
+export interface Receipt<Outcome> {
+  /** SHA-256 of caller, operation and key, in hex. */
+  key: string
+  /** Equal for equal requests. */
+  requestFingerprint: string
+  /** The answer that belongs to an outcome, as JSON. */
+  answer: (outcome: Outcome) => string
+}
+
+export interface KeptReceipt {
+  requestFingerprint: string
+  answer: string
+}
+
+/** Another request under the same key was done first. Nothing was written; its answer can be found. */
+export class ReceiptTaken extends Error {
+  constructor () {
+    super('The work of this idempotency key has been done')
+    this.name = 'ReceiptTaken'
+  }
+}
+
+/** How long a receipt is kept, in milliseconds. */
+export const RECEIPT_LIFETIME_MS = 86_400_000
+
+export interface RemoveOptions {
+  now: number
+  dryRun: boolean
+  idLimit: number
+}
+
+export interface RemoveOutcome {
+  count: number
+  memoryIds: string[]
+}
+
 /**
  * What a vector store must do. `(tenantId, bankId)` is the identity of a bank in every method: banks of two tenants
  * share nothing, not even statistics. Memories that have expired at `now` are in no answer and no count.
@@ -148,22 +202,32 @@ export interface StoreHealth {
  * test/contract/vector-store.ts is the proof that an implementation has to pass.
  */
 export interface VectorStore {
+  /**
+   * Called once, before anything else, if the store has it.
+   * @throws ProviderError for what an operator has to put right: it ends the start
+   */
+  start? (start: StoreStart): Promise<void>
+  /**
+   * The answer that a write under this key was given within RECEIPT_LIFETIME_MS. A store that has this method takes receipts: it keeps
+   * them in the transaction of the work, and rejects with ReceiptTaken when the key was used meanwhile.
+   */
+  findReceipt? (bank: BankKey, key: string, now: number): Promise<KeptReceipt | undefined>
   health (): Promise<StoreHealth>
   /** Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again. @returns outcomes in order */
-  insert (bank: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]>
+  insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /** Removes for good what the selector names; with `dryRun` only counts. @returns the number and up to `idLimit` ids */
-  remove (bank: BankKey, selector: Selector, options: { now: number, dryRun: boolean, idLimit: number }): Promise<{ count: number, memoryIds: string[] }>
+  remove (bank: BankKey, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome>
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
   /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
   scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
   /** Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing. */
-  import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number): Promise<ImportOutcome>
+  import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome>
   close (): Promise<void>
 }
 

@@ -11,7 +11,7 @@ import { semanticContract } from './vector-store/semantic.js'
 import { separationContract } from './vector-store/separation.js'
 import type { OpenStore } from './vector-store/setup.js'
 
-const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore) => void]> = [
+const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance: number) => void]> = [
   ['inserting', insertingContract],
   ['separation', separationContract],
   ['filtering', filteringContract],
@@ -23,17 +23,22 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore) => void]>
   ['importing', importingContract],
 ]
 
+export interface ContractOptions {
+  /** How far a cosine may be from the exact one: what rounding vectors to the store's precision costs. Default: that of 32 bits. */
+  tolerance?: number
+}
+
 /**
  * What every implementation of VectorStore must pass.
  * @param makeStore makes an empty store that shares nothing with those it made before; it takes embeddings of
  *   DIMENSIONS (vector-store/setup.ts) numbers. Each is closed when its test ends; what else there is to clean up
  *   (a schema, a folder) is for the maker's own teardown, which runs after the close.
  */
-export function vectorStoreContract (name: string, makeStore: (t: Test) => Promise<VectorStore>): void {
+export function vectorStoreContract (name: string, makeStore: (t: Test) => Promise<VectorStore>, { tolerance = 1e-5 }: ContractOptions = {}): void {
   const open: OpenStore = async (t) => {
     const store = await makeStore(t)
     t.teardown(async () => { await store.close() })
     return store
   }
-  for (const [about, part] of CONTRACT) t.test(`${name}: ${about}`, async (t) => { part(t, open) })
+  for (const [about, part] of CONTRACT) t.test(`${name}: ${about}`, async (t) => { part(t, open, tolerance) })
 }

@@ -34,7 +34,7 @@ export class Twins {
 
   static async make (): Promise<Twins> {
     const clock = testClock()
-    return new Twins(await createMemoryService({}, process.cwd(), new AccessControl(accessSettings({})), { clock, newId: countingIds() }), clock)
+    return new Twins(await createMemoryService({ file: {}, baseDirectory: process.cwd() }, new AccessControl(accessSettings({})), { clock, newId: countingIds() }), clock)
   }
 
   advance (seconds: number): void {

@@ -9,6 +9,7 @@ const DIMENSIONS = 256
  * BM25 only spoils the ranking.
  */
 export class MockEmbeddingProvider implements EmbeddingProvider {
+  readonly model = `mock-${DIMENSIONS}`
   readonly dimensions = DIMENSIONS
   readonly fusionWeight = 0
 

@@ -1,8 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compileFilters, tagCondition } from '../filters.js'
+import { planImport } from '../import-plan.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, ListBanksRequest, ListRequest, Memory, NewMemory,
-  SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
+  RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
 import { best, bestLexicalMatches, countFound, lexicalMatches, semanticMatches } from './search.js'
@@ -73,7 +74,7 @@ export class InMemoryVectorStore implements VectorStore {
     return page
   }
 
-  async remove (key: BankKey, selector: Selector, options: { now: number, dryRun: boolean, idLimit: number }): Promise<{ count: number, memoryIds: string[] }> {
+  async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
     const bank = this.#existing(key, options.now)
     if (bank === undefined) return { count: 0, memoryIds: [] }
     const selected = new Set(select(bank, selector))
@@ -127,29 +128,11 @@ export class InMemoryVectorStore implements VectorStore {
 
   async import (key: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number): Promise<ImportOutcome> {
     const bank = this.#open(key, now)
-    const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-    const added = new Set<NewMemory>()
-    const addedBy = { id: new Map<string, NewMemory>(), fingerprint: new Map<string, NewMemory>() }
-    const removed = new Set<Entry>()
-    for (const memory of memories) {
-      const standing = [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)]
-        .filter((entry) => entry !== undefined && !removed.has(entry)) as Entry[]
-      const earlier = [addedBy.id.get(memory.memoryId), addedBy.fingerprint.get(memory.fingerprint)]
-        .filter((other) => other !== undefined && added.has(other)) as NewMemory[]
-      const conflict = standing.length + earlier.length > 0
-      if (conflict && onConflict === 'skip') {
-        outcome.skipped++
-        continue
-      }
-      for (const entry of standing) removed.add(entry)
-      for (const other of earlier) added.delete(other)
-      added.add(memory)
-      addedBy.id.set(memory.memoryId, memory)
-      addedBy.fingerprint.set(memory.fingerprint, memory)
-      if (conflict) outcome.overwritten++
-      else outcome.imported++
-    }
-    this.#apply(bank, [...added], removed)
+    // Conflicts are few, so the bank is asked for them and not copied.
+    const entries = new Set(memories.flatMap((memory) => [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)].filter((entry) => entry !== undefined)))
+    const standing = [...entries].map((entry) => ({ memoryId: entry.memory.memoryId, fingerprint: entry.fingerprint, entry }))
+    const { added, removed, outcome } = planImport(memories, standing, onConflict)
+    this.#apply(bank, added, new Set([...removed].map(({ entry }) => entry)))
     return outcome
   }
 

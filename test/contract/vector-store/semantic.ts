@@ -5,9 +5,6 @@ import type { NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, BM25, DIMENSIONS, REMOVE, semantic, texts, type OpenStore } from './setup.js'
 
-/** Rounding of vectors that are kept and multiplied in 32 bits. */
-const EPSILON = 1e-5
-
 /** As a store reports it: a negative cosine is 0, and a zero vector is like nothing. */
 function similarity (a: readonly number[], b: readonly number[]): number {
   const dot = a.reduce((sum, value, index) => sum + value * b[index]!, 0)
@@ -17,7 +14,7 @@ function similarity (a: readonly number[], b: readonly number[]): number {
 
 const vector = fc.array(fc.integer({ min: -20, max: 20 }).map((n) => n / 4), { minLength: DIMENSIONS, maxLength: DIMENSIONS })
 
-export function semanticContract (t: Test, open: OpenStore): void {
+export function semanticContract (t: Test, open: OpenStore, tolerance: number): void {
   const home = bank('home')
 
   t.test('scores and order are those of the exact cosine, whatever was put in and taken out', async (t) => {
@@ -33,7 +30,7 @@ export function semanticContract (t: Test, open: OpenStore): void {
       const found = await semantic(store, [key], query)
       assert.deepEqual(new Set(found.map(({ memory }) => memory.memoryId)), new Set(expected.keys()))
       found.forEach(({ memory, score }, index) => {
-        assert.ok(Math.abs(score - expected.get(memory.memoryId)!) < EPSILON, `${score}, not ${expected.get(memory.memoryId)}`)
+        assert.ok(Math.abs(score - expected.get(memory.memoryId)!) < tolerance, `${score}, not ${expected.get(memory.memoryId)}`)
         assert.ok(score >= 0 && score <= 1, `${score} is not within 0–1`)
         const next = found[index + 1]
         if (next !== undefined) assert.ok(score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId), 'falling, ties by memory id')
@@ -51,8 +48,8 @@ export function semanticContract (t: Test, open: OpenStore): void {
     ], NOW)
     const found = await semantic(store, [home], [0.6, 0.8, 0, 0])
     t.strictSame(texts(found), ['long', 'short', 'other'])
-    t.ok(Math.abs(found[0]!.score - 1) < EPSILON)
-    t.ok(Math.abs(found[1]!.score - 0.96) < EPSILON)
+    t.ok(Math.abs(found[0]!.score - 1) < tolerance)
+    t.ok(Math.abs(found[1]!.score - 0.96) < tolerance)
     t.equal(found[2]!.score, 0)
   })
 
@@ -98,7 +95,7 @@ export function semanticContract (t: Test, open: OpenStore): void {
     t.equal(candidate!.passageCount, 5)
     t.strictSame(candidate!.passages.map(({ start, end }) => several.text.slice(start, end)), [sentences[3], sentences[1], sentences[2]])
     t.equal(candidate!.passages[0]!.score, candidate!.score)
-    t.ok(Math.abs(candidate!.passages[1]!.score - similarity([0.9, 1, 0, 0], [1, 0, 0, 0])) < EPSILON)
+    t.ok(Math.abs(candidate!.passages[1]!.score - similarity([0.9, 1, 0, 0], [1, 0, 0, 0])) < tolerance)
   })
 
   t.test('passages of one memory do not crowd other memories out of the limit', async (t) => {

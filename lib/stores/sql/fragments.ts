@@ -1,0 +1,56 @@
+import type { Filters } from '../vector-store.js'
+import type { Param } from './executor.js'
+
+/** A memory's columns as rows.ts reads them, of the table that has this alias. */
+export function memoryColumns (alias: string): string {
+  return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,
+    ${alias}.occurred_at::float8 as occurred_at, ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
+    ${alias}.document_id, ${alias}.source, ${alias}.tokens`
+}
+
+/** Collects the parameters of a statement while its text is put together. */
+export class Parameters {
+  readonly values: Param[] = []
+
+  /** @returns the placeholder of the value */
+  bind (value: Param): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+/** Whether a text can be in a database at all: PostgreSQL has no U+0000, and UTF-8 no lone surrogates. */
+function isStorable (text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
+}
+
+/**
+ * The filters as conditions on `m`, a row of memories.
+ * @returns each with a leading `and`; '' when there is nothing to decide; undefined when no memory can pass
+ */
+export function filterConditions (filters: Filters, parameters: Parameters): string | undefined {
+  const conditions: string[] = []
+  const { tags, metadata, occurredAfter, occurredBefore, asOf } = filters
+  if (tags !== undefined) {
+    const values = tags.values.filter(isStorable)
+    const impossible = tags.match === 'all' ? values.length < tags.values.length : values.length === 0
+    if (impossible) return undefined
+    conditions.push(tagCondition(parameters.bind(values), tags.match))
+  }
+  if (metadata !== undefined && Object.keys(metadata).length > 0) {
+    const texts = Object.entries(metadata).flat().filter((part) => typeof part === 'string')
+    if (!texts.every(isStorable)) return undefined
+    conditions.push(`m.metadata @> ${parameters.bind(JSON.stringify(metadata))}::text::jsonb`)
+  }
+  if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
+  if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
+  if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
+  return conditions.map((condition) => ` and ${condition}`).join('')
+}
+
+/** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */
+export function tagCondition (placeholder: string, match: 'any' | 'all'): string {
+  return match === 'all'
+    ? `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
+    : `m.tags && ${placeholder}::text[]`
+}

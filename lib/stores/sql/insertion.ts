@@ -1,0 +1,162 @@
+import type { BankKey } from '../../identity/context.js'
+import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
+import { SqlError, type Param, type Queries } from './executor.js'
+import { bankParameters } from './rows.js'
+import type { Statements } from './statements.js'
+import { unitVectorText } from './vectors.js'
+
+/** Memories that one statement takes at most: a thousand postings weigh little, a hundred thousand hold up everybody else. */
+const CHUNK = 500
+/** How often a memory is tried anew whose twin went away between two looks. */
+const ATTEMPTS = 5
+
+/** What a write adds to a bank's statistics. */
+export interface Counts {
+  memories: number
+  embedded: number
+  expiring: number
+  passages: number
+  length: number
+}
+
+interface InsertedRow {
+  stored: boolean
+  embedded: boolean | null
+  passages: number | null
+  expiring: boolean | null
+  passages_length: number | null
+}
+
+interface StandingRow {
+  memory_id: string
+  fingerprint: string
+  passages: number
+  expires_at: number | null
+}
+
+export interface Insertion {
+  outcomes: InsertOutcome[]
+  /** Of what was stored. */
+  counts: Counts
+  /** Memories that came with vectors and were stored without: their bank is of another model. */
+  unembedded: number
+}
+
+export interface InsertionOptions {
+  statements: Statements
+  bank: BankKey
+  now: number
+  space: EmbeddingSpace | undefined
+  shard: number
+  /** Whether the statement itself counts; otherwise the caller has to. */
+  counted: boolean
+}
+
+/** Stores what is new, and finds out what each repeat repeats. An expired memory does not keep its fingerprint or its id. */
+export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
+  const { statements, bank, now, shard } = options
+  const outcomes = new Array<InsertOutcome>(memories.length)
+  const insertion: Insertion = { outcomes, counts: { memories: 0, embedded: 0, expiring: 0, passages: 0, length: 0 }, unembedded: 0 }
+  const key = bankParameters(bank)
+  // All batches meet shared memories in the same order, over their chunks too.
+  let open = memories.map((memory, index) => ({ memory, index }))
+    .sort((a, b) => a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index)
+  for (let attempt = 0; open.length > 0; attempt++) {
+    if (attempt === ATTEMPTS) throw new SqlError('statement', 'Memories came and went too fast to be stored')
+    const repeats: typeof open = []
+    for (let start = 0; start < open.length; start += CHUNK) {
+      const chunk = open.slice(start, start + CHUNK)
+      const rows = await insertChunk(queries, chunk.map(({ memory }) => memory), options)
+      rows.forEach((row, at) => {
+        const { memory, index } = chunk[at]!
+        if (row.stored) {
+          outcomes[index] = { stored: true, memoryId: memory.memoryId }
+          add(insertion, row, memory)
+        } else repeats.push(chunk[at]!)
+      })
+    }
+    if (repeats.length === 0) break
+    const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
+    const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, fingerprints])).map((row) => [row.fingerprint, row]))
+    open = repeats.filter(({ memory, index }) => {
+      const row = standing.get(memory.fingerprint)
+      if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return true
+      outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages }
+      return false
+    })
+    if (open.length > 0) await queries.query(statements.remove.expired, [...key, now, shard, 0])
+  }
+  return insertion
+}
+
+async function insertChunk (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<InsertedRow[]> {
+  const { statements, counted, bank, now, shard, space } = options
+  const values = [...bankParameters(bank), ...insertArrays(memories), space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+  const run = async () => await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
+  if (!counted) return await run()
+  try {
+    return await run()
+  } catch (error) {
+    // The id of an expired memory is free. Only outside a transaction, which a failed statement would end.
+    if (!(error instanceof SqlError && error.code === '23505')) throw error
+    await queries.query(statements.remove.expired, [...bankParameters(bank), now, shard, 0])
+    return await run()
+  }
+}
+
+function add (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
+  const { counts } = insertion
+  counts.memories += 1
+  counts.embedded += row.embedded === true ? 1 : 0
+  counts.expiring += row.expiring === true ? 1 : 0
+  counts.passages += row.passages ?? 0
+  counts.length += row.passages_length ?? 0
+  if (row.embedded !== true && hasVectors(memory)) insertion.unembedded += 1
+}
+
+export function hasVectors ({ passages }: NewMemory): boolean {
+  return passages.some(({ vector }) => vector !== undefined)
+}
+
+const optional = (value: number | null): string | null => value === null ? null : String(value)
+
+/** The arrays $3 to $26 of the insert: a row of each of the first sixteen is a memory, of the next five a posting, of the last three a vector. */
+function insertArrays (memories: readonly NewMemory[]): Param[] {
+  const postings = { ids: [] as string[], ordinals: [] as string[], terms: [] as string[], weights: [] as string[], lengths: [] as string[] }
+  const vectors = { ids: [] as string[], ordinals: [] as string[], texts: [] as string[] }
+  for (const { memoryId, passages } of memories) {
+    for (const [ordinal, { terms, length, vector }] of passages.entries()) {
+      for (const [term, weight] of terms) {
+        postings.ids.push(memoryId)
+        postings.ordinals.push(String(ordinal))
+        postings.terms.push(term)
+        postings.weights.push(String(weight))
+        postings.lengths.push(String(length))
+      }
+      if (vector === undefined) continue
+      vectors.ids.push(memoryId)
+      vectors.ordinals.push(String(ordinal))
+      vectors.texts.push(unitVectorText(vector))
+    }
+  }
+  return [
+    memories.map(({ memoryId }) => memoryId),
+    memories.map(({ fingerprint }) => fingerprint),
+    memories.map(({ text }) => text),
+    memories.map(({ tags }) => JSON.stringify(tags)),
+    memories.map(({ metadata }) => JSON.stringify(metadata)),
+    memories.map(({ occurredAt }) => optional(occurredAt)),
+    memories.map(({ retainedAt }) => String(retainedAt)),
+    memories.map(({ expiresAt }) => optional(expiresAt)),
+    memories.map(({ documentId }) => documentId),
+    memories.map(({ source }) => source),
+    memories.map(({ tokens }) => String(tokens)),
+    memories.map(({ passages }) => `{${passages.map(({ start }) => start).join(',')}}`),
+    memories.map(({ passages }) => `{${passages.map(({ end }) => end).join(',')}}`),
+    memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()]))])),
+    memories.map(({ passages }) => String(passages.reduce((sum, { length }) => sum + length, 0))),
+    memories.map((memory) => String(hasVectors(memory))),
+    postings.ids, postings.ordinals, postings.terms, postings.weights, postings.lengths,
+    vectors.ids, vectors.ordinals, vectors.texts,
+  ]
+}

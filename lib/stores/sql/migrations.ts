@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFile } from '../../paths.js'
+import { ProviderError } from '../../providers.js'
+import type { Executor, Queries, Transaction } from './executor.js'
+
+/** One numbered file of migrations/. */
+export interface Migration {
+  version: number
+  name: string
+  sql: string
+  /** SHA-256 of the text with line feeds as line ends, in hex. */
+  checksum: string
+}
+
+interface Applied {
+  version: number
+  name: string
+  checksum: string
+}
+
+const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
+const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
+
+/** What to do about a database that lacks migrations. */
+export const HOW_TO_MIGRATE = 'run `npm run migrate` (node dist/scripts/migrate.js), or set vector_store_config.bootstrap_schema to true'
+
+/** @returns the schema as SQL writes it. @throws ProviderError unless it is a plain name */
+export function quoteSchema (schema: string): string {
+  if (!SCHEMA.test(schema)) throw new ProviderError('vector_store_config.schema: must be of small letters, digits and _, at most 63, the first no digit')
+  return `"${schema}"`
+}
+
+/**
+ * The migrations of a folder, in order.
+ * @throws ProviderError when a file's name is not `0001_words.sql`, or a number is missing or used twice
+ */
+export function readMigrations (folder = packageFile('migrations')): Migration[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort()
+  return names.map((name, index) => {
+    const number = FILE.exec(name)?.[1]
+    if (number === undefined) throw new ProviderError(`migrations/${name}: the name must be like 0001_words.sql`)
+    if (Number(number) !== index + 1) throw new ProviderError(`migrations/${name}: the next migration must have the number ${String(index + 1).padStart(4, '0')}`)
+    const sql = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
+    return { version: index + 1, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+/**
+ * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory lock that
+ * ends with its transaction, so that it holds through a pooler too.
+ * @param schema quoted
+ * @param onApplied is told each file that was applied
+ * @throws ProviderError when the database has what the files do not say, or is newer than they are
+ * @throws SqlError when the database cannot be reached or refuses a statement
+ */
+export async function migrate (executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {}): Promise<void> {
+  for (;;) {
+    const name = await executor.transaction(async (tx) => await applyNext(tx, schema, migrations), { bulk: true })
+    if (name === undefined) return
+    onApplied(name)
+  }
+}
+
+async function applyNext (tx: Transaction, schema: string, migrations: readonly Migration[]): Promise<string | undefined> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
+  await tx.script(`create schema if not exists ${schema};
+    create table if not exists ${schema}.schema_migrations (
+      version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now()
+    )`)
+  const [next] = pending(await readApplied(tx, schema), migrations)
+  if (next === undefined) return undefined
+  // The extension's types lie where the operator put them, which the path that the role came with says.
+  await tx.query('select set_config(\'search_path\', $1 || \', \' || current_setting(\'search_path\'), true)', [schema])
+  await tx.script(next.sql)
+  await tx.query(`insert into ${schema}.schema_migrations (version, name, checksum) values ($1::int, $2, $3)`, [next.version, next.name, next.checksum])
+  return next.name
+}
+
+/**
+ * Compares a database with the files, and changes nothing.
+ * @returns the names of the migrations that are missing there
+ * @throws ProviderError, SqlError as `migrate`
+ */
+export async function pendingMigrations (executor: Executor, schema: string, migrations: readonly Migration[]): Promise<string[]> {
+  const [found] = await executor.read<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.schema_migrations`])
+  const applied = found?.there === true ? await readApplied(executor, schema) : []
+  return pending(applied, migrations).map(({ name }) => name)
+}
+
+async function readApplied (queries: Queries, schema: string): Promise<Applied[]> {
+  return await queries.query<Applied>(`select version, name, checksum from ${schema}.schema_migrations order by version`)
+}
+
+function pending (applied: readonly Applied[], migrations: readonly Migration[]): Migration[] {
+  for (const [index, { version, name, checksum }] of applied.entries()) {
+    const file = migrations[index]
+    if (file === undefined) throw new ProviderError(`vector_store: the database is newer than this version of Memory Gateway: it has the migration ${name}, of which nothing is known here; run the newer version`)
+    if (file.version !== version) throw new ProviderError(`vector_store: the database lacks the migration ${file.name}, although it has later ones`)
+    if (file.name !== name || file.checksum !== checksum) throw new ProviderError(`vector_store: the migration ${name} was applied to the database with another content than that of migrations/${file.name}; restore the file, and put changes into a new one`)
+  }
+  return migrations.slice(applied.length)
+}

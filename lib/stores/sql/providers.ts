@@ -1,0 +1,62 @@
+import type { ProviderConfig, ProviderSurroundings } from '../../providers.js'
+import type { VectorStore } from '../vector-store.js'
+import type { Executor } from './executor.js'
+import { quoteSchema } from './migrations.js'
+import { openPglite } from './pglite.js'
+import { PostgresExecutor } from './postgres.js'
+import { databaseUrl, pgliteSettings, postgresSettings, type PgliteSettings, type PostgresSettings } from './settings.js'
+import { SqlVectorStore } from './store.js'
+import { VectorIndexes } from './vector-indexes.js'
+
+const SCHEMA = 'memory_gateway'
+const BULK_TIMEOUT_MS = 300_000
+
+/** @throws ProviderError */
+export function makePostgresStore (config: ProviderConfig, surroundings: ProviderSurroundings): VectorStore {
+  const settings = postgresSettings(config)
+  const schema = schemaOf(settings)
+  const executor = postgresExecutor(settings, databaseUrl(settings, surroundings.databaseUrl))
+  const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema ?? true)
+  return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
+}
+
+/** @throws ProviderError when the packages are missing, or the folder is another's or in use */
+export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderSurroundings): Promise<VectorStore> {
+  const settings = pgliteSettings(config, surroundings)
+  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings) })
+}
+
+export function postgresExecutor (settings: PostgresSettings, url: string): Executor {
+  return new PostgresExecutor({
+    url,
+    poolSize: settings.pool_size ?? 10,
+    ...waiting(settings),
+    connectTimeoutMs: settings.connect_timeout_ms ?? 5000,
+    statementTimeoutMs: settings.statement_timeout_ms ?? 10_000,
+    bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS,
+    transactionPooler: settings.transaction_pooler ?? false,
+  })
+}
+
+export async function pgliteExecutor (settings: PgliteSettings): Promise<Executor> {
+  const { poolMaxWaiting: maxWaiting, poolWaitMs: waitMs } = waiting(settings)
+  return await openPglite({ dataDir: settings.data_dir, timeoutMs: settings.statement_timeout_ms ?? 10_000, maxWaiting, waitMs })
+}
+
+/** @param build whether they are built and dropped, or only used */
+export function makeIndexes (settings: PostgresSettings, executor: Executor, schema: string, build: boolean): VectorIndexes {
+  return new VectorIndexes({ executor, schema, from: settings.index_from ?? 20_000, most: settings.index_limit ?? 32, build })
+}
+
+/** The schema, quoted. */
+export function schemaOf ({ schema = SCHEMA }: { schema?: string }): string {
+  return quoteSchema(schema)
+}
+
+function waiting (settings: { pool_max_waiting?: number, pool_wait_ms?: number }): { poolMaxWaiting: number, poolWaitMs: number } {
+  return { poolMaxWaiting: settings.pool_max_waiting ?? 100, poolWaitMs: settings.pool_wait_ms ?? 2000 }
+}
+
+function behaviour (settings: { bootstrap_schema?: boolean, sweep_interval_ms?: number }): { bootstrapSchema: boolean, sweepIntervalMs: number } {
+  return { bootstrapSchema: settings.bootstrap_schema ?? true, sweepIntervalMs: settings.sweep_interval_ms ?? 60_000 }
+}

@@ -1,0 +1,88 @@
+import { ProviderError } from '../../providers.js'
+import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
+import { SqlError, type Executor } from './executor.js'
+import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './migrations.js'
+
+/** Iterative index scans, without which a filter could leave a search of a big bank empty, came with this one. */
+const PGVECTOR_LEAST = [0, 8]
+
+export interface ReadinessOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  migrations: readonly Migration[]
+  bootstrapSchema: boolean
+}
+
+/**
+ * Whether the database is one that this server can work with: migrated, with pgvector, and with vectors of its own embedding
+ * model. A database that does not answer at the start is looked at when it does, before it is used.
+ */
+export class Readiness {
+  readonly #options: ReadinessOptions
+  #space: EmbeddingSpace | undefined
+  #warn: (message: string) => void = () => {}
+  #ready = false
+  #underWay: Promise<void> | undefined
+
+  constructor (options: ReadinessOptions) {
+    this.#options = options
+  }
+
+  /** @throws ProviderError for a database that does not fit, and with bootstrapSchema for one that does not answer */
+  async start ({ space, warn }: Pick<StoreStart, 'space' | 'warn'>): Promise<void> {
+    const { executor, schema, migrations, bootstrapSchema } = this.#options
+    this.#space = space
+    this.#warn = warn
+    try {
+      if (bootstrapSchema) await migrate(executor, schema, migrations, (name) => { warn(`vector_store: applied the migration ${name}`) })
+      await this.#check()
+      this.#ready = true
+    } catch (error) {
+      if (!(error instanceof SqlError)) throw error
+      if (bootstrapSchema || error.kind === 'statement') throw new ProviderError(`vector_store: the database cannot be used: ${error.message}`, error)
+      warn(`vector_store: the database does not answer yet, so the service is not ready: ${error.message}. Once it answers it has to be migrated: ${HOW_TO_MIGRATE}`)
+    }
+  }
+
+  /** @throws SqlError while the database does not answer, or as long as it does not fit */
+  async ensure (): Promise<void> {
+    if (this.#ready) return
+    this.#underWay ??= this.#check().then(() => { this.#ready = true }).finally(() => { this.#underWay = undefined })
+    try {
+      await this.#underWay
+    } catch (error) {
+      throw error instanceof ProviderError ? new SqlError('statement', error.message) : error
+    }
+  }
+
+  async #check (): Promise<void> {
+    const { executor, schema, migrations } = this.#options
+    const pending = await pendingMigrations(executor, schema, migrations)
+    if (pending.length > 0) throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
+    const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension where extname = \'vector\'')
+    const [major = 0, minor = 0] = (extension?.version ?? '').split('.').map(Number)
+    if (major < PGVECTOR_LEAST[0]! || (major === PGVECTOR_LEAST[0] && minor < PGVECTOR_LEAST[1]!)) {
+      throw new ProviderError(`vector_store: the extension vector must be version ${PGVECTOR_LEAST.join('.')} or newer; the database has ${extension?.version ?? 'none'}`)
+    }
+    if (this.#space !== undefined) await this.#checkSpace(this.#space)
+  }
+
+  async #checkSpace ({ model, dimensions }: EmbeddingSpace): Promise<void> {
+    const { executor, schema } = this.#options
+    const others = await executor.read<{ model: string, dimensions: number, banks: number }>(`
+select v.model, v.dimensions, count(*)::int as banks from ${schema}.embedding_spaces v
+where (v.model, v.dimensions) <> ($1, $2::int)
+  and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
+group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
+    if (others.length > 0) {
+      const found = others.map((other) => `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} (${other.dimensions} dimensions)`).join(', ')
+      throw new ProviderError(`embedding_provider: the configured one makes vectors of ${model} (${dimensions} dimensions), but ${found}. ` +
+        'Vectors of two models cannot be compared: configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)')
+    }
+    const [missing] = await executor.read<{ memories: number }>(`select coalesce(sum(s.memories - s.embedded), 0)::float8 as memories from ${schema}.bank_statistics s`)
+    if (missing !== undefined && missing.memories > 0) {
+      this.#warn(`embedding_provider: ${missing.memories} memories have no vector and are found by their words only; \`npm run reembed\` gives them one`)
+    }
+  }
+}

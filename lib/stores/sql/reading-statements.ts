@@ -1,0 +1,41 @@
+import type { BankKey } from '../../identity/context.js'
+import type { ListBanksRequest, ListRequest } from '../vector-store.js'
+import { filterConditions, memoryColumns, Parameters } from './fragments.js'
+import { bankParameters } from './rows.js'
+import type { SearchStatement } from './search-statement.js'
+
+/** A page of a bank, newest first. @returns undefined when no memory can pass the filters */
+export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest): SearchStatement | undefined {
+  const parameters = new Parameters()
+  for (const value of bankParameters(bank)) parameters.bind(value)
+  const instant = `${parameters.bind(now)}::float8::bigint`
+  const conditions = filterConditions(filters, parameters)
+  if (conditions === undefined) return undefined
+  const behind = after === undefined
+    ? ''
+    : `and (m.retained_at, m.memory_id) < (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
+  return {
+    text: `select ${memoryColumns('m')} from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
+order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::int`,
+    values: parameters.values,
+  }
+}
+
+/** Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant and bank. */
+export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): SearchStatement {
+  const parameters = new Parameters()
+  const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
+  if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
+  if (bankId !== undefined) conditions.push(`m.bank_id = ${parameters.bind(bankId)}`)
+  if (after !== undefined) {
+    const [tenant, bank] = bankParameters(after)
+    conditions.push(`(m.tenant_id, m.bank_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)})`)
+  }
+  return {
+    text: `select m.tenant_id, m.bank_id, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
+from ${schema}.memories m where ${conditions.join(' and ')}
+group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
+    values: parameters.values,
+  }
+}

@@ -1,0 +1,41 @@
+import type { BankKey } from '../../identity/context.js'
+import type { Memory, Metadata } from '../vector-store.js'
+
+/** A row with the columns of memoryColumns(). */
+export interface MemoryRow {
+  memory_id: string
+  text: string
+  tags: string[]
+  metadata: string
+  occurred_at: number | null
+  retained_at: number
+  expires_at: number | null
+  document_id: string | null
+  source: string | null
+  tokens: number
+}
+
+export function toMemory (row: MemoryRow): Memory {
+  return {
+    memoryId: row.memory_id,
+    text: row.text,
+    tags: row.tags,
+    metadata: JSON.parse(row.metadata) as Metadata,
+    occurredAt: row.occurred_at,
+    retainedAt: row.retained_at,
+    expiresAt: row.expires_at,
+    documentId: row.document_id,
+    source: row.source,
+    tokens: row.tokens,
+  }
+}
+
+/** The two parameters that every statement on a bank begins with. Callers without a tenant have the tenant ''. */
+export function bankParameters ({ tenantId, bankId }: BankKey): [tenantId: string, bankId: string] {
+  if (tenantId === '') throw new TypeError('A tenant id must not be empty')
+  return [tenantId ?? '', bankId]
+}
+
+export function toBankKey (row: { tenant_id: string, bank_id: string }): BankKey {
+  return { tenantId: row.tenant_id === '' ? null : row.tenant_id, bankId: row.bank_id }
+}

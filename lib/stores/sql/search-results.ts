@@ -1,0 +1,39 @@
+import type { BankKey } from '../../identity/context.js'
+import type { Candidate } from '../vector-store.js'
+import { toMemory, type MemoryRow } from './rows.js'
+
+/** A row of a search statement. */
+export interface CandidateRow extends MemoryRow {
+  passage_starts: number[]
+  passage_ends: number[]
+  lexical_score: number | null
+  lexical_ordinals: number[] | null
+  lexical_scores: number[] | null
+  semantic_score: number | null
+  semantic_ordinals: number[] | null
+  semantic_scores: number[] | null
+  total: number
+}
+
+/** @returns the memories that the strategy found, in no order */
+export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic'): Candidate[] {
+  return rows.flatMap((row): Candidate[] => {
+    const score = row[`${strategy}_score`]
+    if (score === null) return []
+    const scores = row[`${strategy}_scores`]!
+    return [{
+      bank,
+      memory: toMemory(row),
+      score,
+      passageCount: row.passage_starts.length,
+      passages: row[`${strategy}_ordinals`]!.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
+    }]
+  })
+}
+
+/** @returns the best over all banks: falling, ties by memory id */
+export function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
+  return banks.flat()
+    .sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : a.memory.memoryId > b.memory.memoryId ? 1 : 0))
+    .slice(0, limit)
+}

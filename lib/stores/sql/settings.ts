@@ -1,0 +1,83 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { resolve } from 'node:path'
+import { ServiceError } from '../../errors.js'
+import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers.js'
+import { schemaCheck } from '../../schema-check.js'
+
+const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
+
+const shared = {
+  bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),
+  schema: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$', description: 'Schema of the tables. Default memory_gateway.' })),
+  pool_max_waiting: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with Retry-After. Default 100.' })),
+  pool_wait_ms: milliseconds(1, 60_000, 'Milliseconds that one may wait. Default 2000.'),
+  statement_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a statement may take. Default 10000.'),
+  sweep_interval_ms: milliseconds(0, 86_400_000, 'How often expired memories are taken away for good; until then they are only hidden. 0: never. Default 60000.'),
+}
+
+/** `vector_store_config` of `vector_store: postgres`. */
+export const PostgresSettings = Type.Object({
+  dsn: Type.Optional(Type.String({ minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.' })),
+  ...shared,
+  pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Connections at most. Default 10.' })),
+  connect_timeout_ms: milliseconds(100, 60_000, 'Milliseconds that opening a connection may take, in whole seconds upwards. Default 5000.'),
+  bulk_timeout_ms: milliseconds(1000, 86_400_000, 'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. Default 300000.'),
+  transaction_pooler: Type.Optional(Type.Boolean({ description: 'The URI leads to a pooler in transaction mode, such as PgBouncer: no prepared statements, no settings of a session. Default false.' })),
+  index_from: Type.Optional(Type.Integer({ minimum: 0, description: 'Vectors from which on a bank gets an HNSW index of its own; smaller banks are searched exactly. 0: never. Default 20000.' })),
+  index_limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, description: 'Such indexes at most; the biggest banks have them. Default 32.' })),
+}, { additionalProperties: false })
+
+/** `vector_store_config` of `vector_store: pglite`. */
+export const PgliteSettings = Type.Object({
+  data_dir: Type.String({ minLength: 1, description: 'Folder of the database, made when it is missing; a relative path starts at the configuration file. One process at a time.' }),
+  ...shared,
+}, { additionalProperties: false })
+
+export type PostgresSettings = Static<typeof PostgresSettings>
+export type PgliteSettings = Static<typeof PgliteSettings>
+
+const checkPostgres = settingsCheck(PostgresSettings)
+const checkPglite = settingsCheck(PgliteSettings)
+
+/** @throws ProviderError that names what is wrong and shows no value */
+export function postgresSettings (config: ProviderConfig): PostgresSettings {
+  return checkPostgres(config)
+}
+
+/** @returns with `data_dir` as an absolute path. @throws ProviderError */
+export function pgliteSettings (config: ProviderConfig, { baseDirectory }: ProviderSurroundings): PgliteSettings {
+  const settings = checkPglite(config)
+  return { ...settings, data_dir: resolve(baseDirectory, settings.data_dir) }
+}
+
+/**
+ * The connection URI, which has to say where the database is: nothing is filled in from other variables or defaults.
+ * @throws ProviderError without the URI's text, which holds a password
+ */
+export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string | undefined): string {
+  const found = dsn ?? environmentUrl
+  if (found === undefined) throw new ProviderError('vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or vector_store_config.dsn')
+  return checkDatabaseUrl(found, dsn === undefined ? 'DATABASE_URL' : 'vector_store_config.dsn')
+}
+
+/** @param name where the URI comes from, for the message. @throws ProviderError */
+export function checkDatabaseUrl (url: string, name: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 &&
+    (parsed.hostname !== '' || parsed.searchParams.has('host'))
+  if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
+  return url
+}
+
+function settingsCheck<S extends TSchema> (schema: S): (config: ProviderConfig) => Static<S> {
+  const check = schemaCheck(schema)
+  return (config) => {
+    try {
+      return check(config)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const problems = (error.members.errors ?? []).map(({ field, message }) => `vector_store_config.${field}: ${message.replace('a known field', 'a known key')}`)
+      throw new ProviderError(problems.join('; '))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { ServiceError } from '../../errors.js'
+import { SqlError } from './executor.js'
+
+export interface SlotOptions {
+  /** How many hold one at a time. */
+  slots: number
+  /** How many may wait for one. */
+  maxWaiting: number
+  /** How long one waits, in milliseconds. */
+  waitMs: number
+}
+
+interface Waiting {
+  give: () => void
+  refuse: (error: SqlError) => void
+}
+
+/**
+ * A bound on what is under way, first come first served. What would wait too long, or behind too many, is refused at once, so that
+ * a slow database makes callers come back later instead of piling up here.
+ */
+export class Slots {
+  readonly #options: SlotOptions
+  readonly #waiting = new Set<Waiting>()
+  #free: number
+  #closed = false
+
+  constructor (options: SlotOptions) {
+    this.#options = options
+    this.#free = options.slots
+  }
+
+  /**
+   * @returns what gives the slot back; a second call of it does nothing
+   * @throws SqlError busy, connection after close()
+   */
+  async take (): Promise<() => void> {
+    if (this.#closed) throw new SqlError('connection', 'The store is closed')
+    if (this.#free > 0) this.#free--
+    else await this.#wait()
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      const [next] = this.#waiting
+      if (next === undefined) this.#free++
+      else next.give()
+    }
+  }
+
+  /** Refuses those that wait. */
+  close (): void {
+    this.#closed = true
+    for (const { refuse } of this.#waiting) refuse(new SqlError('connection', 'The store is closed'))
+  }
+
+  async #wait (): Promise<void> {
+    const { slots, maxWaiting, waitMs } = this.#options
+    if (this.#waiting.size >= maxWaiting) throw new SqlError('busy', `All ${slots} connections are in use and ${maxWaiting} callers wait`)
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiting)
+      }
+      const waiting: Waiting = {
+        give: () => { leave(); resolve() },
+        refuse: (error) => { leave(); reject(error) },
+      }
+      const timer = setTimeout(() => { waiting.refuse(new SqlError('busy', `None of the ${slots} connections came free within ${waitMs} ms`)) }, waitMs)
+      this.#waiting.add(waiting)
+    })
+  }
+}
+
+/** Seconds after which a caller who met a busy store should come back. */
+const RETRY_AFTER = 1
+
+/** What a client is told of a database's fault: never more than that the store is unavailable, and when to come back. */
+export function toServiceError (error: unknown): unknown {
+  if (!(error instanceof SqlError)) return error
+  const busy = error.kind === 'busy'
+  return new ServiceError('dependency_unavailable', busy ? 'The vector store is busy' : 'The vector store is unavailable', {
+    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER) }, members: { retry_after_seconds: RETRY_AFTER } }),
+    cause: error,
+  })
+}

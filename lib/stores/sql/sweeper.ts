@@ -1,0 +1,57 @@
+import type { Clock } from '../../clock.js'
+import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
+import type { Executor } from './executor.js'
+import type { Statements } from './statements.js'
+
+export interface SweeperOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  statements: Statements
+  /** 0: never by itself. */
+  intervalMs: number
+}
+
+/** Banks that one round looks after. */
+const BANKS_A_ROUND = 1000
+
+/**
+ * Takes away for good what has expired: memories, which no answer shows any more, and receipts. Any number of servers may do so at
+ * once. Bank by bank, because a transaction touches one bank.
+ */
+export class Sweeper {
+  readonly #options: SweeperOptions
+  #timer: NodeJS.Timeout | undefined
+  #underWay: Promise<void> | undefined
+
+  constructor (options: SweeperOptions) {
+    this.#options = options
+  }
+
+  start (clock: Clock, warn: (message: string) => void): void {
+    const { intervalMs } = this.#options
+    if (intervalMs === 0) return
+    this.#timer = setInterval(() => {
+      this.#underWay ??= this.sweep(clock())
+        .catch((error: unknown) => { warn(`vector_store: expired memories could not be removed: ${error instanceof Error ? error.message : String(error)}`) })
+        .finally(() => { this.#underWay = undefined })
+    }, intervalMs)
+    this.#timer.unref()
+  }
+
+  async stop (): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#underWay
+  }
+
+  /** Removes what has expired at `now`. */
+  async sweep (now: number): Promise<void> {
+    const { executor, schema, statements } = this.#options
+    const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id from ${schema}.memories m
+where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
+    for (const bank of expired) await executor.query(statements.remove.expired, [bank.tenant_id, bank.bank_id, now, 0, 0])
+    const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
+where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
+    for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
+  }
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { EmbeddingSpace } from '../vector-store.js'
+import type { Executor } from './executor.js'
+import { toBankKey } from './rows.js'
+
+export interface VectorIndexesOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  /** Vectors from which on a bank is big enough; 0: none is. */
+  from: number
+  /** Indexes at most. */
+  most: number
+  /** Whether indexes are built and dropped, or only used. */
+  build: boolean
+  /** How often banks are looked at, in milliseconds; 0: only when asked. */
+  intervalMs?: number
+}
+
+interface Index {
+  name: string
+  valid: boolean
+}
+
+interface BigBank {
+  key: BankKey
+  vectors: number
+  space: EmbeddingSpace
+}
+
+const INTERVAL_MS = 300_000
+const PREFIX = 'embeddings_hnsw_'
+/** A bank loses its index only when it is clearly smaller than those that get one, or it would come and go. */
+const KEEP_SHARE = 0.5
+
+/**
+ * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index over all banks
+ * would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be thousands.
+ */
+export class VectorIndexes {
+  readonly #options: VectorIndexesOptions
+  #indexed: ReadonlySet<string> = new Set()
+  #timer: NodeJS.Timeout | undefined
+  #underWay: Promise<void> | undefined
+  #stopped = false
+
+  constructor (options: VectorIndexesOptions) {
+    this.#options = options
+  }
+
+  /** Looks at the banks now and then from here on. */
+  start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
+    const { from, intervalMs = INTERVAL_MS } = this.#options
+    if (from === 0 || space === undefined) return
+    const look = () => {
+      this.#underWay ??= this.update(space, warn)
+        .catch((error: unknown) => { warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
+        .finally(() => { this.#underWay = undefined })
+    }
+    look()
+    if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
+  }
+
+  /** Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never wrong. */
+  has (bank: BankKey): boolean {
+    return this.#indexed.has(bankKeyString(bank))
+  }
+
+  async stop (): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    // An index that is being built is left to the server: the connection's end cancels it, and the next look clears up.
+    if (!this.#options.build) await this.#underWay
+  }
+
+  /** Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted. @param tell is told what is done */
+  async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
+    const learn = async (): Promise<void> => {
+      const present = await this.#present()
+      const ours = (await this.#bigBanks()).filter((bank) => bank.space.model === space.model && bank.space.dimensions === space.dimensions)
+      this.#indexed = new Set(ours.filter((bank) => present.get(indexName(bank))?.valid === true).map(({ key }) => bankKeyString(key)))
+    }
+    await learn()
+    if (!this.#options.build) return
+    await this.maintain(tell)
+    await learn()
+  }
+
+  /** Builds the indexes of big banks that lack one, and drops those of banks that have become small. */
+  async maintain (tell: (message: string) => void): Promise<void> {
+    const { from, most } = this.#options
+    // An index is invalid while it is built, and two servers must not take each other's for a leftover.
+    if (from === 0 || await this.#isBuilding()) return
+    const banks = (await this.#bigBanks()).slice(0, most)
+    const present = await this.#present()
+    const kept = new Set(banks.map(indexName))
+    for (const { name, valid } of present.values()) {
+      // An invalid one is what a build that was broken off has left.
+      if (!this.#stopped && (!kept.has(name) || !valid)) await this.#drop(name)
+    }
+    for (const bank of banks) {
+      if (this.#stopped || bank.vectors < from || present.get(indexName(bank))?.valid === true) continue
+      tell(`vector_store: building the vector index of a bank of ${bank.vectors} vectors`)
+      await this.#build(bank)
+    }
+  }
+
+  /** Biggest first. */
+  async #bigBanks (): Promise<BigBank[]> {
+    const { executor, schema, from } = this.#options
+    const rows = await executor.read<{ tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number }>(`
+select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as vectors
+from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id and v.bank_id = s.bank_id
+group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
+order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
+    return rows.map((row) => ({ key: toBankKey(row), vectors: row.vectors, space: { model: row.model, dimensions: row.dimensions } }))
+  }
+
+  async #present (): Promise<Map<string, Index>> {
+    const { executor, schema } = this.#options
+    const rows = await executor.read<Index>(`select c.relname as name, x.indisvalid as valid from pg_index x join pg_class c on c.oid = x.indexrelid
+where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embeddings`, `${PREFIX.replaceAll('_', '\\_')}%`])
+    return new Map(rows.map((row) => [row.name, row]))
+  }
+
+  async #isBuilding (): Promise<boolean> {
+    const { executor, schema } = this.#options
+    const [row] = await executor.read<{ building: boolean }>('select exists (select from pg_stat_progress_create_index where relid = to_regclass($1)) as building', [`${schema}.embeddings`])
+    return row?.building === true
+  }
+
+  /** Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as text. */
+  async #build (bank: BigBank): Promise<void> {
+    const { executor, schema } = this.#options
+    const { key, space } = bank
+    await executor.maintain(`create index concurrently if not exists ${indexName(bank)} on ${schema}.embeddings
+using hnsw ((embedding::halfvec(${Math.trunc(space.dimensions)})) halfvec_cosine_ops)
+where tenant_id = ${literal(key.tenantId ?? '')} and bank_id = ${literal(key.bankId)} and model = ${literal(space.model)}`)
+  }
+
+  async #drop (name: string): Promise<void> {
+    await this.#options.executor.maintain(`drop index concurrently if exists ${this.#options.schema}.${name}`)
+  }
+}
+
+function indexName ({ key, space }: BigBank): string {
+  const digest = createHash('sha256').update(JSON.stringify([key.tenantId, key.bankId, space.model, space.dimensions])).digest('hex')
+  return `${PREFIX}${digest.slice(0, 32)}`
+}
+
+/** Data definition takes no parameters: the text as a literal that no escape can leave. */
+function literal (text: string): string {
+  return `E'${text.replaceAll('\\', '\\\\').replaceAll('\'', '\'\'')}'`
+}

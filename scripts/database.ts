@@ -1,0 +1,37 @@
+import type { Config } from '../lib/config/schema.js'
+import { ProviderError } from '../lib/providers.js'
+import type { Executor } from '../lib/stores/sql/executor.js'
+import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/stores/sql/providers.js'
+import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'
+import type { VectorIndexes } from '../lib/stores/sql/vector-indexes.js'
+
+export interface Database {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  indexes?: VectorIndexes
+  /** For messages. */
+  name: string
+}
+
+/**
+ * The database that the configuration names, for a command beside the server. The store must be postgres or pglite; without a
+ * configuration file it is postgres.
+ * @throws ProviderError
+ */
+export async function openDatabase ({ file, baseDirectory, database }: Config, { migrating = false } = {}): Promise<Database> {
+  const store = file.vector_store ?? 'postgres'
+  const config = file.vector_store_config ?? {}
+  if (store === 'pglite') {
+    const settings = pgliteSettings(config, { baseDirectory })
+    return { executor: await pgliteExecutor(settings), schema: schemaOf(settings), name: `the database in ${settings.data_dir}` }
+  }
+  if (store !== 'postgres') throw new ProviderError(`vector_store: ${store} has no database; this command is for postgres and pglite`)
+  const settings = postgresSettings(file.vector_store === undefined ? {} : config)
+  const url = migrating && database.migrateUrl !== undefined
+    ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
+    : databaseUrl(settings, database.url)
+  const executor = postgresExecutor(settings, url)
+  const schema = schemaOf(settings)
+  return { executor, schema, indexes: makeIndexes(settings, executor, schema, true), name: `the database (schema ${schema})` }
+}

@@ -1,0 +1,46 @@
+import postgres from 'postgres'
+import type { Test } from 'tap'
+import { quoteSchema } from '../../lib/stores/sql/migrations.js'
+import { PostgresExecutor, type PostgresOptions } from '../../lib/stores/sql/postgres.js'
+import { SqlVectorStore } from '../../lib/stores/sql/store.js'
+import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
+import { NOW } from './memories.js'
+
+/** A real PostgreSQL with pgvector whose role may create schemas; without it the tests of SQL run on PGlite alone. */
+export const DATABASE_URL = process.env['TEST_DATABASE_URL']
+
+export const CONTRACT_SPACE: EmbeddingSpace = { model: 'contract', dimensions: 4 }
+
+export function postgresOptions (more: Partial<PostgresOptions> = {}): PostgresOptions {
+  return {
+    url: DATABASE_URL ?? '',
+    poolSize: 4,
+    poolMaxWaiting: 1000,
+    poolWaitMs: 20_000,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 20_000,
+    bulkTimeoutMs: 60_000,
+    transactionPooler: false,
+    ...more,
+  }
+}
+
+let schemas = 0
+
+/** The name of a schema that no other test has; it is dropped when the test ends. */
+export function freshSchema (t: Test): string {
+  const schema = `test_${process.pid}_${++schemas}`
+  t.teardown(async () => {
+    const sql = postgres(DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+    await sql.unsafe(`drop schema if exists ${schema} cascade`)
+    await sql.end()
+  })
+  return schema
+}
+
+/** An empty store on PostgreSQL. */
+export async function postgresStore (t: Test, more: Partial<PostgresOptions> = {}): Promise<SqlVectorStore> {
+  const store = new SqlVectorStore({ executor: new PostgresExecutor(postgresOptions(more)), schema: quoteSchema(freshSchema(t)), bootstrapSchema: true, sweepIntervalMs: 0 })
+  await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
+  return store
+}
