@@ -1,0 +1,187 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ProviderError } from '../../providers.js'
+
+/** Another process cannot change the lock more often than this while one tries to take it. */
+const ATTEMPTS = 100
+
+/** What stands in `<data_dir>/lock`, as one line of JSON. */
+interface Holder {
+  pid: number
+  /** When the process started, in clock ticks since the boot (field 22 of /proc/<pid>/stat); null where there is no /proc. */
+  start: string | null
+  host: string
+  /** When the lock was taken, in ISO 8601. */
+  when: string
+}
+
+export interface DirectoryLock {
+  /** Lets the directory go. A second call does nothing. */
+  release (): Promise<void>
+}
+
+/**
+ * Makes sure that no other process, and nothing else in this one, has the data directory open. PGlite has no lock of its
+ * own, and two processes on one cluster lose committed rows without an error.
+ *
+ * A holder that has ended is replaced, at once and never on a timeout: a busy process looks like a dead one from outside.
+ * @param path the data directory; made (mode 0700) with its parents when it is missing
+ * @throws ProviderError when the directory is in use, is not a data directory or cannot be used
+ */
+export async function lockDirectory (path: string): Promise<DirectoryLock> {
+  const directory = resolve(path)
+  const file = join(directory, 'lock')
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await refuseForeign(directory)
+    const holder: Holder = { pid: process.pid, start: (await processState(process.pid))?.start ?? null, host: hostname(), when: new Date().toISOString() }
+    const text = JSON.stringify(holder) + '\n'
+    await take(directory, file, text)
+    let held = true
+    return {
+      release: async () => {
+        if (held && await contentOf(file) === text) await rm(file, { force: true })
+        held = false
+      },
+    }
+  } catch (error) {
+    if (error instanceof ProviderError) throw error
+    throw new ProviderError(`vector_store: the data directory ${directory} cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+/** A directory of something else would be filled with a cluster by a mistyped path. */
+async function refuseForeign (directory: string): Promise<void> {
+  // A volume that was just made has lost+found in its root.
+  const names = (await readdir(directory)).filter((name) => name !== 'lost+found')
+  if (names.length > 0 && !names.some((name) => /^(lock(\..+)?|db|db\.new)$/.test(name))) {
+    throw new ProviderError(`vector_store: ${directory} is not a Memory Gateway data directory: it is not empty and has no db in it`)
+  }
+}
+
+/**
+ * Puts the text under the name, unless a live process has put its own there. The text is linked to the name when it is
+ * complete, so a lock is never half written.
+ *
+ * What a dead process left is replaced by a rename over it, so that the name is never free in between; the right to do so
+ * is a lock itself, under a name made of the dead one's text, so that one process alone replaces it. Should that process die
+ * there, its claim is replaced in the same way.
+ */
+async function take (directory: string, file: string, text: string): Promise<void> {
+  const written = join(directory, `lock.${randomUUID()}`)
+  await writeDurably(written, text)
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await linked(written, file)) return
+      const found = await contentOf(file)
+      if (found === undefined) continue
+      await refuseLive(directory, file, found)
+      const claim = join(directory, `lock.${createHash('sha256').update(found).digest('hex').slice(0, 16)}`)
+      await take(directory, claim, text)
+      try {
+        // Another may have held the claim before, and have replaced the lock.
+        if (await contentOf(file) === found) {
+          await rename(written, file)
+          return
+        }
+      } finally {
+        await rm(claim, { force: true })
+      }
+    }
+  } finally {
+    await rm(written, { force: true })
+  }
+  throw new ProviderError(`vector_store: ${file} keeps changing: other processes are starting on ${directory}`)
+}
+
+/** @throws ProviderError unless the process that wrote the text has ended */
+async function refuseLive (directory: string, file: string, text: string): Promise<void> {
+  const holder = parse(text)
+  if (holder === undefined) {
+    throw new ProviderError(`vector_store: ${file} is not a lock of Memory Gateway; when nothing uses ${directory}, delete the file`)
+  }
+  const { pid, host, when } = holder
+  const use = `vector_store: ${directory} is in use by process ${pid} on ${host} since ${when}`
+  if (host !== hostname()) throw new ProviderError(`${use}, which cannot be seen from here; when that host is gone, delete ${file}`)
+  if (await isRunning(holder)) throw new ProviderError(`${use}; a directory takes one process`)
+}
+
+async function isRunning ({ pid, start }: Holder): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: it is there, and another user's.
+    if (codeOf(error) === 'ESRCH') return false
+  }
+  const state = await processState(pid)
+  if (state === undefined) return true
+  // A zombie has ended, and waits for a parent to notice.
+  if (state.state === 'Z' || state.state === 'X') return false
+  return start === null || state.start === start
+}
+
+/** From /proc/<pid>/stat; undefined where it cannot be read. */
+async function processState (pid: number): Promise<{ state: string, start: string } | undefined> {
+  let stat: string
+  try {
+    stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return undefined
+  }
+  // The second field is the program's name in parentheses, and may hold blanks and parentheses itself; the third comes after the last.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state, start] = [fields[0], fields[22 - 3]]
+  return state === undefined || start === undefined ? undefined : { state, start }
+}
+
+function parse (text: string): Holder | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { pid, start, host, when } = value as Record<string, unknown>
+  // Zero and negative numbers name process groups.
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof host !== 'string' || typeof when !== 'string') return undefined
+  if (start !== null && typeof start !== 'string') return undefined
+  return { pid: Number(pid), start, host, when }
+}
+
+async function writeDurably (file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    // An empty lock after a power cut would have to be deleted by hand.
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whether the name was free. */
+async function linked (existing: string, file: string): Promise<boolean> {
+  try {
+    await link(existing, file)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function contentOf (file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function codeOf (error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, 'code') : undefined
+}

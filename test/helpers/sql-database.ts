@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { Executor } from '../../lib/stores/sql/executor.js'
+import { quoteSchema } from '../../lib/stores/sql/migrations.js'
+import { openPglite } from '../../lib/stores/sql/pglite.js'
+import { PostgresExecutor } from '../../lib/stores/sql/postgres.js'
+import { SqlVectorStore } from '../../lib/stores/sql/store.js'
+import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
+import { NOW } from './memories.js'
+import { CONTRACT_SPACE, DATABASE_URL, postgresOptions } from './sql-stores.js'
+
+/** A PGlite database in a folder of its own, which goes when the test ends. It takes seconds to make, so a file shares one. */
+export async function pgliteDatabase (t: Test): Promise<Executor> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
+  const executor = await openPglite({ dataDir: join(folder, 'data'), timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000 })
+  t.teardown(async () => {
+    await executor.close()
+    rmSync(folder, { recursive: true })
+  })
+  return executor
+}
+
+/** The PostgreSQL of TEST_DATABASE_URL, else a PGlite; which one is said. */
+export async function sqlDatabase (t: Test): Promise<Executor> {
+  if (DATABASE_URL === undefined) {
+    t.comment('TEST_DATABASE_URL is not set: PGlite takes the place of PostgreSQL')
+    return await pgliteDatabase(t)
+  }
+  const executor = new PostgresExecutor(postgresOptions())
+  t.teardown(async () => { await executor.close() })
+  return executor
+}
+
+let schemas = 0
+
+/** The name of a schema, quoted, that no other test has; it is dropped when the test ends. */
+export function schemaIn (t: Test, executor: Executor): string {
+  const schema = quoteSchema(`shared_${process.pid}_${++schemas}`)
+  t.teardown(async () => { await executor.maintain(`drop schema if exists ${schema} cascade`) })
+  return schema
+}
+
+export interface StoreOptions {
+  schema: string
+  space?: EmbeddingSpace
+  warn?: (message: string) => void
+}
+
+/** A store on a database that others use too: closing it leaves the database open. */
+export async function storeIn (executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions): Promise<SqlVectorStore> {
+  const shared: Executor = {
+    query: async (text, params) => await executor.query(text, params),
+    read: async (text, params) => await executor.read(text, params),
+    transaction: async (work, options) => await executor.transaction(work, options),
+    maintain: async (text) => { await executor.maintain(text) },
+    close: async () => {},
+  }
+  const store = new SqlVectorStore({ executor: shared, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
+  await store.start({ space, clock: () => NOW, warn })
+  return store
+}
