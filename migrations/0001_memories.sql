@@ -5,7 +5,8 @@
 -- milliseconds since the epoch, as the application has them. Text that is compared or sorted is compared by code
 -- point, so that no locale changes an order or an index.
 
-create extension if not exists vector;
+-- In a schema that every role's path has, where it is not there yet: statements name its types without one.
+create extension if not exists vector with schema public;
 
 -- Which embedding model a bank's vectors are of; a bank without vectors has no row. Searches and writes go by it, so that
 -- a bank moves to another model in one update.
@@ -59,8 +60,9 @@ create table postings (
   -- Length of the passage, for the normalisation of BM25.
   length real not null,
   expires_at bigint,
+  -- What a score is made of is in the index, so that a search need not go to the table where vacuum has been.
   primary key (tenant_id, bank_id, term, memory_id, ordinal) include (weight, length, expires_at)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
 create table embeddings (
   tenant_id text collate "C" not null,

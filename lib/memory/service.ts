@@ -105,9 +105,9 @@ export async function createMemoryService ({ file, baseDirectory, database = {} 
   })
 }
 
-/** What a durable store knows vectors by. */
+/** What a durable store knows vectors by: a provider whose number of dimensions is changed makes other vectors. */
 export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
-  return { model: model ?? file.embedding_provider ?? 'mock', dimensions }
+  return { model: `${model ?? file.embedding_provider ?? 'mock'}:${dimensions}`, dimensions }
 }
 
 function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {

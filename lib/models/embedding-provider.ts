@@ -2,7 +2,7 @@
 export interface EmbeddingProvider {
   /**
    * What a durable store keeps beside each vector, so that vectors of two models are never compared: the model and all that changes
-   * its vectors. Default: the provider's name in the configuration.
+   * its vectors but their length. Default: the provider's name in the configuration.
    */
   readonly model?: string
   /** Length of every vector. */

@@ -9,7 +9,7 @@ const DIMENSIONS = 256
  * BM25 only spoils the ranking.
  */
 export class MockEmbeddingProvider implements EmbeddingProvider {
-  readonly model = `mock-${DIMENSIONS}`
+  readonly model = 'mock'
   readonly dimensions = DIMENSIONS
   readonly fusionWeight = 0
 

@@ -1,5 +1,5 @@
-import postgres from 'postgres'
-import { fromDatabase, SqlError, type Executor, type Param, type Queries, type Transaction, type TransactionOptions } from './executor.js'
+import { Connection } from './connection.js'
+import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions } from './executor.js'
 import { Slots } from './slots.js'
 
 export interface PostgresOptions {
@@ -17,196 +17,166 @@ export interface PostgresOptions {
   transactionPooler: boolean
 }
 
-/** How long a statement that was cancelled has to end before its connection is given up for lost. */
-const CANCEL_GRACE_MS = 1000
-/** How long transactions that are left open by a gateway that went away are kept, on the server's side. */
-const IDLE_IN_TRANSACTION_MS = 60_000
-const IDLE_CONNECTION_S = 300
-const BACKOFF_S = 0.1
+const IDLE_MS = 300_000
+/** How old a connection becomes, so that a server's memory of it and a changed address do not last for ever. */
+const LIFETIME_MS = 2_700_000
 /** How long what is under way has at the end. */
-const CLOSE_S = 5
+const CLOSE_MS = 5000
 
-/**
- * The codes of postgres.js and of Node's sockets for a database that is not there: not a server's answer, so without an SQLSTATE.
- */
-const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
+interface Pooled {
+  connection: Connection
+  /** When it is too old to be used again. */
+  until: number
+}
 
 /** PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an answer. */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
   readonly #slots: Slots
-  #sql: postgres.Sql
+  /** Connections that nobody uses, the one used last at the end, each with the timer of its end. */
+  readonly #idle = new Map<Pooled, NodeJS.Timeout>()
+  readonly #used = new Set<Connection>()
+  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #maintaining = new Set<Connection>()
   #closing: Promise<void> | undefined
 
   constructor (options: PostgresOptions) {
     this.#options = options
     this.#slots = new Slots({ slots: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
-    this.#sql = this.#connect(options.poolSize, options.statementTimeoutMs)
   }
 
   async query<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
-    return await this.#withSlot(async () => await this.#ask<R>(this.#sql, text, params))
+    return await this.#query(text, params, false)
   }
 
   async read<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
     try {
-      return await this.query<R>(text, params)
+      return await this.#query(text, params, false)
     } catch (error) {
-      if (!(error instanceof SqlError && error.kind === 'connection') || this.#closing !== undefined) throw error
-      return await this.query<R>(text, params)
+      const lost = error instanceof SqlError && error.kind === 'connection' && error.code !== 'CONNECT_TIMEOUT'
+      if (!lost || this.#closing !== undefined) throw error
+      return await this.#query(text, params, true)
     }
   }
 
   async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false }: TransactionOptions = {}): Promise<T> {
-    return await this.#withSlot(async () => {
-      const pool = this.#sql
-      let failure: { error: unknown } | undefined
-      let settleLate!: (error: SqlError) => void
-      const late = new Promise<never>((_resolve, reject) => { settleLate = reject })
-      // The driver gives no hold on its own BEGIN and COMMIT, so the time of these is watched from here.
-      let timer: NodeJS.Timeout | undefined
-      const watch = () => { timer = setTimeout(() => { settleLate(this.#lateError()); this.#replace(pool) }, this.#limit()) }
-      watch()
-      const transaction = pool.begin(snapshot ? 'isolation level repeatable read read only' : '', async (sql) => {
-        clearTimeout(timer)
-        try {
-          const limit = bulk ? this.#options.bulkTimeoutMs : this.#options.statementTimeoutMs
-          if (bulk) await this.#ask(sql, `set local statement_timeout = ${limit}`, [], limit)
-          return { result: await work(this.#transactionOf(sql, limit)) }
-        } catch (error) {
-          failure = { error }
-          throw error
-        } finally {
-          watch()
-        }
-      })
+    const { bulkTimeoutMs, statementTimeoutMs } = this.#options
+    const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
+    return await this.#withConnection(async (connection) => {
+      await connection.ask(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
+      let over = false
+      const ask = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {
+        if (over) throw new Error('The transaction is over')
+        return (await connection.ask<R>(text, params, limit)).rows
+      }
       try {
-        return (await Promise.race([transaction, late])).result
+        if (bulk) await ask(`set local statement_timeout = ${limit}`, [])
+        const result = await work({
+          query: async (text, params = []) => await ask(text, params),
+          script: async (text) => { await ask(text, []) },
+        })
+        over = true
+        const { command } = await connection.ask('commit', [], limit)
+        // What the server says to the commit of a transaction that a failed statement has ended, though the work went on.
+        if (command !== 'COMMIT') throw new SqlError('statement', 'The database has rolled the transaction back')
+        return result
       } catch (error) {
-        // What the work itself rejected with says more than what became of the connection.
-        throw failure === undefined ? toSqlError(error) : failure.error
-      } finally {
-        clearTimeout(timer)
-        transaction.catch(() => {})
+        over = true
+        // What the work rejected with says more than what becomes of the connection, which is given up when it is not known to be clean.
+        await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
+        throw error
       }
     })
   }
 
   async maintain (text: string): Promise<void> {
-    const sql = this.#connect(1, 0)
+    if (this.#closing !== undefined) throw closed()
+    const connection = this.#open(0)
+    this.#maintaining.add(connection)
     try {
-      await sql.unsafe(text)
-    } catch (error) {
-      throw toSqlError(error)
+      await connection.ask(text, [], 0)
     } finally {
-      await sql.end({ timeout: CLOSE_S })
+      this.#maintaining.delete(connection)
+      await connection.end()
     }
   }
 
   async close (): Promise<void> {
-    this.#slots.close()
-    this.#closing ??= this.#sql.end({ timeout: CLOSE_S })
+    this.#closing ??= this.#close()
     await this.#closing
   }
 
-  async #withSlot<T> (work: () => Promise<T>): Promise<T> {
+  async #close (): Promise<void> {
+    this.#slots.close()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, CLOSE_MS) })
+    const idle = [...this.#idle]
+    this.#idle.clear()
+    const ends = [...idle.map(async ([{ connection }, timeout]) => {
+      clearTimeout(timeout)
+      await connection.end()
+    }), ...[...this.#maintaining].map(async (connection) => { await connection.end() })]
+    await Promise.race([late, Promise.allSettled(this.#underWay)])
+    clearTimeout(timer)
+    await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
+  }
+
+  async #query<R extends object> (text: string, params: readonly Param[], fresh: boolean): Promise<R[]> {
+    return await this.#withConnection(async (connection) => (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows, fresh)
+  }
+
+  /** @param fresh on a connection that is opened for it: when one was lost, those that lie idle may be lost too */
+  async #withConnection<T> (work: (connection: Connection) => Promise<T>, fresh = false): Promise<T> {
     const release = await this.#slots.take()
     try {
-      return await work()
+      const pooled = this.#take(fresh)
+      this.#used.add(pooled.connection)
+      const result = work(pooled.connection)
+      this.#underWay.add(result)
+      try {
+        return await result
+      } finally {
+        this.#underWay.delete(result)
+        this.#used.delete(pooled.connection)
+        this.#putBack(pooled)
+      }
     } finally {
       release()
     }
   }
 
-  #transactionOf (sql: postgres.TransactionSql, limitMs: number): Transaction {
-    const queries: Queries = { query: async (text, params = []) => await this.#ask(sql, text, params, limitMs) }
-    return {
-      ...queries,
-      script: async (text) => {
-        try {
-          await sql.unsafe(text)
-        } catch (error) {
-          throw toSqlError(error)
-        }
-      },
-    }
-  }
-
-  /** Asks, and waits no longer than the limit: the server's own comes first where it is there to keep it. */
-  async #ask<R extends object> (sql: postgres.Sql | postgres.TransactionSql, text: string, params: readonly Param[], limitMs = this.#options.statementTimeoutMs): Promise<R[]> {
-    const pool = this.#sql
-    const pending = sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: !this.#options.transactionPooler })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(this.#lateError(limitMs))
-        this.#cancel(pending, pool)
-      }, this.#limit(limitMs))
-    })
-    try {
-      return [...await Promise.race([pending, late])] as unknown as R[]
-    } catch (error) {
-      throw toSqlError(error)
-    } finally {
+  #take (fresh: boolean): Pooled {
+    const now = performance.now()
+    for (const [pooled, timer] of [...this.#idle].reverse()) {
+      this.#idle.delete(pooled)
       clearTimeout(timer)
+      if (!fresh && !pooled.connection.lost && now < pooled.until) return pooled
+      void pooled.connection.end()
+      // The new one takes its place.
+      if (fresh) break
     }
+    return { connection: this.#open(this.#options.statementTimeoutMs), until: now + LIFETIME_MS }
   }
 
-  /** A statement may have to wait for its connection to be opened first. */
-  #limit (statementMs = this.#options.statementTimeoutMs): number {
-    return statementMs + this.#options.connectTimeoutMs
-  }
-
-  #lateError (statementMs?: number): SqlError {
-    return new SqlError('timeout', `The database did not answer within ${this.#limit(statementMs)} ms`)
-  }
-
-  /** Ends a statement; a connection on which even that does not end it leads nowhere, and the pool is made anew. */
-  #cancel (pending: Promise<unknown> & { cancel (): void }, pool: postgres.Sql): void {
-    const timer = setTimeout(() => { this.#replace(pool) }, CANCEL_GRACE_MS)
-    pending.catch(() => {}).finally(() => { clearTimeout(timer) })
-    try {
-      pending.cancel()
-    } catch {
-      // Not sent yet: there is nothing to cancel.
+  #putBack (pooled: Pooled): void {
+    const { connection, until } = pooled
+    if (connection.lost || this.#closing !== undefined || performance.now() >= until) {
+      void connection.end()
+      return
     }
+    const timer = setTimeout(() => {
+      this.#idle.delete(pooled)
+      void connection.end()
+    }, IDLE_MS)
+    this.#idle.set(pooled, timer.unref())
   }
 
-  #replace (pool: postgres.Sql): void {
-    if (this.#sql !== pool || this.#closing !== undefined) return
-    this.#sql = this.#connect(this.#options.poolSize, this.#options.statementTimeoutMs)
-    void pool.end({ timeout: 0 }).catch(() => {})
-  }
-
-  #connect (max: number, statementTimeoutMs: number): postgres.Sql {
+  #open (statementTimeoutMs: number): Connection {
     const { url, connectTimeoutMs, transactionPooler } = this.#options
-    return postgres(url, {
-      max,
-      connect_timeout: Math.max(1, Math.ceil(connectTimeoutMs / 1000)),
-      idle_timeout: IDLE_CONNECTION_S,
-      prepare: !transactionPooler,
-      // Attempts after a failed one come at once: the bound on waiting is ours.
-      backoff: () => BACKOFF_S,
-      onnotice: () => {},
-      connection: {
-        application_name: 'memory-gateway',
-        ...(!transactionPooler && {
-          statement_timeout: statementTimeoutMs,
-          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-          // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
-          plan_cache_mode: 'force_custom_plan',
-          jit: false,
-        }),
-      },
-    })
+    return new Connection({ url, connectTimeoutMs, statementTimeoutMs, transactionPooler })
   }
 }
 
-/** @returns an error without anything of what was bound */
-function toSqlError (error: unknown): SqlError {
-  if (error instanceof SqlError) return error
-  if (error instanceof postgres.PostgresError) return fromDatabase(error)
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  if (code !== undefined && CONNECTION_CODE.test(code)) return new SqlError('connection', `The database cannot be reached: ${code}`, { code })
-  return new SqlError('statement', `The database driver failed${code === undefined ? '' : `: ${code}`}`, { code })
+function closed (): SqlError {
+  return new SqlError('connection', 'The store is closed')
 }

@@ -23,7 +23,7 @@ export function makePostgresStore (config: ProviderConfig, surroundings: Provide
 /** @throws ProviderError when the packages are missing, or the folder is another's or in use */
 export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderSurroundings): Promise<VectorStore> {
   const settings = pgliteSettings(config, surroundings)
-  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings) })
+  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true })
 }
 
 export function postgresExecutor (settings: PostgresSettings, url: string): Executor {
@@ -40,7 +40,7 @@ export function postgresExecutor (settings: PostgresSettings, url: string): Exec
 
 export async function pgliteExecutor (settings: PgliteSettings): Promise<Executor> {
   const { poolMaxWaiting: maxWaiting, poolWaitMs: waitMs } = waiting(settings)
-  return await openPglite({ dataDir: settings.data_dir, timeoutMs: settings.statement_timeout_ms ?? 10_000, maxWaiting, waitMs })
+  return await openPglite({ dataDir: settings.data_dir, timeoutMs: settings.statement_timeout_ms ?? 10_000, bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS, maxWaiting, waitMs })
 }
 
 /** @param build whether they are built and dropped, or only used */

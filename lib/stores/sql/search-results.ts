@@ -20,13 +20,14 @@ export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], stra
   return rows.flatMap((row): Candidate[] => {
     const score = row[`${strategy}_score`]
     if (score === null) return []
-    const scores = row[`${strategy}_scores`]!
+    const ordinals = row[`${strategy}_ordinals`] ?? [0]
+    const scores = row[`${strategy}_scores`] ?? [score]
     return [{
       bank,
       memory: toMemory(row),
       score,
       passageCount: row.passage_starts.length,
-      passages: row[`${strategy}_ordinals`]!.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
+      passages: ordinals.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
     }]
   })
 }

@@ -29,9 +29,12 @@ export interface SearchStatement {
 }
 
 /**
- * One bank's search as one statement, both strategies and every filter in it. Its rows are memories with
- * `lexical_score`, `lexical_ordinals`, `lexical_scores` (the best passages; null when that strategy did not find the memory), the same
- * for `semantic_…`, `passage_starts`, `passage_ends`, and on every row `total`.
+ * One bank's search as one statement, both strategies and every filter in it. Its rows are memories with `passage_starts`,
+ * `passage_ends`, `lexical_score`, `lexical_ordinals` and `lexical_scores` (the best passages; null where there is only one, or where that
+ * strategy did not find the memory), the same for `semantic_…`, and on every row `total`.
+ *
+ * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up, whatever it
+ * believes of the size of a bank; statistics of a young or fast-growing table would have it read the whole bank instead.
  * @returns undefined when nothing can be found
  */
 export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, indexed }: SearchOptions): SearchStatement | undefined {
@@ -47,31 +50,35 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
   if (filters === undefined) return undefined
   const shape: Shape = { schema, parameters, filters, most, unexpired: (alias) => `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})` }
 
-  const parts: string[] = []
-  const strategies: string[] = []
-  if (words) {
-    parts.push(lexicalPart(shape, lexical))
-    strategies.push('lexical')
-  }
+  const strategies: Strategy[] = []
+  if (words) strategies.push(lexicalStrategy(shape, lexical))
   if (semantic !== undefined) {
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
-    parts.push(indexed ? nearestByIndex(shape, semantic.vector, space, limit) : nearest(shape, semantic.vector, space))
-    parts.push(candidates(shape, 'semantic', 'neighbours'))
-    strategies.push('semantic')
+    strategies.push(semanticStrategy(shape, semantic.vector, space, indexed ? limit : undefined))
   }
-  const columns = (['lexical', 'semantic'] as const).map((name) => strategies.includes(name)
-    ? `${name}.score as ${name}_score, ${name}.ordinals as ${name}_ordinals, ${name}.scores as ${name}_scores`
+  const columns = (['lexical', 'semantic'] as const).map((name) => strategies.some((strategy) => strategy.name === name)
+    ? `${name}.score as ${name}_score, ${name}_passages.ordinals as ${name}_ordinals, ${name}_passages.scores as ${name}_scores`
     : `null::float8 as ${name}_score, null::int[] as ${name}_ordinals, null::float8[] as ${name}_scores`)
-  const text = `
-with ${parts.join(',\n')},
-wanted as (${strategies.map((name) => `select memory_id from ${name}`).join(' union ')})
+  const text = `with ${strategies.map(({ parts }) => parts).join(',\n')},
+wanted as (${strategies.map(({ name }) => `select memory_id from ${name}`).join(' union ')})
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
-  ${columns.join(', ')},
+  ${columns.join(',\n  ')},
   (${totalOf(shape, words, semantic === undefined ? undefined : space)})::int as total
 from wanted w
-join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = w.memory_id
-${strategies.map((name) => `left join ${name} on ${name}.memory_id = w.memory_id`).join('\n')}`
+cross join lateral (
+  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = w.memory_id offset 0
+) m
+${strategies.map(({ name, passages }) => `left join ${name} on ${name}.memory_id = m.memory_id
+left join lateral (${bestPassages(name, passages)}) ${name}_passages on true`).join('\n')}`
   return { text, values: parameters.values }
+}
+
+interface Strategy {
+  name: 'lexical' | 'semantic'
+  /** Common table expressions; the last has the best memories and is named like the strategy. */
+  parts: string
+  /** A query of `ordinal` and `score` of the passages of `m` that the strategy finds. */
+  passages: string
 }
 
 interface Shape {
@@ -87,78 +94,87 @@ interface Shape {
  * BM25 over the postings (Robertson and Zaragoza 2009), as the share of the best score that the query could reach in the bank.
  * A term's frequency and the bank's size count expired memories too, until they are swept away.
  */
-function lexicalPart (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): string {
-  const { schema, parameters, unexpired } = shape
+function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): Strategy {
+  const { schema, parameters, filters, unexpired } = shape
   // No text has U+0000, so a term with it is one that no memory has, and has to stay one.
   const list = parameters.bind(terms.map((term) => term.replaceAll('\u0000', '\u0001')))
   const saturation = `${parameters.bind(k1)}::float8`
   const normalisation = `${parameters.bind(b)}::float8`
-  return `terms as (
-  select t.term, t.position from unnest(${list}::text[]) with ordinality as t(term, position)
+  const score = `round(least(1, sum(
+      w.share * o.weight / (o.weight + ${saturation} * (1 - ${normalisation} + ${normalisation} * o.length * (select average from size)))
+    )) * ${GRID}) / ${GRID}`
+  const postings = (condition: string) => `select p.memory_id, p.ordinal, p.weight::float8 as weight, p.length::float8 as length
+    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and ${condition} and ${unexpired('p')} offset 0`
+  return {
+    name: 'lexical',
+    // The index is read twice, for frequencies and for scores: that is cheaper than keeping what the first reading found.
+    parts: `terms as materialized (
+  select t.term from unnest(${list}::text[]) as t(term)
 ),
-size as (
-  select sum(s.passages)::float8 as passages, sum(s.length) as length
+size as materialized (
+  select sum(s.passages)::float8 as passages, sum(s.passages)::float8 / nullif(sum(s.length), 0) as average
   from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
 ),
-occurrences as materialized (
-  select t.position, p.memory_id, p.ordinal, p.weight::float8 as weight, p.length::float8 as length, p.expires_at
-  from terms t join ${schema}.postings p on p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term collate "C"
+frequencies as materialized (
+  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term) as frequency from terms t
 ),
-frequencies as (
-  select o.position, count(*)::float8 as frequency from occurrences o group by o.position
+weights as materialized (
+  select f.term, ln(1 + (greatest(size.passages - f.frequency, 0) + 0.5) / (f.frequency + 0.5)) as idf from frequencies f cross join size
 ),
-weighted as (
-  select t.position,
-    ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) / (coalesce(f.frequency, 0) + 0.5)) * (${saturation} + 1) as gain
-  from terms t cross join size left join frequencies f on f.position = t.position
+weighted as materialized (
+  select w.term, w.idf / sum(w.idf) over () as share from weights w
 ),
-matched as materialized (
-  select o.memory_id, o.ordinal, round(least(1, sum(
-      w.gain * o.weight / (o.weight + ${saturation} * (1 - ${normalisation} + ${normalisation} * o.length * size.passages / size.length))
-    ) / (select sum(gain) from weighted)) * ${GRID}) / ${GRID} as score
-  from occurrences o join weighted w on w.position = o.position cross join size
-  where ${unexpired('o')}
+matched as (
+  select o.memory_id, o.ordinal, ${score} as score
+  from weighted w cross join lateral (${postings('p.term = w.term')}) o
   group by o.memory_id, o.ordinal
 ),
-${candidates(shape, 'lexical', 'matched', { filtered: true })}`
-}
-
-/** The vectors of the bank with their cosines; negative ones as 0, and those of a zero vector, which has no direction. */
-function nearest ({ schema, parameters, filters, unexpired }: Shape, vector: Float32Array, { model, dimensions }: EmbeddingSpace): string {
-  const query = `${parameters.bind(unitVectorText(vector))}::text::halfvec`
-  return `neighbours as materialized (
-  select e.memory_id, e.ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-  from ${schema}.embeddings e
-  ${joinMemories(schema, 'e', filters)}
-  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(model)}::text
-    and ${inSpace(schema, parameters, { model, dimensions })}
-    and ${unexpired('e')}${filters}
-)`
+lexical_found as materialized (
+  select s.memory_id, max(s.score) as score from matched s ${filters === '' ? '' : filteredMemories(shape, 's')}
+  group by s.memory_id
+),
+${best('lexical', shape)}`,
+    passages: `select o.ordinal::int as ordinal, ${score} as score
+    from weighted w cross join lateral (${postings('p.term = w.term and p.memory_id = m.memory_id')}) o group by o.ordinal`,
+  }
 }
 
 /**
- * The same by the bank's HNSW index: approximate. The index reads its settings when its scan begins; a condition without a variable,
- * as that on set_config is, is decided before that, so the statement needs no session of its own.
+ * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
+ * @param limit the memories that are wanted, when the bank's HNSW index is to find them; otherwise the search is exact
  */
-function nearestByIndex ({ schema, parameters, filters, unexpired }: Shape, vector: Float32Array, { model, dimensions }: EmbeddingSpace, limit: number): string {
-  const type = `halfvec(${Math.trunc(dimensions)})`
+function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, limit: number | undefined): Strategy {
+  const { schema, parameters, filters, unexpired } = shape
+  const type = `halfvec(${Math.trunc(space.dimensions)})`
   const query = `${parameters.bind(unitVectorText(vector))}::text::${type}`
-  const wanted = parameters.bind(limit * EF_FACTOR)
-  const ef = parameters.bind(String(Math.min(EF_MOST, Math.max(EF_LEAST, limit * EF_FACTOR))))
-  return `neighbours as materialized (
-  select n.memory_id, n.ordinal, ${similarity('n.distance')} as score
-  from (
-    select e.memory_id, e.ordinal, e.embedding::${type} <=> ${query} as distance
-    from ${schema}.embeddings e
-    ${joinMemories(schema, 'e', filters)}
-    where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(model)}::text
-      and ${inSpace(schema, parameters, { model, dimensions })}
-      and (select set_config('hnsw.ef_search', ${ef}::text, true) <> '' and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
-      and ${unexpired('e')}${filters}
-    order by e.embedding::${type} <=> ${query}
-    limit ${wanted}::int
-  ) n
-)`
+  const model = `${parameters.bind(space.model)}::text`
+  const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${model}`
+  const join = filters === '' ? '' : filteredMemories(shape, 'e')
+  const neighbours = limit === undefined
+    ? `select e.memory_id, e.embedding <=> ${query} as distance
+  from ${schema}.embeddings e ${join}
+  where ${ours} and ${inSpace(schema, parameters, space)} and ${unexpired('e')}`
+    // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is decided before
+    // that; so the statement needs no session of its own.
+    : `select e.memory_id, e.embedding::${type} <=> ${query} as distance
+  from ${schema}.embeddings e ${join}
+  where ${ours} and ${inSpace(schema, parameters, space)} and ${unexpired('e')}
+    and (select set_config('hnsw.ef_search', ${parameters.bind(String(Math.min(EF_MOST, Math.max(EF_LEAST, limit * EF_FACTOR))))}::text, true) <> ''
+      and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
+  order by e.embedding::${type} <=> ${query}
+  limit ${parameters.bind(limit * EF_FACTOR)}::int`
+  return {
+    name: 'semantic',
+    parts: `neighbours as (
+  ${neighbours}
+),
+semantic_found as (
+  select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
+),
+${best('semantic', shape)}`,
+    passages: `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
+    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`,
+  }
 }
 
 function similarity (distance: string): string {
@@ -171,28 +187,25 @@ function inSpace (schema: string, parameters: Parameters, { model, dimensions }:
       and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int)`
 }
 
-function joinMemories (schema: string, alias: string, filters: string): string {
-  return filters === '' ? '' : `join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = ${alias}.memory_id`
+/** Leaves of the rows of `alias` those whose memory passes the filters. */
+function filteredMemories ({ schema, filters }: Shape, alias: string): string {
+  return `cross join lateral (
+    select from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = ${alias}.memory_id${filters} offset 0
+  ) passing`
 }
 
-/** From scored passages to the best memories: each as good as its best passage, ties by id. `<name>_found` has all of them. */
-function candidates ({ schema, filters, most }: Shape, name: 'lexical' | 'semantic', passages: string, { filtered = false } = {}): string {
-  return `${name}_found as materialized (
-  select s.memory_id, max(s.score) as score from ${passages} s
-  ${filtered ? joinMemories(schema, 's', filters) : ''}
-  ${filtered && filters !== '' ? `where true${filters}` : ''}
-  group by s.memory_id
-),
-${name}_best as materialized (
+/** The best memories, each as good as its best passage, ties by id. `<name>_found` has all of them. */
+function best (name: Strategy['name'], { most }: Shape): string {
+  return `${name} as materialized (
   select f.memory_id, f.score from ${name}_found f order by f.score desc, f.memory_id limit ${most}
-),
-${name} as (
-  select f.memory_id, f.score,
-    (array_agg(s.ordinal::int order by s.score desc, s.ordinal))[1:${MAX_PASSAGES}] as ordinals,
-    (array_agg(s.score order by s.score desc, s.ordinal))[1:${MAX_PASSAGES}] as scores
-  from ${name}_best f join ${passages} s on s.memory_id = f.memory_id
-  group by f.memory_id, f.score
 )`
+}
+
+/** The passages of `m` to show; null for a memory of one passage, which is the usual kind and needs no second look. */
+function bestPassages (name: Strategy['name'], passages: string): string {
+  const order = 'order by s.score desc, s.ordinal'
+  return `select (array_agg(s.ordinal ${order}))[1:${MAX_PASSAGES}] as ordinals, (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] as scores
+  from (${passages}) s where cardinality(m.passage_starts) > 1 and ${name}.memory_id is not null`
 }
 
 /** Memories that a strategy found, whatever the limit: those with a term and those with a vector that pass the filters. */

@@ -12,6 +12,7 @@ const shared = {
   pool_max_waiting: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with Retry-After. Default 100.' })),
   pool_wait_ms: milliseconds(1, 60_000, 'Milliseconds that one may wait. Default 2000.'),
   statement_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a statement may take. Default 10000.'),
+  bulk_timeout_ms: milliseconds(1000, 86_400_000, 'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. Default 300000.'),
   sweep_interval_ms: milliseconds(0, 86_400_000, 'How often expired memories are taken away for good; until then they are only hidden. 0: never. Default 60000.'),
 }
 
@@ -21,7 +22,6 @@ export const PostgresSettings = Type.Object({
   ...shared,
   pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Connections at most. Default 10.' })),
   connect_timeout_ms: milliseconds(100, 60_000, 'Milliseconds that opening a connection may take, in whole seconds upwards. Default 5000.'),
-  bulk_timeout_ms: milliseconds(1000, 86_400_000, 'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. Default 300000.'),
   transaction_pooler: Type.Optional(Type.Boolean({ description: 'The URI leads to a pooler in transaction mode, such as PgBouncer: no prepared statements, no settings of a session. Default false.' })),
   index_from: Type.Optional(Type.Integer({ minimum: 0, description: 'Vectors from which on a bank gets an HNSW index of its own; smaller banks are searched exactly. 0: never. Default 20000.' })),
   index_limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, description: 'Such indexes at most; the biggest banks have them. Default 32.' })),
@@ -63,10 +63,22 @@ export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string |
 /** @param name where the URI comes from, for the message. @throws ProviderError */
 export function checkDatabaseUrl (url: string, name: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 &&
-    (parsed.hostname !== '' || parsed.searchParams.has('host'))
+  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local machine.
+  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 && parsed.hostname !== ''
   if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
+  if (![parsed.username, parsed.password].every(isDecodable)) {
+    throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
+  }
   return url
+}
+
+function isDecodable (part: string): boolean {
+  try {
+    decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function settingsCheck<S extends TSchema> (schema: S): (config: ProviderConfig) => Static<S> {

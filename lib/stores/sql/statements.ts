@@ -145,7 +145,7 @@ from given g left join added a on a.memory_id = g.memory_id order by g.position`
 }
 
 /** @param amounts a query of five columns: memories, embedded ones, expiring ones, passages, and their length */
-function countInto (schema: string, shard: string, amounts: string): string {
+export function countInto (schema: string, shard: string, amounts: string): string {
   return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages, length)
 select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint, n.length
 from (${amounts}) as n(memories, embedded, expiring, passages, length)

@@ -37,6 +37,8 @@ export interface SqlVectorStoreOptions {
   indexes?: VectorIndexes
   /** How often expired memories are swept away, in milliseconds. 0: only when they are in the way. */
   sweepIntervalMs: number
+  /** Whether the database leaves vacuuming to us. Default false. */
+  vacuum?: boolean
 }
 
 /** Banks in PostgreSQL with pgvector: one statement a search, one transaction a write, on whatever runs the statements. */
@@ -55,13 +57,13 @@ export class SqlVectorStore implements VectorStore {
   #warn: (message: string) => void = () => {}
   #turn = 0
 
-  constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs }: SqlVectorStoreOptions) {
+  constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false }: SqlVectorStoreOptions) {
     this.#executor = executor
     this.#schema = schema
     this.#statements = makeStatements(schema)
     this.#readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema })
     this.#indexes = indexes
-    this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs })
+    this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
   }
 
   async start ({ space, clock, warn }: StoreStart): Promise<void> {
@@ -135,7 +137,10 @@ export class SqlVectorStore implements VectorStore {
     const key = bankParameters(bank)
     const kind = selector.kind === 'all' ? 'bank' : selector.kind === 'ids' ? 'ids' : selector.match
     const chosen: Param[] = selector.kind === 'all' ? [] : [selector.kind === 'ids' ? selector.memoryIds : selector.tags]
-    const answer = ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome => ({ count: row!.count, memoryIds: row!.memory_ids })
+    const answer = ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome => {
+      if (!dryRun) this.#sweeper.noteChanges(row!.count)
+      return { count: row!.count, memoryIds: row!.memory_ids }
+    }
     return await this.#guard(async () => {
       const run = async (queries: Queries) => dryRun
         ? answer(await queries.query(this.#statements.wouldRemove[kind], [...key, now, idLimit, ...chosen]))
@@ -248,6 +253,7 @@ export class SqlVectorStore implements VectorStore {
 
   #noticed (bank: BankKey, insertion: Insertion): Insertion {
     const id = bankKeyString(bank)
+    this.#sweeper.noteChanges(insertion.counts.memories)
     if (insertion.unembedded > 0) {
       this.#adopted.delete(id)
       if (!this.#foreign.has(id)) this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has no vector until the server runs with that provider`)

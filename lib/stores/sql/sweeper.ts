@@ -10,10 +10,16 @@ export interface SweeperOptions {
   statements: Statements
   /** 0: never by itself. */
   intervalMs: number
+  /** Whether nobody else vacuums and analyzes: PGlite has no autovacuum. */
+  vacuum: boolean
 }
 
 /** Banks that one round looks after. */
 const BANKS_A_ROUND = 1000
+/** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
+const VACUUM_AFTER = 500
+const VACUUM_SHARE = 0.2
+const VACUUMED = ['memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces']
 
 /**
  * Takes away for good what has expired: memories, which no answer shows any more, and receipts. Any number of servers may do so at
@@ -23,6 +29,8 @@ export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
   #underWay: Promise<void> | undefined
+  #changes = 0
+  #changesVacuumed = 0
 
   constructor (options: SweeperOptions) {
     this.#options = options
@@ -39,6 +47,11 @@ export class Sweeper {
     this.#timer.unref()
   }
 
+  /** Is told of memories that were written or removed. */
+  noteChanges (memories: number): void {
+    this.#changes += memories
+  }
+
   async stop (): Promise<void> {
     clearInterval(this.#timer)
     await this.#underWay
@@ -53,5 +66,14 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
     for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
+    await this.#vacuum()
+  }
+
+  /** Room for new rows, and statistics to plan by. */
+  async #vacuum (): Promise<void> {
+    const { executor, schema, vacuum } = this.#options
+    if (!vacuum || this.#changes - this.#changesVacuumed < Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)) return
+    this.#changesVacuumed = this.#changes
+    for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
   }
 }

@@ -55,7 +55,7 @@ export class VectorIndexes {
     if (from === 0 || space === undefined) return
     const look = () => {
       this.#underWay ??= this.update(space, warn)
-        .catch((error: unknown) => { warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
+        .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
         .finally(() => { this.#underWay = undefined })
     }
     look()

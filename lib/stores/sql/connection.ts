@@ -1,0 +1,128 @@
+import postgres from 'postgres'
+import { fromDatabase, SqlError, type Param } from './executor.js'
+
+export interface ConnectionOptions {
+  /** Connection URI. */
+  url: string
+  connectTimeoutMs: number
+  /** The server's own limit of a statement; 0: none. */
+  statementTimeoutMs: number
+  /** The connection is a pooler's in transaction mode: no prepared statements, no settings of the session. */
+  transactionPooler: boolean
+}
+
+/** How long a statement that was cancelled has to end before its connection is cut. */
+const CANCEL_GRACE_S = 1
+/** How long transactions that are left open by a gateway that went away are kept, on the server's side. */
+const IDLE_IN_TRANSACTION_MS = 60_000
+
+/**
+ * The codes of postgres.js and of Node's sockets for a database that is not there: not a server's answer, so without an SQLSTATE.
+ */
+const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
+
+/**
+ * One connection, which its first statement opens and which is never opened again. The driver's own pool is not used: it opens a
+ * connection anew under a transaction that has lost it, and its rollback is then written to no socket, which ends the process, or to
+ * somebody else's transaction. One client a connection, given up with it, can do neither.
+ */
+export class Connection {
+  readonly #sql: postgres.Sql
+  readonly #connectMs: number
+  readonly #prepare: boolean
+  #answered = false
+  #lost = false
+  #ended: Promise<void> | undefined
+
+  constructor ({ url, connectTimeoutMs, statementTimeoutMs, transactionPooler }: ConnectionOptions) {
+    const connectTimeout = Math.max(1, Math.ceil(connectTimeoutMs / 1000))
+    this.#connectMs = connectTimeout * 1000
+    this.#prepare = !transactionPooler
+    this.#sql = postgres(url, {
+      max: 1,
+      connect_timeout: connectTimeout,
+      // The driver would end it between two statements of a transaction, of which it knows nothing.
+      max_lifetime: null,
+      prepare: !transactionPooler,
+      onnotice: () => {},
+      onclose: () => { this.#lost = true },
+      connection: {
+        application_name: 'memory-gateway',
+        ...(!transactionPooler && {
+          statement_timeout: statementTimeoutMs,
+          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+          // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
+          plan_cache_mode: 'force_custom_plan',
+          jit: false,
+        }),
+      },
+    })
+  }
+
+  /** Whether it can no longer be used. */
+  get lost (): boolean {
+    return this.#lost
+  }
+
+  /**
+   * Asks, and waits no longer than the limit and the time that opening may take: the server's own limit comes first where it is there to
+   * keep it. 0: waits however long it takes.
+   * @returns rows, and the command that the server says it did
+   * @throws SqlError
+   */
+  async ask<R extends object> (text: string, params: readonly Param[], limitMs: number): Promise<{ rows: R[], command: string }> {
+    // The driver would open another connection, outside the transaction that was on this one.
+    if (this.#lost) throw new SqlError('connection', 'The connection to the database was lost')
+    const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      if (limitMs === 0) return
+      const ms = limitMs + this.#connectMs
+      timer = setTimeout(() => {
+        reject(new SqlError('timeout', `The database did not answer within ${ms} ms`))
+        this.#lost = true
+        cancel(pending)
+        void this.end(CANCEL_GRACE_S)
+      }, ms)
+    })
+    try {
+      const result = await Promise.race([pending, late])
+      this.#answered = true
+      return { rows: [...result] as unknown as R[], command: result.command }
+    } catch (error) {
+      const known = toSqlError(error)
+      const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
+      // One that was not opened is not tried again either: the next is another.
+      if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
+      throw known
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Lets go of it: what is under way has so long, then it is cut. A second call waits for the first. */
+  async end (seconds = 0): Promise<void> {
+    this.#lost = true
+    this.#ended ??= this.#sql.end({ timeout: seconds }).catch(() => {})
+    await this.#ended
+  }
+}
+
+/**
+ * Asks the server to end a statement. The driver's cancel() drops a promise that rejects when the server cannot be told, and that
+ * would end the process; this is the function behind it.
+ */
+function cancel (pending: object): void {
+  const canceller: unknown = Reflect.get(pending, 'canceller')
+  if (typeof canceller !== 'function') return
+  void Promise.resolve((canceller as (query: object) => unknown)(pending)).catch(() => {})
+}
+
+/** @returns an error without anything of what was bound */
+export function toSqlError (error: unknown): SqlError {
+  if (error instanceof SqlError) return error
+  if (error instanceof postgres.PostgresError) return fromDatabase(error)
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (code !== undefined && CONNECTION_CODE.test(code)) return new SqlError('connection', `The database cannot be reached: ${code}`, { code })
+  return new SqlError('statement', `The database driver failed${code === undefined ? '' : `: ${code}`}`, { code })
+}

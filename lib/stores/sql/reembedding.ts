@@ -1,0 +1,195 @@
+import type { BankKey } from '../../identity/context.js'
+import type { EmbeddingSpace } from '../vector-store.js'
+import type { Executor, Queries } from './executor.js'
+import { bankParameters, toBankKey } from './rows.js'
+import { countInto, makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
+import { unitVectorText } from './vectors.js'
+
+export interface ReembeddingOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  /** Where the banks go. */
+  space: EmbeddingSpace
+  /** @returns a vector of the space for each text, in order */
+  embed: (texts: string[]) => Promise<Float32Array[]>
+  /** Memories that are embedded at a time. */
+  batch: number
+  /** Waits before the next look at transactions that have not ended; in milliseconds. */
+  pause: (ms: number) => Promise<void>
+}
+
+export interface Progress {
+  /** Memories of the bank that have a vector of the space. */
+  done: number
+  total: number
+}
+
+/** What became of a bank. */
+export interface Reembedded {
+  /** Memories that were given a vector. */
+  embedded: number
+  /** Whether the bank was another model's before. */
+  moved: boolean
+  /** False when a transaction from before the move is still open: a memory that it brings may lack a vector until the next run. */
+  settled: boolean
+}
+
+/** Vectors of the old model that one statement takes away. */
+const DROP_BATCH = 5000
+const SETTLE_PAUSE_MS = 200
+const SETTLE_PAUSES = 150
+
+interface BareMemory {
+  memory_id: string
+  text: string
+  passage_starts: number[]
+  passage_ends: number[]
+}
+
+/**
+ * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by batch, and
+ * the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is interrupted goes on
+ * where it was, for what is done is in the table.
+ */
+export class Reembedding {
+  readonly #options: ReembeddingOptions
+  readonly #statements: Statements
+  readonly #sql: ReembeddingStatements
+
+  constructor (options: ReembeddingOptions) {
+    this.#options = options
+    this.#statements = makeStatements(options.schema)
+    this.#sql = makeReembeddingStatements(options.schema)
+  }
+
+  /** Banks that hold memories, with their number; by tenant and name. */
+  async banks (): Promise<Array<{ bank: BankKey, memories: number }>> {
+    const { executor, schema } = this.#options
+    const rows = await executor.read<{ tenant_id: string, bank_id: string, memories: number }>(`
+select s.tenant_id, s.bank_id, sum(s.memories)::float8 as memories from ${schema}.bank_statistics s
+group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id, s.bank_id`)
+    return rows.map((row) => ({ bank: toBankKey(row), memories: row.memories }))
+  }
+
+  /** Brings one bank into the space. @throws what `embed` rejects with, and SqlError */
+  async reembed (bank: BankKey, onProgress: (progress: Progress) => void): Promise<Reembedded> {
+    const { executor, space } = this.#options
+    const key = bankParameters(bank)
+    // A bank without vectors is ours from now on, so that what is retained meanwhile comes with one.
+    await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
+    let embedded = await this.#fill(bank, onProgress)
+    let moved: string | undefined
+    while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
+    if (moved === 'ours') return { embedded, moved: false, settled: true }
+    const settled = await this.#settle(moved)
+    embedded += await this.#fill(bank, onProgress)
+    await this.#drop(bank)
+    return { embedded, moved: true, settled }
+  }
+
+  /** Gives a vector to every memory that lacks one. No connection is held while the model works. */
+  async #fill (bank: BankKey, onProgress: (progress: Progress) => void): Promise<number> {
+    const { executor, space: { model, dimensions }, embed, batch } = this.#options
+    const key = bankParameters(bank)
+    let filled = 0
+    let last: string | null = null
+    const [before] = await executor.read<Progress>(this.#sql.progress, [...key, model])
+    for (;;) {
+      onProgress({ done: before!.done + filled, total: Math.max(before!.total, before!.done + filled) })
+      const memories: BareMemory[] = await executor.read<BareMemory>(this.#sql.missing, [...key, model, batch, last])
+      if (memories.length === 0) return filled
+      const passages = memories.flatMap(({ memory_id: id, text, passage_starts: starts, passage_ends: ends }) => (
+        starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
+      ))
+      const vectors = await embed(passages.map(({ text }) => text))
+      await executor.query(this.#sql.addVectors, [
+        ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
+        passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
+      ])
+      filled += memories.length
+      last = memories.at(-1)!.memory_id
+    }
+  }
+
+  /** @returns 'ours' when the bank is of the space already, 'missing' when a memory still lacks a vector, else the transaction that moved it */
+  async #move (bank: BankKey): Promise<string> {
+    const { executor, space: { model, dimensions } } = this.#options
+    const key = bankParameters(bank)
+    return await executor.transaction(async (tx: Queries) => {
+      const [row] = await tx.query<{ ours: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
+      const [missing] = await tx.query(this.#sql.missing, [...key, model, 1, null])
+      if (missing !== undefined) return 'missing'
+      if (row?.ours === true) return 'ours'
+      const [moved] = await tx.query<{ transaction: string }>(this.#sql.move, [...key, model, dimensions])
+      await tx.query(this.#sql.flag, key)
+      await tx.query(this.#sql.recount, key)
+      return moved!.transaction
+    }, { bulk: true })
+  }
+
+  /** Waits for transactions that began before the move: what they store has a vector of the old model. */
+  async #settle (transaction: string): Promise<boolean> {
+    for (let pause = 0; pause < SETTLE_PAUSES; pause++) {
+      const [row] = await this.#options.executor.read<{ over: boolean }>('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 as over', [transaction])
+      if (row!.over) return true
+      await this.#options.pause(SETTLE_PAUSE_MS)
+    }
+    return false
+  }
+
+  async #drop (bank: BankKey): Promise<void> {
+    const { executor, space } = this.#options
+    for (;;) {
+      const [row] = await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH])
+      if (row!.dropped < DROP_BATCH) return
+    }
+  }
+}
+
+type ReembeddingStatements = Record<'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'recount' | 'dropVectors', string>
+
+/** $1 tenant and $2 bank in each; $3 the model, where there is one. */
+export function makeReembeddingStatements (schema: string): ReembeddingStatements {
+  const lacking = `not exists (select from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = m.memory_id and e.model = $3)`
+  return {
+    progress: `select count(*)::int as total, (count(*) filter (where not (${lacking})))::int as done
+from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
+    missing: `select m.memory_id::text as memory_id, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
+order by m.memory_id limit $4::int`,
+    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector behind.
+    addVectors: `with standing as (
+  select m.memory_id, m.expires_at from ${schema}.memories m
+  where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update
+),
+added as (
+  insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
+  select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
+  from unnest($7::text[]::uuid[], $8::text[]::smallint[], $9::text[]) as n(memory_id, ordinal, embedding)
+  join standing s on s.memory_id = n.memory_id
+  on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
+  returning memory_id
+),
+flagged as (
+  update ${schema}.memories m set embedded = true from (select distinct memory_id from added) a
+  where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = a.memory_id and not m.embedded
+    and exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3 and v.dimensions = $4::int)
+  returning m.memory_id
+)
+${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
+    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as ours from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
+    move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2
+returning pg_current_xact_id()::text as transaction`,
+    flag: `update ${schema}.memories m set embedded = true where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded`,
+    recount: `update ${schema}.bank_statistics s set embedded = s.memories where s.tenant_id = $1 and s.bank_id = $2`,
+    dropVectors: `with old as (
+  select e.memory_id, e.ordinal, e.model from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2 and e.model <> $3 limit $4::int
+),
+dropped as (
+  delete from ${schema}.embeddings e using old o
+  where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = o.memory_id and e.ordinal = o.ordinal and e.model = o.model returning e.memory_id
+)
+select count(*)::int as dropped from dropped`,
+  }
+}
