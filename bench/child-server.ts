@@ -55,15 +55,16 @@ export async function startChild (args: readonly string[], portVariable: string,
 /**
  * Starts the built gateway.
  * @param configuration a YAML text; without it the gateway has its defaults
+ * @param env what it gets beside that, such as DATABASE_URL
  */
-export async function startGateway (configuration?: string): Promise<ChildServer> {
+export async function startGateway (configuration?: string, env: Record<string, string> = {}): Promise<ChildServer> {
   if (!existsSync(GATEWAY)) throw new UnusableInput('dist/server.js does not exist: run `npm run build` first')
-  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT')
+  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT', env)
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   try {
     const path = join(folder, 'config.yaml')
     await writeFile(path, configuration)
-    return await startChild([GATEWAY], 'SERVICES_PORT', { SERVICES_CONFIG_PATH: path })
+    return await startChild([GATEWAY], 'SERVICES_PORT', { ...env, SERVICES_CONFIG_PATH: path })
   } finally {
     // The gateway reads its configuration once, before it listens.
     await rm(folder, { recursive: true, force: true })

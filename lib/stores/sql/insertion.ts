@@ -3,6 +3,7 @@ import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.j
 import { SqlError, type Param, type Queries } from './executor.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
+import { indexTerm } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /** Memories that one statement takes at most: a thousand postings weigh little, a hundred thousand hold up everybody else. */
@@ -126,10 +127,13 @@ function insertArrays (memories: readonly NewMemory[]): Param[] {
   const vectors = { ids: [] as string[], ordinals: [] as string[], texts: [] as string[] }
   for (const { memoryId, passages } of memories) {
     for (const [ordinal, { terms, length, vector }] of passages.entries()) {
-      for (const [term, weight] of terms) {
+      for (const [term, count] of terms) {
+        // As it will be stored, in 32 bits, of which too small and too large a number leave nothing to score by.
+        const weight = Math.fround(count)
+        if (!(weight > 0 && weight < Infinity)) continue
         postings.ids.push(memoryId)
         postings.ordinals.push(String(ordinal))
-        postings.terms.push(term)
+        postings.terms.push(indexTerm(term))
         postings.weights.push(String(weight))
         postings.lengths.push(String(length))
       }
@@ -153,7 +157,7 @@ function insertArrays (memories: readonly NewMemory[]): Param[] {
     memories.map(({ tokens }) => String(tokens)),
     memories.map(({ passages }) => `{${passages.map(({ start }) => start).join(',')}}`),
     memories.map(({ passages }) => `{${passages.map(({ end }) => end).join(',')}}`),
-    memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()]))])),
+    memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))])),
     memories.map(({ passages }) => String(passages.reduce((sum, { length }) => sum + length, 0))),
     memories.map((memory) => String(hasVectors(memory))),
     postings.ids, postings.ordinals, postings.terms, postings.weights, postings.lengths,

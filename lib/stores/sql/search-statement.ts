@@ -3,6 +3,7 @@ import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { filterConditions, memoryColumns, Parameters } from './fragments.js'
 import { bankParameters } from './rows.js'
+import { indexTerm } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /** Scores are rounded to it, so that memories of equal worth tie whatever the order in which their terms were summed. */
@@ -96,8 +97,7 @@ interface Shape {
  */
 function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): Strategy {
   const { schema, parameters, filters, unexpired } = shape
-  // No text has U+0000, so a term with it is one that no memory has, and has to stay one.
-  const list = parameters.bind(terms.map((term) => term.replaceAll('\u0000', '\u0001')))
+  const list = parameters.bind(terms.map(indexTerm))
   const saturation = `${parameters.bind(k1)}::float8`
   const normalisation = `${parameters.bind(b)}::float8`
   const score = `round(least(1, sum(

@@ -155,6 +155,19 @@ export function insertingContract (t: Test, open: OpenStore): void {
     }
   })
 
+  t.test('a text without a space, of any length, is stored, found by its word, and gone when it is forgotten', async (t) => {
+    const store = await open(t)
+    for (const word of ['a'.repeat(300), 'b'.repeat(10_000), '東'.repeat(3_000), 'é'.repeat(40_000)]) {
+      const memory = await newMemory(word, { chunkMaxCharacters: 50_000 })
+      await store.insert(home, [memory, await newMemory(`${word}x`, { chunkMaxCharacters: 50_000 })], NOW)
+      const [term] = memory.passages[0]!.terms.keys()
+      const found = async () => (await store.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: [term!], k1: 1, b: 0 } })).lexical!.some(({ memory: { memoryId } }) => memoryId === memory.memoryId)
+      t.ok(await found(), `${word.slice(0, 3)}… of ${word.length}`)
+      await store.remove(home, { kind: 'ids', memoryIds: [memory.memoryId] }, { now: NOW, dryRun: false, idLimit: 1 })
+      t.notOk(await found())
+    }
+  })
+
   t.test('a memory of 50,000 characters is one memory of many passages', async (t) => {
     const store = await open(t)
     const text = `${'The sea is wide. '.repeat(3_000).slice(0, 49_983)} Lighthouse ends.`
