@@ -55,6 +55,8 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
     // Our own answer while shutting down has the shape of every other error.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    // A store may have to migrate or to recover first; it bounds its own waits.
+    pluginTimeout: 0,
     requestTimeout: 60_000,
     http: { headersTimeout: 15_000, requireHostHeader: false },
     frameworkErrors: answerUnreadableUrl,

@@ -16,7 +16,7 @@ export interface MemoryOptions {
 }
 
 async function memory (app: FastifyInstance, { config, overrides }: MemoryOptions): Promise<void> {
-  const service = await createMemoryService(config, app.access, { warn: (message) => { app.log.warn(message) }, ...overrides })
+  const service = await createMemoryService(config, app.access, { warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) }, ...overrides })
   app.decorate('memory', service)
   // Runs when no request is left that could use it.
   app.addHook('onClose', async () => { await service.close() })

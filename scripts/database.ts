@@ -16,10 +16,10 @@ export interface Database {
 
 /**
  * The database that the configuration names, for a command beside the server. The store must be postgres or pglite; without a
- * configuration file it is postgres.
+ * configuration file it is postgres. MIGRATE_DATABASE_URL comes first: the role that owns the tables.
  * @throws ProviderError
  */
-export async function openDatabase ({ file, baseDirectory, database }: Config, { migrating = false } = {}): Promise<Database> {
+export async function openDatabase ({ file, baseDirectory, database }: Config): Promise<Database> {
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
   if (store === 'pglite') {
@@ -28,7 +28,7 @@ export async function openDatabase ({ file, baseDirectory, database }: Config, {
   }
   if (store !== 'postgres') throw new ProviderError(`vector_store: ${store} has no database; this command is for postgres and pglite`)
   const settings = postgresSettings(file.vector_store === undefined ? {} : config)
-  const url = migrating && database.migrateUrl !== undefined
+  const url = database.migrateUrl !== undefined
     ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
     : databaseUrl(settings, database.url)
   const executor = postgresExecutor(settings, url)

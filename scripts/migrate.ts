@@ -10,7 +10,7 @@ const USAGE = `npm run migrate
   Then builds the vector indexes of big banks, where there are any. May run beside servers and beside itself.`
 
 async function main (): Promise<void> {
-  const { executor, schema, indexes, name } = await openDatabase(loadConfig(process.env), { migrating: true })
+  const { executor, schema, indexes, name } = await openDatabase(loadConfig(process.env))
   try {
     const migrations = readMigrations()
     let applied = 0

@@ -14,7 +14,7 @@ import { ProgressBar } from './progress-bar.js'
 
 const USAGE = `npm run reembed -- [--bank BANK] [--tenant TENANT] [--batch N]
   Gives every memory a vector of the embedding provider of the configuration file (SERVICES_CONFIG_PATH), and moves banks to it that have
-  vectors of another. Banks stay in use meanwhile; start servers with the new provider when it is done. May be interrupted and run again.
+  vectors of another. As migrate it takes MIGRATE_DATABASE_URL first. Banks stay in use meanwhile; start servers with the new provider when it is done. May be interrupted and run again.
   --bank BANK      only this bank
   --tenant TENANT  only banks of this tenant
   --batch N        memories that are embedded at a time; default 64`

@@ -14,8 +14,17 @@ export function envExample (): string {
 ${entries.join('\n')}`
 }
 
-/** The text of `docs/configuration.md`. */
-export function configurationReference (): string {
+/** The settings of a registered provider, for a table of their own: this room does not know the providers. */
+export interface ProviderSettings {
+  /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
+  key: string
+  /** The registered name. */
+  name: string
+  schema: SchemaNode
+}
+
+/** The text of `docs/configuration.md`. @param providers those that have settings */
+export function configurationReference (providers: readonly ProviderSettings[] = []): string {
   return `\
 <!-- Written by scripts/write-config-docs.ts from lib/config. Change the sources, then run: npx tsx scripts/write-config-docs.ts -->
 
@@ -55,6 +64,18 @@ asked for. A variable that is not set, or empty, is an error. Keys are not repla
 | Key | Allowed | Meaning |
 |---|---|---|
 ${childrenOf(FileSchema, '').join('\n')}
+${providers.map(providerTable).join('')}`
+}
+
+function providerTable ({ key, name, schema }: ProviderSettings): string {
+  return `
+### ${key}: ${name}
+
+What \`${key}_config\` may hold with \`${key}: ${name}\`. Anything else is an error.
+
+| Key | Allowed | Meaning |
+|---|---|---|
+${childrenOf(schema, `${key}_config`).join('\n')}
 `
 }
 

@@ -32,8 +32,9 @@ export interface MemoryOverrides {
   store?: VectorStore
   embeddings?: EmbeddingProvider
   languageModel?: LanguageModel
-  /** Takes sentences for the operator's log. Default: they are dropped. */
+  /** Take sentences for the operator's log. Default: they are dropped. */
   warn?: (message: string) => void
+  info?: (message: string) => void
 }
 
 /** What the service is built from. */
@@ -81,7 +82,7 @@ export async function createMemoryService ({ file, baseDirectory, database = {} 
     ...(database.url !== undefined && { databaseUrl: database.url }),
   })
   try {
-    await store.start?.({ clock, warn: overrides.warn ?? (() => {}), ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
+    await store.start?.({ clock, warn: overrides.warn ?? (() => {}), info: overrides.info ?? (() => {}), ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
   } catch (error) {
     await store.close()
     throw error

@@ -154,8 +154,9 @@ export interface StoreStart {
   /** Absent when the semantic strategy is off: then no vectors come. */
   space?: EmbeddingSpace
   clock: Clock
-  /** For the operator's log. Never with content of a memory. */
+  /** For the operator's log, as `info`. Never with content of a memory. */
   warn: (message: string) => void
+  info?: (message: string) => void
 }
 
 /** The answer to a write, kept beside the work for a caller who asks again with the same idempotency key. */

@@ -1,11 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startServer } from '../helpers/server.js'
+import { DATABASE_URL, freshSchema } from '../helpers/sql-stores.js'
+
+const run = promisify(execFile)
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const files = readdirSync(`${ROOT}examples`).filter((name) => name.endsWith('.yaml'))
+const examples = readdirSync(`${ROOT}examples`).filter((name) => name.endsWith('.yaml'))
+/** Those that write somewhere, or need something, have tests of their own below. */
+const files = examples.filter((name) => !['compose.yaml', 'pglite.yaml', 'postgres.yaml'].includes(name))
 
 /** The variables of an example's own `Start:` line, as a user would copy it. */
 function environmentOf (file: string): Record<string, string> {
@@ -22,9 +31,54 @@ for (const file of files) {
   })
 }
 
+/** A folder with a copy of the examples in it, which goes when the test ends. */
+function copyOfExamples (t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-examples-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  cpSync(`${ROOT}examples`, join(folder, 'examples'), { recursive: true })
+  return folder
+}
+
+async function retain (url: string, content: string): Promise<number> {
+  const body = JSON.stringify({ bank_id: 'user-alice', content })
+  return (await fetch(`${url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status
+}
+
+async function contents (url: string): Promise<string[]> {
+  const { memories } = await (await fetch(`${url}/v1/banks/user-alice/memories`)).json() as { memories: Array<{ text: string }> }
+  return memories.map(({ text }) => text)
+}
+
+t.test('pglite.yaml keeps its memories over a killed process, in the folder beside the examples', async (t) => {
+  const cwd = copyOfExamples(t)
+  const first = await startServer(t, environmentOf('pglite.yaml'), { cwd })
+  t.equal(await retain(first.url, 'Alice drinks green tea.'), 200)
+  t.ok(existsSync(join(cwd, 'data/db')), 'the folder is where the file says')
+  first.process.kill('SIGKILL')
+  await first.ended
+  const second = await startServer(t, environmentOf('pglite.yaml'), { cwd })
+  t.same(await contents(second.url), ['Alice drinks green tea.'])
+})
+
+t.test('postgres.yaml is migrated and starts as it says', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+  const cwd = copyOfExamples(t)
+  const file = join(cwd, 'examples/postgres.yaml')
+  const shown = readFileSync(file, 'utf8')
+  writeFileSync(file, shown.replace('schema: memory_gateway', `schema: ${freshSchema(t)}`))
+  const { DATABASE_URL: shownUrl, ...rest } = environmentOf('postgres.yaml')
+  t.match(shown, `# First: DATABASE_URL=${shownUrl} SERVICES_CONFIG_PATH=${rest['SERVICES_CONFIG_PATH']} npm run migrate`)
+  const env = { ...rest, DATABASE_URL: DATABASE_URL ?? '' }
+  const { stdout } = await run(process.execPath, [`${ROOT}dist/scripts/migrate.js`], { cwd, env })
+  t.match(stdout, 'applied 0001_memories.sql')
+  const server = await startServer(t, env, { cwd })
+  t.equal((await fetch(`${server.url}/health`)).status, 200)
+  t.equal(await retain(server.url, 'Alice drinks green tea.'), 200)
+  t.same(await contents(server.url), ['Alice drinks green tea.'])
+})
+
 t.test('the list of examples names each of them', async (t) => {
   const list = readFileSync(`${ROOT}examples/README.md`, 'utf8')
-  for (const file of files) t.match(list, `](${file})`)
+  for (const file of examples) t.match(list, `](${file})`)
 })
 
 t.test('personal-assistant.yaml keeps users apart and lets support read', async (t) => {

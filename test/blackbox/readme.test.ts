@@ -37,9 +37,9 @@ t.test('every file that the README links to is there', async (t) => {
 })
 
 t.test('the README\'s table has a line for every dependency', async (t) => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as Record<string, Record<string, string>>
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as Record<string, Record<string, string>>
   const section = README.slice(README.indexOf('### Dependencies'))
-  for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })) {
     if (name !== '@types/node') t.match(section, new RegExp(`(^|[ |])${name.replaceAll('/', '\\/')}([, |]|$| \\()`, 'm'), name)
   }
 })

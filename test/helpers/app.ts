@@ -18,13 +18,20 @@ export interface TestApp {
   retain (bankId: string, content: string, more?: Record<string, unknown>, headers?: Record<string, string>): Promise<string>
 }
 
+/** With TEST_STORE=postgres every app that names no store has one on the database of TEST_DATABASE_URL. */
+async function defaultStore (t: Test, { file }: TestConfig): Promise<MemoryOverrides> {
+  if (process.env['TEST_STORE'] !== 'postgres' || file?.vector_store !== undefined) return {}
+  const { startablePostgresStore } = await import('./sql-stores.js')
+  return { store: startablePostgresStore(t) }
+}
+
 /** The whole gateway as it is served, on the in-memory store, with a standing clock and counted ids; closed when the test ends. */
 export async function testApp (t: Test, config: TestConfig = {}, overrides: MemoryOverrides = {}): Promise<TestApp> {
   const clock = testClock()
   const log: Array<Record<string, unknown>> = []
   const app = await buildApp(testConfig(config), {
     log: { stream: { write: (line) => { log.push(JSON.parse(line) as Record<string, unknown>) } } },
-    overrides: { clock, newId: countingIds(), ...overrides },
+    overrides: { clock, newId: countingIds(), ...await defaultStore(t, config), ...overrides },
   })
   t.teardown(async () => { await app.close() })
   await app.ready()

@@ -38,9 +38,29 @@ export function freshSchema (t: Test): string {
   return schema
 }
 
+/** An empty store on PostgreSQL, not started. */
+export function startablePostgresStore (t: Test, more: Partial<PostgresOptions> = {}): SqlVectorStore {
+  return new SqlVectorStore({ executor: new PostgresExecutor(postgresOptions(more)), schema: quoteSchema(freshSchema(t)), bootstrapSchema: true, sweepIntervalMs: 0 })
+}
+
 /** An empty store on PostgreSQL. */
 export async function postgresStore (t: Test, more: Partial<PostgresOptions> = {}): Promise<SqlVectorStore> {
-  const store = new SqlVectorStore({ executor: new PostgresExecutor(postgresOptions(more)), schema: quoteSchema(freshSchema(t)), bootstrapSchema: true, sweepIntervalMs: 0 })
+  const store = startablePostgresStore(t, more)
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
   return store
+}
+
+/** The URI of a database that no other test has and that has nothing in it; it is dropped when the test ends. */
+export async function freshDatabase (t: Test): Promise<string> {
+  const name = `test_${process.pid}_database_${++schemas}`
+  const administer = async (statement: string) => {
+    const sql = postgres(DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+    await sql.unsafe(statement)
+    await sql.end()
+  }
+  await administer(`create database ${name}`)
+  t.teardown(async () => { await administer(`drop database if exists ${name} with (force)`) })
+  const url = new URL(DATABASE_URL ?? '')
+  url.pathname = `/${name}`
+  return url.href
 }

@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { arrayElements, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
 export interface ConnectionOptions {
@@ -9,6 +10,22 @@ export interface ConnectionOptions {
   statementTimeoutMs: number
   /** The connection is a pooler's in transaction mode: no prepared statements, no settings of the session. */
   transactionPooler: boolean
+}
+
+/** The arrays that statements bind (text[]) and answer, by the numbers of their types. */
+const TEXTS = 1009
+const SMALLINTS = 1005
+const INTEGERS = 1007
+const REALS = 1021
+const DOUBLES = 1022
+const ARRAYS = {
+  texts: { to: TEXTS, from: [TEXTS], serialize: arrayText, parse: arrayElements },
+  numbers: {
+    to: INTEGERS,
+    from: [SMALLINTS, INTEGERS, REALS, DOUBLES],
+    serialize: arrayText,
+    parse: (text: string) => arrayElements(text).map((element) => element === null ? null : Number(element)),
+  },
 }
 
 /** How long a statement that was cancelled has to end before its connection is cut. */
@@ -30,6 +47,8 @@ export class Connection {
   readonly #sql: postgres.Sql
   readonly #connectMs: number
   readonly #prepare: boolean
+  /** What ends the waits that are under way. */
+  readonly #waits = new Set<(error: SqlError) => void>()
   #answered = false
   #lost = false
   #ended: Promise<void> | undefined
@@ -44,8 +63,16 @@ export class Connection {
       // The driver would end it between two statements of a transaction, of which it knows nothing.
       max_lifetime: null,
       prepare: !transactionPooler,
+      // The driver asks each new connection for the types of arrays, and nobody catches what that rejects with: a backend that is
+      // ended in the middle of it would end this process.
+      fetch_types: false,
+      types: ARRAYS,
       onnotice: () => {},
-      onclose: () => { this.#lost = true },
+      // The driver forgets a statement that it was given between the socket's error and its close.
+      onclose: () => {
+        this.#lost = true
+        for (const refuse of this.#waits) refuse(lost())
+      },
       connection: {
         application_name: 'memory-gateway',
         ...(!transactionPooler && {
@@ -72,10 +99,13 @@ export class Connection {
    */
   async ask<R extends object> (text: string, params: readonly Param[], limitMs: number): Promise<{ rows: R[], command: string }> {
     // The driver would open another connection, outside the transaction that was on this one.
-    if (this.#lost) throw new SqlError('connection', 'The connection to the database was lost')
+    if (this.#lost) throw lost()
     const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
     let timer: NodeJS.Timeout | undefined
+    let refuse!: (error: SqlError) => void
     const late = new Promise<never>((_resolve, reject) => {
+      refuse = reject
+      this.#waits.add(refuse)
       if (limitMs === 0) return
       const ms = limitMs + this.#connectMs
       timer = setTimeout(() => {
@@ -97,6 +127,7 @@ export class Connection {
       throw known
     } finally {
       clearTimeout(timer)
+      this.#waits.delete(refuse)
     }
   }
 
@@ -106,6 +137,10 @@ export class Connection {
     this.#ended ??= this.#sql.end({ timeout: seconds }).catch(() => {})
     await this.#ended
   }
+}
+
+function lost (): SqlError {
+  return new SqlError('connection', 'The connection to the database was lost')
 }
 
 /**

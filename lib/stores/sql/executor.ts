@@ -8,7 +8,8 @@ export type Param = string | number | boolean | null | ReadonlyArray<string | nu
 export interface Queries {
   /**
    * Runs one statement with parameters `$1`, `$2`, …
-   * @returns rows by column name; a statement casts what the drivers would read differently: bigint and numeric to float8 or int
+   * @returns rows by column name; a statement casts what the drivers would read differently: bigint and numeric to float8 or int, an array
+   * that may hold a null to JSON
    * @throws SqlError
    */
   query<R extends object> (text: string, params?: readonly Param[]): Promise<R[]>

@@ -65,10 +65,14 @@ export async function migrate (executor: Executor, schema: string, migrations: r
 
 async function applyNext (tx: Transaction, schema: string, migrations: readonly Migration[]): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
-  await tx.script(`create schema if not exists ${schema};
-    create table if not exists ${schema}.schema_migrations (
+  // Looked for first, because "if not exists" asks for the right to create it all the same.
+  const [found] = await tx.query<{ schema: boolean, ledger: boolean }>('select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger', [schema, `${schema}.schema_migrations`])
+  if (found?.schema !== true) await tx.script(`create schema ${schema}`)
+  if (found?.ledger !== true) {
+    await tx.script(`create table ${schema}.schema_migrations (
       version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now()
     )`)
+  }
   const [next] = pending(await readApplied(tx, schema), migrations)
   if (next === undefined) return undefined
   // The extension's types lie where the operator put them, which the path that the role came with says.

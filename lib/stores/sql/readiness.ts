@@ -30,12 +30,12 @@ export class Readiness {
   }
 
   /** @throws ProviderError for a database that does not fit, and with bootstrapSchema for one that does not answer */
-  async start ({ space, warn }: Pick<StoreStart, 'space' | 'warn'>): Promise<void> {
+  async start ({ space, warn, info = () => {} }: Pick<StoreStart, 'space' | 'warn' | 'info'>): Promise<void> {
     const { executor, schema, migrations, bootstrapSchema } = this.#options
     this.#space = space
     this.#warn = warn
     try {
-      if (bootstrapSchema) await migrate(executor, schema, migrations, (name) => { warn(`vector_store: applied the migration ${name}`) })
+      if (bootstrapSchema) await migrate(executor, schema, migrations, (name) => { info(`vector_store: applied the migration ${name}`) })
       await this.#check()
       this.#ready = true
     } catch (error) {

@@ -7,8 +7,8 @@ import { schemaCheck } from '../../schema-check.js'
 const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
 
 const shared = {
-  bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),
-  schema: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$', description: 'Schema of the tables. Default memory_gateway.' })),
+  bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),
+  schema: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$', 'x-allowed': 'of small letters, digits and _, at most 63, the first no digit', description: 'Schema of the tables. Default memory_gateway.' })),
   pool_max_waiting: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with Retry-After. Default 100.' })),
   pool_wait_ms: milliseconds(1, 60_000, 'Milliseconds that one may wait. Default 2000.'),
   statement_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a statement may take. Default 10000.'),

@@ -66,12 +66,12 @@ export class SqlVectorStore implements VectorStore {
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
   }
 
-  async start ({ space, clock, warn }: StoreStart): Promise<void> {
+  async start ({ space, clock, warn, info = () => {} }: StoreStart): Promise<void> {
     this.#space = space
     this.#warn = warn
-    await this.#readiness.start({ ...(space !== undefined && { space }), warn })
+    await this.#readiness.start({ ...(space !== undefined && { space }), warn, info })
     this.#sweeper.start(clock, warn)
-    this.#indexes?.start(space, warn)
+    this.#indexes?.start(space, { warn, info })
   }
 
   async health (): Promise<StoreHealth> {

@@ -50,11 +50,11 @@ export class VectorIndexes {
   }
 
   /** Looks at the banks now and then from here on. */
-  start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
+  start (space: EmbeddingSpace | undefined, { warn, info }: { warn: (message: string) => void, info: (message: string) => void }): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
     const look = () => {
-      this.#underWay ??= this.update(space, warn)
+      this.#underWay ??= this.update(space, info)
         .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
         .finally(() => { this.#underWay = undefined })
     }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { configurationReference, envExample } from '../../../lib/config/reference.js'
 import { FileSchema } from '../../../lib/config/schema.js'
 import { VARIABLES, type Variable } from '../../../lib/config/variables.js'
+import { PROVIDER_SETTINGS } from '../../../scripts/provider-settings.js'
 import { load, loadYaml } from './load-with.js'
 
 const root = new URL('../../../', import.meta.url)
@@ -10,7 +11,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const HINT = 'run: npx tsx scripts/write-config-docs.ts'
 
 await t.test('the committed files are what the generator makes', async (t) => {
-  t.equal(read('docs/configuration.md'), configurationReference(), HINT)
+  t.equal(read('docs/configuration.md'), configurationReference(PROVIDER_SETTINGS), HINT)
   t.equal(read('.env.example'), envExample(), HINT)
 })
 
@@ -42,6 +43,10 @@ await t.test('the reference has every variable and every key of the file', async
   for (const key of Object.keys(FileSchema.properties)) t.ok(text.includes(`| \`${key}\` |`), key)
   for (const key of ['banks.<id>.access[].permissions', 'sources.<id>.auth.timestamp_header', 'retrieval.bm25.k1', 'homeostasis.rate_limits.global_per_minute']) {
     t.ok(text.includes(`| \`${key}\` |`), key)
+  }
+  for (const { key, name, schema } of PROVIDER_SETTINGS) {
+    const table = text.slice(text.indexOf(`### ${key}: ${name}\n`)).split('\n### ')[0]!
+    for (const setting of Object.keys(schema.properties ?? {})) t.ok(table.includes(`| \`${key}_config.${setting}\` |`), `${name} ${setting}`)
   }
   t.notMatch(text, /undefined|\[object/)
 })

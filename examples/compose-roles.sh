@@ -1,0 +1,8 @@
+#!/bin/sh
+# For compose.yaml: the role that the gateway works with. It may read and write what the owner's migrations make, and change no schema.
+set -eu
+psql -v ON_ERROR_STOP=1 -v password="$(cat /run/secrets/server_password)" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'SQL'
+create role memory_server login password :'password';
+alter default privileges grant usage on schemas to memory_server;
+alter default privileges grant select, insert, update, delete on tables to memory_server;
+SQL
