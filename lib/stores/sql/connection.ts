@@ -50,6 +50,7 @@ export class Connection {
   /** What ends the waits that are under way. */
   readonly #waits = new Set<(error: SqlError) => void>()
   #answered = false
+  #keepsPlans = false
   #lost = false
   #ended: Promise<void> | undefined
 
@@ -89,6 +90,17 @@ export class Connection {
   /** Whether it can no longer be used. */
   get lost (): boolean {
     return this.#lost
+  }
+
+  /**
+   * Whether statements from here on are planned once or each time. The setting goes ahead of the next statement in one packet, so it costs no
+   * round trip; not to be changed within a transaction, whose rollback would take it back.
+   */
+  keepPlans (keep: boolean): void {
+    if (!this.#prepare || this.#lost || keep === this.#keepsPlans) return
+    this.#keepsPlans = keep
+    // What goes wrong here goes wrong with the connection, and with the statement behind it.
+    this.#sql.unsafe(`set plan_cache_mode = ${keep ? 'force_generic_plan' : 'force_custom_plan'}`).catch(() => {})
   }
 
   /**

@@ -21,7 +21,7 @@ export interface Executor extends Queries {
    * Like `query`, for a statement that only reads: it is asked once more when the connection was lost under it.
    * @throws SqlError
    */
-  read<R extends object> (text: string, params?: readonly Param[]): Promise<R[]>
+  read<R extends object> (text: string, params?: readonly Param[], options?: ReadOptions): Promise<R[]>
   /**
    * Runs the work in one transaction; it is rolled back when the work rejects. Inside, only `tx` may be used.
    * @throws SqlError, and whatever the work rejects with
@@ -31,6 +31,11 @@ export interface Executor extends Queries {
   maintain (text: string): Promise<void>
   /** Ends what is under way and lets the database go. A second call does nothing. */
   close (): Promise<void>
+}
+
+export interface ReadOptions {
+  /** Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default false. */
+  keepPlan?: boolean
 }
 
 export interface TransactionOptions {

@@ -1,5 +1,5 @@
 import { Connection } from './connection.js'
-import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions } from './executor.js'
+import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions } from './executor.js'
 import { Slots } from './slots.js'
 
 export interface PostgresOptions {
@@ -46,16 +46,16 @@ export class PostgresExecutor implements Executor {
   }
 
   async query<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
-    return await this.#query(text, params, false)
+    return await this.#query(text, params, {})
   }
 
-  async read<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
+  async read<R extends object> (text: string, params: readonly Param[] = [], { keepPlan = false }: ReadOptions = {}): Promise<R[]> {
     try {
-      return await this.#query(text, params, false)
+      return await this.#query(text, params, { keepPlan })
     } catch (error) {
       const lost = error instanceof SqlError && error.kind === 'connection' && error.code !== 'CONNECT_TIMEOUT'
       if (!lost || this.#closing !== undefined) throw error
-      return await this.#query(text, params, true)
+      return await this.#query(text, params, { keepPlan, fresh: true })
     }
   }
 
@@ -63,6 +63,7 @@ export class PostgresExecutor implements Executor {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
+      connection.keepPlans(false)
       await connection.ask(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
       let over = false
       const ask = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {
@@ -121,8 +122,11 @@ export class PostgresExecutor implements Executor {
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
-  async #query<R extends object> (text: string, params: readonly Param[], fresh: boolean): Promise<R[]> {
-    return await this.#withConnection(async (connection) => (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows, fresh)
+  async #query<R extends object> (text: string, params: readonly Param[], { fresh = false, keepPlan = false }: { fresh?: boolean, keepPlan?: boolean }): Promise<R[]> {
+    return await this.#withConnection(async (connection) => {
+      connection.keepPlans(keepPlan)
+      return (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows
+    }, fresh)
   }
 
   /** @param fresh on a connection that is opened for it: when one was lost, those that lie idle may be lost too */

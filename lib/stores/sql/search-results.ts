@@ -7,11 +7,10 @@ export interface CandidateRow extends MemoryRow {
   passage_starts: number[]
   passage_ends: number[]
   lexical_score: number | null
-  lexical_ordinals: number[] | null
-  lexical_scores: number[] | null
+  /** Ordinals of the best passages, then as many scores; null where there is only one. */
+  lexical_passages: number[] | null
   semantic_score: number | null
-  semantic_ordinals: number[] | null
-  semantic_scores: number[] | null
+  semantic_passages: number[] | null
   total: number
 }
 
@@ -20,8 +19,9 @@ export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], stra
   return rows.flatMap((row): Candidate[] => {
     const score = row[`${strategy}_score`]
     if (score === null) return []
-    const ordinals = row[`${strategy}_ordinals`] ?? [0]
-    const scores = row[`${strategy}_scores`] ?? [score]
+    const passages = row[`${strategy}_passages`] ?? [0, score]
+    const ordinals = passages.slice(0, passages.length / 2)
+    const scores = passages.slice(passages.length / 2)
     return [{
       bank,
       memory: toMemory(row),

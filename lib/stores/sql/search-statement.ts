@@ -11,7 +11,7 @@ const GRID = '1e12'
 /** Passages that a candidate names at most. */
 const MAX_PASSAGES = 3
 /** How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up to 1000). */
-const EF_FACTOR = 2
+const EF_FACTOR = 1.5
 const EF_LEAST = 100
 const EF_MOST = 1000
 
@@ -25,14 +25,16 @@ export interface SearchOptions {
 }
 
 export interface SearchStatement {
+  /** Whether one plan fits every bank: all but an indexed search look keys up. */
+  keepPlan?: boolean
   text: string
   values: readonly Param[]
 }
 
 /**
  * One bank's search as one statement, both strategies and every filter in it. Its rows are memories with `passage_starts`,
- * `passage_ends`, `lexical_score`, `lexical_ordinals` and `lexical_scores` (the best passages; null where there is only one, or where that
- * strategy did not find the memory), the same for `semantic_…`, and on every row `total`.
+ * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
+ * that strategy did not find the memory), the same for `semantic_…`, and on every row `total`.
  *
  * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up, whatever it
  * believes of the size of a bank; statistics of a young or fast-growing table would have it read the whole bank instead.
@@ -57,21 +59,22 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
     strategies.push(semanticStrategy(shape, semantic.vector, space, indexed ? limit : undefined))
   }
-  const columns = (['lexical', 'semantic'] as const).map((name) => strategies.some((strategy) => strategy.name === name)
-    ? `${name}.score as ${name}_score, ${name}_passages.ordinals as ${name}_ordinals, ${name}_passages.scores as ${name}_scores`
-    : `null::float8 as ${name}_score, null::int[] as ${name}_ordinals, null::float8[] as ${name}_scores`)
-  const text = `with ${strategies.map(({ parts }) => parts).join(',\n')},
-wanted as (${strategies.map(({ name }) => `select memory_id from ${name}`).join(' union ')})
+  const columns = (['lexical', 'semantic'] as const).map((name) => {
+    const strategy = strategies.find((one) => one.name === name)
+    return strategy === undefined
+      ? `null::float8 as ${name}_score, null::float8[] as ${name}_passages`
+      : `${name}.score as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > 1 then (${bestPassages(strategy.passages)}) end as ${name}_passages`
+  })
+  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
   (${totalOf(shape, words, semantic === undefined ? undefined : space)})::int as total
-from wanted w
+from ${strategies.map(({ name }) => name).join(' full join ')}${strategies.length > 1 ? ' on semantic.memory_id = lexical.memory_id' : ''}
 cross join lateral (
-  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = w.memory_id offset 0
-) m
-${strategies.map(({ name, passages }) => `left join ${name} on ${name}.memory_id = m.memory_id
-left join lateral (${bestPassages(name, passages)}) ${name}_passages on true`).join('\n')}`
-  return { text, values: parameters.values }
+  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+    and m.memory_id = ${strategies.length > 1 ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
+) m`
+  return { text, values: parameters.values, keepPlan: semantic === undefined || !indexed }
 }
 
 interface Strategy {
@@ -146,23 +149,24 @@ ${best('lexical', shape)}`,
 function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, limit: number | undefined): Strategy {
   const { schema, parameters, filters, unexpired } = shape
   const type = `halfvec(${Math.trunc(space.dimensions)})`
-  const query = `${parameters.bind(unitVectorText(vector))}::text::${type}`
+  // In a query of its own the text is read once, also by a plan that was made before it was known.
+  const query = `(select ${parameters.bind(unitVectorText(vector))}::text::${type})`
   const model = `${parameters.bind(space.model)}::text`
   const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${model}`
   const join = filters === '' ? '' : filteredMemories(shape, 'e')
   const neighbours = limit === undefined
     ? `select e.memory_id, e.embedding <=> ${query} as distance
   from ${schema}.embeddings e ${join}
-  where ${ours} and ${inSpace(schema, parameters, space)} and ${unexpired('e')}`
+  where ${ours} and (select ours from space) and ${unexpired('e')}`
     // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is decided before
     // that; so the statement needs no session of its own.
     : `select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${join}
-  where ${ours} and ${inSpace(schema, parameters, space)} and ${unexpired('e')}
-    and (select set_config('hnsw.ef_search', ${parameters.bind(String(Math.min(EF_MOST, Math.max(EF_LEAST, limit * EF_FACTOR))))}::text, true) <> ''
+  where ${ours} and (select ours from space) and ${unexpired('e')}
+    and (select set_config('hnsw.ef_search', ${parameters.bind(String(Math.min(EF_MOST, Math.max(EF_LEAST, Math.ceil(limit * EF_FACTOR)))))}::text, true) <> ''
       and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
   order by e.embedding::${type} <=> ${query}
-  limit ${parameters.bind(limit * EF_FACTOR)}::int`
+  limit ${parameters.bind(Math.ceil(limit * EF_FACTOR))}::int`
   return {
     name: 'semantic',
     parts: `neighbours as (
@@ -182,9 +186,12 @@ function similarity (distance: string): string {
 }
 
 /** Whether the bank's vectors are of the model that the query was embedded with; a bank that was moved to another is searched by words. */
-function inSpace (schema: string, parameters: Parameters, { model, dimensions }: EmbeddingSpace): string {
-  return `exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
-      and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int)`
+function spaceCte ({ schema, parameters }: Shape, { model, dimensions }: EmbeddingSpace): string {
+  return `space as materialized (
+  select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
+    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as ours
+),
+`
 }
 
 /** Leaves of the rows of `alias` those whose memory passes the filters. */
@@ -201,17 +208,16 @@ function best (name: Strategy['name'], { most }: Shape): string {
 )`
 }
 
-/** The passages of `m` to show; null for a memory of one passage, which is the usual kind and needs no second look. */
-function bestPassages (name: Strategy['name'], passages: string): string {
+/** The passages of `m` to show. */
+function bestPassages (passages: string): string {
   const order = 'order by s.score desc, s.ordinal'
-  return `select (array_agg(s.ordinal ${order}))[1:${MAX_PASSAGES}] as ordinals, (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] as scores
-  from (${passages}) s where cardinality(m.passage_starts) > 1 and ${name}.memory_id is not null`
+  return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
 /** Memories that a strategy found, whatever the limit: those with a term and those with a vector that pass the filters. */
-function totalOf ({ schema, parameters, filters, unexpired }: Shape, words: boolean, space: EmbeddingSpace | undefined): string {
+function totalOf ({ schema, filters, unexpired }: Shape, words: boolean, space: EmbeddingSpace | undefined): string {
   if (space === undefined) return 'select count(*) from lexical_found'
-  const embedded = inSpace(schema, parameters, space)
+  const embedded = '(select ours from space)'
   const byWords = words ? 'or m.memory_id in (select memory_id from lexical_found)' : ''
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`

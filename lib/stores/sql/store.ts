@@ -205,7 +205,7 @@ export class SqlVectorStore implements VectorStore {
       indexed: this.#indexes?.has(bank) ?? false,
       ...(this.#space !== undefined && { space: this.#space }),
     })
-    const rows = statement === undefined ? [] : await this.#ready(async () => await this.#executor.read<CandidateRow>(statement.text, statement.values))
+    const rows = statement === undefined ? [] : await this.#ready(async () => await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: statement.keepPlan === true }))
     return { lexical: toCandidates(bank, rows, 'lexical'), semantic: toCandidates(bank, rows, 'semantic'), total: rows[0]?.total ?? 0 }
   }
 

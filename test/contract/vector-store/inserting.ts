@@ -193,6 +193,7 @@ const UNUSUAL: Array<[word: string, text: string]> = [
   ['percent', '100% percent _under_ %s %d $1 $$ {0}'],
   ['drop', "'; DROP TABLE memories; --"],
   ['null', 'null'],
+  ['NULL', 'NULL'],
   ['tab', 'tab\there\r\nand a line\u2028separator\u0085and\u0001control'],
   ['combining', 'combining e\u0301 is not \u00e9'],
   ['astral', 'astral 𝕏 𠮷 \u{10ffff}'],

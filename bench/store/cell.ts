@@ -1,0 +1,119 @@
+import { performance } from 'node:perf_hooks'
+import { searchStatement } from '../../lib/stores/sql/search-statement.js'
+import type { SearchRequest, SearchResult } from '../../lib/stores/vector-store.js'
+import { mean, summarize } from '../percentiles.js'
+import { SPACE, type Strategy } from './data.js'
+import type { BenchDatabase, OpenStore } from './database.js'
+
+/** Calls of one kind before the other has its turn: noise of the machine hits both. */
+const TURN = 50
+
+export interface CellResult {
+  banks: string
+  strategy: Strategy
+  connections: number
+  searches: number
+  p50_ms: number
+  p95_ms: number
+  /** Processor time a search in the database's backends; null where it cannot be had. */
+  database_cpu_ms: number | null
+  /** The same in this process, all its threads together. */
+  gateway_cpu_ms: number
+  /** The statement by itself, without the store around it; null where only the store was measured. */
+  raw_p50_ms: number | null
+  raw_cpu_ms: number | null
+  /** Memories that a search found on average, whatever its limit. */
+  found: number
+}
+
+export interface CellOptions {
+  banks: string
+  strategy: Strategy
+  connections: number
+  /** The first of them only warm up. */
+  requests: readonly SearchRequest[]
+  warmUp: number
+}
+
+interface Tally {
+  durations: number[]
+  database: Array<number | undefined>
+  gateway: number[]
+}
+
+/** One kind of search at one number of connections. With a single one the raw statement is measured beside it. */
+export async function measureCell (database: BenchDatabase, { store, indexes }: OpenStore, options: CellOptions): Promise<CellResult> {
+  const { banks, strategy, connections, requests, warmUp } = options
+  const results: SearchResult[] = []
+  const search = async (request: SearchRequest) => { results.push(await store.search(request)) }
+  const raw = async (request: SearchRequest) => { await runRaw(database, request, indexes.has(request.banks[0]!)) }
+  const alone = connections === 1
+  await runAll(requests.slice(0, warmUp), connections, search)
+  if (alone) await runAll(requests.slice(0, warmUp), 1, raw)
+  results.length = 0
+  const [ofStore, ofRaw] = [tally(), tally()]
+  const measured = requests.slice(warmUp)
+  // The one that comes second finds the pages of its turn cached, so they change places.
+  for (let from = 0, turn = 0; from < measured.length; from += TURN, turn++) {
+    const part = measured.slice(from, from + TURN)
+    if (alone && turn % 2 === 1) await timed(database, 'raw', ofRaw, part, 1, raw)
+    await timed(database, 'store', ofStore, part, connections, search)
+    if (alone && turn % 2 === 0) await timed(database, 'raw', ofRaw, part, 1, raw)
+  }
+  const { p50, p95 } = summarize(ofStore.durations)
+  return {
+    banks,
+    strategy,
+    connections,
+    searches: measured.length,
+    p50_ms: p50,
+    p95_ms: p95,
+    database_cpu_ms: cpuEach(ofStore),
+    gateway_cpu_ms: ofStore.gateway.reduce((sum, value) => sum + value, 0) / measured.length,
+    raw_p50_ms: alone ? summarize(ofRaw.durations).p50 : null,
+    raw_cpu_ms: alone ? cpuEach(ofRaw) : null,
+    found: mean(results.map(({ total }) => total)),
+  }
+}
+
+/** The statement that the store makes of a search of one bank, and nothing else. */
+export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'schema'>, request: SearchRequest, indexed: boolean): Promise<Array<Record<string, unknown>>> {
+  const statement = searchStatement(request.banks[0]!, request, { schema, space: SPACE, indexed })
+  if (statement === undefined) return []
+  return [...await raw.unsafe<Array<Record<string, unknown>>>(statement.text, [...statement.values] as Parameters<typeof raw.unsafe>[1], { prepare: true })]
+}
+
+/** Processor time a call in the backends and in this process. */
+export async function timed<T> (database: BenchDatabase, of: 'store' | 'raw', into: Tally, items: readonly T[], connections: number, call: (item: T) => Promise<void>): Promise<void> {
+  const spent = await database.cpuMeter(of)
+  const before = process.cpuUsage()
+  into.durations.push(...await runAll(items, connections, call))
+  const { user, system } = process.cpuUsage(before)
+  into.gateway.push((user + system) / 1000)
+  into.database.push(spent())
+}
+
+export function tally (): Tally {
+  return { durations: [], database: [], gateway: [] }
+}
+
+/** @returns milliseconds of the backends a call; null where they cannot be had */
+export function cpuEach ({ durations, database }: Tally): number | null {
+  if (database.includes(undefined)) return null
+  return database.reduce<number>((sum, value) => sum + value!, 0) / durations.length
+}
+
+/** @returns the duration of each call, in milliseconds */
+async function runAll<T> (items: readonly T[], connections: number, call: (item: T) => Promise<void>): Promise<number[]> {
+  const durations: number[] = []
+  const queue = items.values()
+  const next = async () => {
+    for (const item of queue) {
+      const started = performance.now()
+      await call(item)
+      durations.push(performance.now() - started)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, next))
+  return durations
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { uuidv7Source } from '../../lib/ids.js'
+import type { BankKey } from '../../lib/identity/context.js'
+import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
+import { analyzeQuery, analyzeText } from '../../lib/text/analysis.js'
+import { Corpus, type Text } from '../http/corpus.js'
+import { seededRandom, type Random } from '../http/vocabulary.js'
+import { DIMENSIONS, VectorSource } from './vectors.js'
+
+export const SPACE: EmbeddingSpace = { model: 'bench', dimensions: DIMENSIONS }
+/** What the retriever asks of each strategy. */
+export const LIMIT = 100
+/** The instant of every memory and search, so that figures do not hang on the day. */
+export const NOW = Date.parse('2026-01-01T00:00:00Z')
+/** One memory in so many has a tag. */
+const TAGS = 10
+/** Texts of a bank that are kept to make queries of. */
+const KEPT_TEXTS = 500
+
+/** A bank that was filled: its name, and texts for queries. */
+export interface Bank {
+  key: BankKey
+  memories: number
+  texts: Text[]
+}
+
+/** An endless supply of memories of one passage, about 30 words each. */
+export class MemorySource {
+  readonly #corpus: Corpus
+  readonly #vectors: VectorSource
+  readonly #random: Random
+  readonly #newId = uuidv7Source(Date.now)
+  readonly #seed: number
+  #count = 0
+
+  constructor (seed: number) {
+    this.#seed = seed
+    this.#corpus = new Corpus(seed)
+    this.#vectors = new VectorSource(seed)
+    this.#random = seededRandom(seed)
+  }
+
+  /** @returns memories, some of whose texts are kept with the bank */
+  fill (bank: Bank, count: number): NewMemory[] {
+    return Array.from({ length: count }, () => {
+      const text = this.#corpus.text()
+      bank.memories += 1
+      if (bank.texts.length < KEPT_TEXTS) bank.texts.push(text)
+      return this.#memory(text.text)
+    })
+  }
+
+  #memory (text: string): NewMemory {
+    this.#count += 1
+    return {
+      memoryId: this.#newId(),
+      text,
+      tags: [`tag-${Math.floor(this.#random() * TAGS)}`],
+      metadata: { channel: 'bench' },
+      occurredAt: null,
+      retainedAt: NOW,
+      expiresAt: null,
+      documentId: null,
+      source: null,
+      tokens: Math.ceil(text.length / 4),
+      fingerprint: createHash('sha256').update(`${this.#seed} ${this.#count}`).digest('hex'),
+      passages: [{ start: 0, end: text.length, ...analyzeText(text), vector: this.#vectors.next() }],
+    }
+  }
+}
+
+export const STRATEGIES = ['hybrid', 'lexical', 'vector'] as const
+export type Strategy = typeof STRATEGIES[number]
+
+/** The filter that one memory in ten passes. */
+export const TENTH: Filters = { tags: { values: ['tag-0'], match: 'any' } }
+
+/**
+ * Searches of one strategy, each of four telling words of one of the bank's texts and a vector of its own.
+ * @param banks are asked in turn
+ */
+export function searches (banks: readonly Bank[], strategy: Strategy, count: number, { seed = 7, filters = {} }: { seed?: number, filters?: Filters } = {}): SearchRequest[] {
+  const corpus = new Corpus(seed)
+  const vectors = new VectorSource(seed)
+  return Array.from({ length: count }, (_, index): SearchRequest => {
+    const { key, texts } = banks[index % banks.length]!
+    const terms = analyzeQuery(corpus.query(texts))
+    const vector = vectors.next()
+    return {
+      banks: [key],
+      now: NOW,
+      filters,
+      limit: LIMIT,
+      ...(strategy !== 'vector' && { lexical: { terms, k1: 0.9, b: 0.3 } }),
+      ...(strategy !== 'lexical' && { semantic: { vector } }),
+    }
+  })
+}
+
+export function emptyBank (bankId: string): Bank {
+  return { key: { tenantId: null, bankId }, memories: 0, texts: [] }
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import postgres from 'postgres'
+import { quoteSchema } from '../../lib/stores/sql/migrations.js'
+import { PostgresExecutor } from '../../lib/stores/sql/postgres.js'
+import { SqlVectorStore } from '../../lib/stores/sql/store.js'
+import { VectorIndexes } from '../../lib/stores/sql/vector-indexes.js'
+import { cpuTimeMs } from '../http/cpu-time.js'
+import { NOW, SPACE } from './data.js'
+
+const MINUTE_MS = 60_000
+const RAW = 'memory-gateway-bench'
+const STORE = 'memory-gateway-bench-store'
+const NANOSECONDS_A_MS = 1e6
+
+export interface OpenStore {
+  store: SqlVectorStore
+  indexes: VectorIndexes
+}
+
+/** The bench's own schema in a database, and what works on it. */
+export class BenchDatabase {
+  /** Quoted. */
+  readonly schema: string
+  readonly version: string
+  /** One connection with the settings of the stores', for statements as they are. */
+  readonly raw: postgres.Sql
+  readonly #url: string
+  readonly #admin: postgres.Sql
+  readonly #stores: SqlVectorStore[] = []
+  #planning = { mode: 'auto', jit: 'off' }
+
+  private constructor (url: string, schema: string, version: string, admin: postgres.Sql) {
+    this.#url = url
+    this.schema = schema
+    this.version = version
+    this.#admin = admin
+    this.raw = connect(url, RAW)
+  }
+
+  /** The extension is made where it is missing, and stays: other schemas may have come to use it. */
+  static async create (url: string): Promise<BenchDatabase> {
+    const admin = connect(url, `${RAW}-admin`)
+    try {
+      await admin.unsafe('create extension if not exists vector')
+      const [row] = await admin.unsafe<Array<{ server: string, vector: string }>>(`select current_setting('server_version') as server, extversion as vector
+from pg_extension where extname = 'vector'`)
+      const schema = quoteSchema(`bench_${Date.now().toString(36)}`)
+      return new BenchDatabase(url, schema, `PostgreSQL ${row!.server.split(' ')[0]}, pgvector ${row!.vector}`, admin)
+    } catch (error) {
+      await admin.end()
+      throw error
+    }
+  }
+
+  /** @param indexFrom vectors from which on a bank gets an index, when the indexes are asked to look */
+  async open (connections: number, indexFrom: number): Promise<OpenStore> {
+    const url = new URL(this.#url)
+    // A parameter of the URI has the last word with the driver: the backends are told from those of a gateway on the same database.
+    url.searchParams.set('application_name', STORE)
+    const executor = new PostgresExecutor({
+      url: url.href,
+      poolSize: connections,
+      poolMaxWaiting: 100,
+      poolWaitMs: MINUTE_MS,
+      connectTimeoutMs: 5000,
+      statementTimeoutMs: MINUTE_MS,
+      bulkTimeoutMs: 5 * MINUTE_MS,
+      transactionPooler: false,
+    })
+    // With an interval of 0 it looks once, at the start, when there is nothing yet to build.
+    const indexes = new VectorIndexes({ executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0 })
+    const store = new SqlVectorStore({ executor, schema: this.schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0 })
+    this.#stores.push(store)
+    await store.start({ space: SPACE, clock: () => NOW, warn: () => {} })
+    const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as mode, current_setting(\'jit\') as jit')
+    this.#planning = row!
+    await this.planAsStores()
+    return { store, indexes }
+  }
+
+  /** Gives the raw connection the settings that the stores' connections have. */
+  async planAsStores (): Promise<void> {
+    const { mode, jit } = this.#planning
+    await this.raw.unsafe('select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit])
+  }
+
+  /** Runs a statement of the bench's own, of which nothing is measured. */
+  async run<R extends object> (text: string, values: Array<string | number> = []): Promise<R[]> {
+    return [...await this.#admin.unsafe(text, values)] as unknown as R[]
+  }
+
+  /** So that no figure hangs on when autovacuum came by. */
+  async settle (): Promise<void> {
+    const tables = await this.run<{ name: string }>('select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = \'r\'', [this.schema])
+    for (const { name } of tables) await this.run(`vacuum (analyze) ${this.schema}.${name}`)
+    await this.run('checkpoint').catch(() => {})
+  }
+
+  /**
+   * A reading of the processor time that the present backends of the stores, or of the raw connection, have used.
+   * @returns what was used since, in milliseconds; undefined where the database runs on another machine
+   */
+  async cpuMeter (of: 'store' | 'raw'): Promise<() => number | undefined> {
+    const rows = await this.run<{ pid: number, database: string }>(`select pid, datname as database from pg_stat_activity
+where datname = current_database() and application_name = $1 and backend_type = 'client backend'`, [of === 'store' ? STORE : RAW])
+    const pids = rows.every(({ pid, database }) => isBackend(pid, database)) ? rows.map(({ pid }) => pid) : []
+    const read = () => pids.map(processorMs)
+    const before = read()
+    return () => {
+      const spent = read().map((now, index) => now === undefined || before[index] === undefined ? undefined : now - before[index])
+      return spent.length === 0 || spent.includes(undefined) ? undefined : spent.reduce<number>((sum, value) => sum + value!, 0)
+    }
+  }
+
+  /** Ends every connection and drops the schema, unless it is to be kept. */
+  async close ({ keep }: { keep: boolean }): Promise<void> {
+    for (const store of this.#stores) await store.close()
+    await this.raw.end()
+    if (!keep) await this.run(`drop schema if exists ${this.schema} cascade`)
+    await this.#admin.end()
+  }
+}
+
+function connect (url: string, name: string): postgres.Sql {
+  return postgres(url, {
+    max: 1,
+    // A connection that is made anew has lost its settings.
+    max_lifetime: null,
+    onnotice: () => {},
+    connection: { application_name: name },
+  })
+}
+
+/** A process of this machine may by chance have the number that a backend has on another. */
+function isBackend (pid: number, database: string): boolean {
+  const title = readProc(pid, 'cmdline')
+  return title !== undefined && title.includes('postgres') && title.includes(database)
+}
+
+/** By the scheduler's clock, in nanoseconds, where there is one. */
+function processorMs (pid: number): number | undefined {
+  const scheduled = readProc(pid, 'schedstat')?.split(' ')[0]
+  return scheduled === undefined ? cpuTimeMs(pid) : Number(scheduled) / NANOSECONDS_A_MS
+}
+
+function readProc (pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import type { SearchRequest } from '../../lib/stores/vector-store.js'
+import { mean } from '../percentiles.js'
+import { runRaw } from './cell.js'
+import { searches, TENTH, type Bank } from './data.js'
+import type { BenchDatabase, OpenStore } from './database.js'
+
+const DEPTH = 10
+const QUERIES = 200
+
+export interface RecallResult {
+  filter: string
+  queries: number
+  /** The share of the ten nearest memories that the index finds among its first ten. */
+  recall_at_10: number
+  /** The same of the hundred that are asked for. */
+  recall_at_100: number
+}
+
+/** The vector part by its index against the same statement without it, which is exact. */
+export async function measureRecall (database: BenchDatabase, { store, indexes }: OpenStore, bank: Bank): Promise<RecallResult[]> {
+  if (!indexes.has(bank.key)) throw new Error('The big bank has no index')
+  const results: RecallResult[] = []
+  for (const [filter, filters] of [['none', {}], ['a tag of 10 %', TENTH]] as const) {
+    const shares: Array<{ ten: number, all: number }> = []
+    for (const request of searches([bank], 'vector', QUERIES, { seed: 11, filters })) {
+      const found = (await store.search(request)).semantic!.map(({ memory }) => memory.memoryId)
+      const exact = await exactly(database, request)
+      shares.push({ ten: share(found.slice(0, DEPTH), exact.slice(0, DEPTH)), all: share(found, exact) })
+    }
+    results.push({ filter, queries: QUERIES, recall_at_10: mean(shares.map(({ ten }) => ten)), recall_at_100: mean(shares.map(({ all }) => all)) })
+  }
+  return results
+}
+
+/** @returns the ids of the nearest memories, nearest first */
+async function exactly (database: BenchDatabase, request: SearchRequest): Promise<string[]> {
+  const rows = await runRaw(database, request, false)
+  return rows
+    .sort((a, b) => Number(b['semantic_score']) - Number(a['semantic_score']))
+    .map((row) => String(row['memory_id']))
+}
+
+function share (found: readonly string[], wanted: readonly string[]): number {
+  const present = new Set(found)
+  return wanted.filter((id) => present.has(id)).length / wanted.length
+}

@@ -1,0 +1,119 @@
+import { resolve } from 'node:path'
+import { inspect } from 'node:util'
+import t, { type Test } from 'tap'
+import { ProviderError } from '../../../../lib/providers.js'
+import { checkDatabaseUrl, databaseUrl, PgliteSettings, pgliteSettings, PostgresSettings, postgresSettings } from '../../../../lib/stores/sql/settings.js'
+
+const PASSWORD = 'hunter2-of-the-otter'
+const URI = `postgres://app:${PASSWORD}@db.example.org:5432/memories`
+
+/** The ProviderError that the call must throw: with this text, and without anything of these values. */
+function refused (t: Test, call: () => unknown, says: RegExp, secrets: readonly string[] = [PASSWORD]): void {
+  try {
+    call()
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    t.match(error.message, says)
+    for (const secret of secrets) t.notOk(inspect(error, { depth: 10, showHidden: true }).includes(secret), `${secret} is not shown`)
+    return
+  }
+  t.fail(`not refused: ${says.source}`)
+}
+
+/** For every key a value that is taken, both ends of its range, and values that are not. */
+const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }> = {
+  dsn: { good: [URI], bad: ['', 5432, null] },
+  bootstrap_schema: { good: [true, false], bad: ['true', 1, null] },
+  schema: { good: ['memory_gateway', '_a', 'a'.repeat(63)], bad: ['', 'Memory', '1st', 'a-b', 'a.b', 'a"b', 'a;drop', 'a'.repeat(64), 'a\n'] },
+  pool_max_waiting: { good: [0, 10_000], bad: [-1, 10_001, 1.5, '5'] },
+  pool_wait_ms: { good: [1, 60_000], bad: [0, 60_001, 1.5, '5'] },
+  statement_timeout_ms: { good: [10, 600_000], bad: [9, 600_001, 0, '5'] },
+  sweep_interval_ms: { good: [0, 86_400_000], bad: [-1, 86_400_001, '5'] },
+  pool_size: { good: [1, 500], bad: [0, 501, 1.5, '5'] },
+  connect_timeout_ms: { good: [100, 60_000], bad: [99, 60_001, '5'] },
+  bulk_timeout_ms: { good: [1000, 86_400_000], bad: [999, 86_400_001, '5'] },
+  transaction_pooler: { good: [true, false], bad: ['yes', 0] },
+  index_from: { good: [0, 1_000_000], bad: [-1, 1.5, '5'] },
+  index_limit: { good: [0, 1000], bad: [-1, 1001, 1.5, '5'] },
+}
+
+t.test('every key of postgres takes what it should and refuses the rest by its name', (t) => {
+  t.same(Object.keys(KEYS).sort(), Object.keys(PostgresSettings.properties).sort(), 'the table has every key')
+  for (const [key, { good, bad }] of Object.entries(KEYS)) {
+    for (const value of good) t.same(postgresSettings({ [key]: value }), { [key]: value }, `${key}: ${String(value)}`)
+    for (const value of bad) refused(t, () => postgresSettings({ [key]: value }), new RegExp(`^vector_store_config\\.${key}: `))
+  }
+  t.same(postgresSettings({}), {})
+  t.end()
+})
+
+t.test('what is refused is named and not shown, whatever key it was written under', (t) => {
+  refused(t, () => postgresSettings({ pool_size: URI }), /^vector_store_config\.pool_size: /)
+  refused(t, () => postgresSettings({ schema: `x${PASSWORD}` }), /^vector_store_config\.schema: /)
+  refused(t, () => postgresSettings({ dsn: [URI] }), /^vector_store_config\.dsn: /)
+  refused(t, () => postgresSettings({ dsn: { url: URI } }), /^vector_store_config\.dsn: /)
+  t.end()
+})
+
+t.test('an unknown key is refused by its name', (t) => {
+  refused(t, () => postgresSettings({ poolsize: PASSWORD }), /^vector_store_config\.poolsize: .*known key/)
+  refused(t, () => postgresSettings({ data_dir: '/data' }), /^vector_store_config\.data_dir: .*known key/, [])
+  refused(t, () => pgliteSettings({ data_dir: 'a', dsn: URI }, { baseDirectory: '/' }), /^vector_store_config\.dsn: .*known key/)
+  t.end()
+})
+
+t.test('several faults are told together', (t) => {
+  refused(t, () => postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI }), /pool_size.*; .*|bootstrap_schema/)
+  try {
+    postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI })
+  } catch (error) {
+    const { message } = error as Error
+    for (const key of ['pool_size', 'bootstrap_schema', 'dsm']) t.match(message, `vector_store_config.${key}: `)
+  }
+  t.end()
+})
+
+t.test('pglite needs its folder, which starts at the configuration file', (t) => {
+  const surroundings = { baseDirectory: resolve('/etc/gateway') }
+  t.equal(pgliteSettings({ data_dir: 'data' }, surroundings).data_dir, resolve('/etc/gateway/data'))
+  t.equal(pgliteSettings({ data_dir: resolve('/var/data') }, surroundings).data_dir, resolve('/var/data'))
+  refused(t, () => pgliteSettings({}, surroundings), /^vector_store_config\.data_dir: /)
+  for (const value of ['', 5, null]) refused(t, () => pgliteSettings({ data_dir: value }, surroundings), /^vector_store_config\.data_dir: /)
+  for (const key of Object.keys(PgliteSettings.properties).filter((name) => name !== 'data_dir')) {
+    const { good, bad } = KEYS[key]!
+    for (const value of good) t.same(pgliteSettings({ data_dir: 'a', [key]: value }, surroundings)[key as 'schema'], value)
+    for (const value of bad) refused(t, () => pgliteSettings({ data_dir: 'a', [key]: value }, surroundings), new RegExp(`vector_store_config\\.${key}: `))
+  }
+  t.end()
+})
+
+t.test('the URI is that of the settings, else that of the environment', (t) => {
+  const other = URI.replace('memories', 'others')
+  t.equal(databaseUrl({ dsn: URI }, other), URI)
+  t.equal(databaseUrl({}, other), other)
+  t.equal(databaseUrl({ dsn: URI }, undefined), URI)
+  refused(t, () => databaseUrl({}, undefined), /set DATABASE_URL, SERVICES_PG_DSN or vector_store_config\.dsn/)
+  t.end()
+})
+
+t.test('a URI has to say where the database is; what is wrong with it is told without its text', (t) => {
+  for (const good of [URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories', `${URI}?sslmode=require`]) {
+    t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
+  }
+  const bad = [
+    '', PASSWORD, `app:${PASSWORD}@db/memories`, `mysql://app:${PASSWORD}@db/memories`, `http://app:${PASSWORD}@db/memories`,
+    // No database, no host.
+    `postgres://app:${PASSWORD}@db`, `postgres://app:${PASSWORD}@db/`, `postgres:///memories?password=${PASSWORD}`,
+    `postgres://app:${PASSWORD}@db:port/memories`, `postgres://app:${PASSWORD}@db:99999/memories`,
+    // The driver does not know the parameter, and would look at the local machine.
+    `postgres:///memories?host=/run/${PASSWORD}`,
+  ]
+  for (const uri of bad) {
+    refused(t, () => checkDatabaseUrl(uri, 'MIGRATE_DATABASE_URL'), /^MIGRATE_DATABASE_URL: must be a connection URI with a host and a database/)
+    refused(t, () => databaseUrl({ dsn: uri }, URI), /^vector_store_config\.dsn: must be/)
+    refused(t, () => databaseUrl({}, uri), /^DATABASE_URL/)
+  }
+  refused(t, () => checkDatabaseUrl(`postgres://app:${PASSWORD}%@db/memories`, 'DATABASE_URL'), /^DATABASE_URL: a % in the user or the password must be written as %25/)
+  refused(t, () => checkDatabaseUrl(`postgres://${PASSWORD}%zz@db/memories`, 'DATABASE_URL'), /^DATABASE_URL: a % in the user/)
+  t.end()
+})
