@@ -9,8 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { UnusableInput } from './checked.js'
 
-const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
-const START_LIMIT_MS = 30_000
+export const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
+/** A database in the process may have to be made or recovered first. */
+const START_LIMIT_MS = 120_000
 
 export interface ChildServer {
   url: string
@@ -23,15 +24,16 @@ export interface ChildServer {
  * Starts a Node program that serves HTTP on the port of its environment variable `portVariable`, and waits until
  * GET /live answers 200. Its standard output goes to /dev/null, so its log costs what writing it costs.
  * @param env all the environment that it gets: nothing of the developer's own leaks into a figure
+ * @param output an open file for its standard output instead
  */
-export async function startChild (args: readonly string[], portVariable: string, env: Record<string, string> = {}): Promise<ChildServer> {
+export async function startChild (args: readonly string[], portVariable: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore'): Promise<ChildServer> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, args, { env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, args, { env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', output, 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${process.execPath} could not be started`)
   let complaints = ''
-  child.stderr.on('data', (data: Buffer) => { complaints += data.toString() })
+  child.stderr?.on('data', (data: Buffer) => { complaints += data.toString() })
   const ended = once(child, 'close')
   const kill = () => { child.kill('SIGKILL') }
   process.once('exit', kill)
@@ -56,15 +58,16 @@ export async function startChild (args: readonly string[], portVariable: string,
  * Starts the built gateway.
  * @param configuration a YAML text; without it the gateway has its defaults
  * @param env what it gets beside that, such as DATABASE_URL
+ * @param output an open file for its log
  */
-export async function startGateway (configuration?: string, env: Record<string, string> = {}): Promise<ChildServer> {
+export async function startGateway (configuration?: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore'): Promise<ChildServer> {
   if (!existsSync(GATEWAY)) throw new UnusableInput('dist/server.js does not exist: run `npm run build` first')
-  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT', env)
+  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT', env, output)
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   try {
     const path = join(folder, 'config.yaml')
     await writeFile(path, configuration)
-    return await startChild([GATEWAY], 'SERVICES_PORT', { ...env, SERVICES_CONFIG_PATH: path })
+    return await startChild([GATEWAY], 'SERVICES_PORT', { ...env, SERVICES_CONFIG_PATH: path }, output)
   } finally {
     // The gateway reads its configuration once, before it listens.
     await rm(folder, { recursive: true, force: true })

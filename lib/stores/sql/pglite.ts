@@ -15,11 +15,14 @@ export interface PgliteOptions {
   /** Calls that may wait for their turn, and how long. */
   maxWaiting: number
   waitMs: number
+  /** How long after its limit a statement may still have no answer before its thread is ended. Default 10000. */
+  graceMs?: number
 }
 
 /** How long what is under way has at the end, and the database then for its last checkpoint. */
 const CLOSE_MS = 5000
 const CHECKPOINT_MS = 10_000
+const GRACE_MS = 10_000
 
 const PROGRAM = new URL('./pglite-worker.mjs', import.meta.url)
 
@@ -49,7 +52,8 @@ export async function openPglite (options: PgliteOptions, program: URL = PROGRAM
 /**
  * PGlite in a thread of this process. It is one backend, so calls have it one after another, a transaction from its begin to its
  * end. It cannot cancel a statement either: one that takes too long keeps its turn until it is answered, though its caller has
- * been told, and others meet `busy` meanwhile.
+ * been told, and others meet `busy` meanwhile. One that is not answered even then, as where PostgreSQL finds no room for its log,
+ * never will be: the thread is ended, and the next call starts one that recovers.
  */
 class PgliteExecutor implements Executor {
   readonly #options: PgliteOptions
@@ -122,8 +126,18 @@ class PgliteExecutor implements Executor {
     try {
       return await work(ask)
     } finally {
-      void last.catch(() => {}).then(() => { end(); release() })
+      const watch = this.#watch(connected)
+      void last.catch(() => {}).then(() => { watch.over = true; clearTimeout(watch.timer); end(); release() })
     }
+  }
+
+  /** Ends the thread if the turn is not over in time. A database that is still opening, which it may take its time for, is left alone. */
+  #watch (connected: Promise<PgliteThread>): { over: boolean, timer?: NodeJS.Timeout } {
+    const watch: { over: boolean, timer?: NodeJS.Timeout } = { over: false }
+    void connected.then((thread) => {
+      if (!watch.over) watch.timer = setTimeout(() => { void thread.kill() }, this.#options.graceMs ?? GRACE_MS)
+    }, () => {})
+    return watch
   }
 
   /** @returns what to call when the turn is over */

@@ -56,6 +56,22 @@ t.test('starts a thread anew when one is lost', async (t) => {
   t.notOk((await readdir(directory)).includes('lock'))
 })
 
+t.test('ends a thread that does not answer at all, and starts another', async (t) => {
+  const program = join(root, 'hanging.mjs')
+  await writeFile(program, `
+    import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', ({ id, text }) => { if (text !== 'hang') parentPort.postMessage({ id, rows: [{ text }] }) })
+    parentPort.postMessage({ id: 0, rows: [] })
+  `)
+  const database = await openPglite({ ...LIMITS, timeoutMs: 20, graceMs: 20, dataDir: join(root, 'hanging') }, pathToFileURL(program))
+  t.teardown(async () => { await database.close() })
+  await t.rejects(database.query('hang'), { kind: 'timeout' })
+  t.same(await database.query('after'), [{ text: 'after' }])
+  await t.rejects(database.transaction(async (tx) => await tx.query('hang')), { kind: 'timeout' })
+  t.same(await database.query('after that'), [{ text: 'after that' }])
+  t.same(await database.query('and the one that answered is not ended'), [{ text: 'and the one that answered is not ended' }])
+})
+
 t.test('says what to install when PGlite is not there', async (t) => {
   const program = join(root, 'pglite-worker.mjs')
   await cp(new URL('../../../../lib/stores/sql/pglite-worker.mjs', import.meta.url), program)

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import type { Cluster } from './cluster.js'
+import { untilReady } from './gateway.js'
+import type { HttpClient } from './http-client.js'
+import type { Load } from './load.js'
+import type { RoundResult, Rounds } from './rounds.js'
+import type { SmallDisk } from './small-disk.js'
+import { BANK } from './writes.js'
+
+const RESTARTS = 5
+const TERMINATING_MS = 5000
+const TERMINATE_EVERY_MS = 20
+/** What the ballast leaves at first, for the tables to take, and then; and the writes that have to be refused: many use up the log too. */
+const FILLINGS = [{ leave: 4 * 1024 * 1024, refusals: 30 }, { leave: 0, refusals: 500 }]
+/** How long that may take. */
+const FILLING_LIMIT_MS = 60_000
+const RECALLS = 20
+/** How long a gateway may take to go on by itself. */
+const RECOVERY_LIMIT_MS = 60_000
+
+/** The database crashes under the load and comes back, several times; the gateway goes on. */
+export async function restartDatabase (rounds: Rounds, cluster: Cluster): Promise<RoundResult> {
+  return await fault(rounds, 'the database is restarted (-m immediate)', async (load) => {
+    const pauses: number[] = []
+    for (let time = 0; time < RESTARTS; time++) {
+      await rounds.whileLoaded(load)
+      await cluster.restartAtOnce()
+      pauses.push(await untilAcknowledged(load))
+    }
+    return `${RESTARTS} times; the first retain was acknowledged ${pauses.map((ms) => ms.toFixed(0)).join(', ')} ms after the database was back`
+  })
+}
+
+/** Backends that work on something are ended one after another. */
+export async function terminateBackends (rounds: Rounds, url: string): Promise<RoundResult> {
+  return await fault(rounds, 'backends are terminated in the middle of a statement', async (load) => {
+    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    let terminated = 0
+    try {
+      const until = performance.now() + TERMINATING_MS
+      while (performance.now() < until) {
+        const ended = await sql`select pg_terminate_backend(pid) from (
+          select pid from pg_stat_activity where application_name = 'memory-gateway' and state <> 'idle' order by random() limit 1
+        ) as one`
+        terminated += ended.length
+        await delay(TERMINATE_EVERY_MS)
+      }
+    } finally {
+      await sql.end()
+    }
+    await untilAcknowledged(load)
+    return `${terminated} in ${TERMINATING_MS / 1000} s`
+  })
+}
+
+/**
+ * The disk under the database fills up twice, and is given room again.
+ * @param revive what an operator does when the database has ended, if it has; says what was done
+ */
+export async function fillDisk (rounds: Rounds, disk: SmallDisk, revive: () => Promise<string> = async () => ''): Promise<RoundResult> {
+  return await fault(rounds, 'the disk is full', async (load) => {
+    const notes: string[] = []
+    for (const { leave, refusals } of FILLINGS) {
+      await rounds.whileLoaded(load)
+      const refused = load.count('refused')
+      await disk.fill(leave)
+      const filled = await until(() => load.count('refused') >= refused + refusals, FILLING_LIMIT_MS)
+      const recalls = await recallStatuses(rounds.gateway.client)
+      await disk.makeRoom()
+      const revived = await revive()
+      const ms = await untilAcknowledged(load)
+      notes.push(`${filled === undefined ? `fewer than ${refusals} refused; ` : ''}recall answered ${recalls} meanwhile; ${revived}acknowledged again ${ms.toFixed(0)} ms after the database had room`)
+    }
+    return notes.join('. ')
+  })
+}
+
+/** Something happens to the database under a load that goes on; then the gateway is killed too, and everything is looked at. */
+async function fault (rounds: Rounds, name: string, happen: (load: Load) => Promise<string>): Promise<RoundResult> {
+  const load = rounds.load(true)
+  await rounds.whileLoaded(load)
+  let note: string
+  let failure: string | undefined
+  try {
+    note = await happen(load)
+    await untilReady(rounds.gateway.client)
+    await rounds.whileLoaded(load)
+  } catch (error) {
+    note = 'see below'
+    failure = error instanceof Error ? error.message : String(error)
+  }
+  const result = await rounds.verify(name, load)
+  result.note = note
+  if (failure !== undefined) result.examples.push(`it did not go on by itself: ${failure}`)
+  return result
+}
+
+/** @returns milliseconds until a retain that began after now is acknowledged, or close to it */
+async function untilAcknowledged (load: Load): Promise<number> {
+  // Those that were under way at the fault do not count: each client may have had one.
+  const before = load.count('acknowledged') + load.clients
+  const waited = await until(() => load.count('acknowledged') > before, RECOVERY_LIMIT_MS)
+  if (waited === undefined) throw new Error(`no retain was acknowledged within ${RECOVERY_LIMIT_MS} ms`)
+  return waited
+}
+
+async function until (isSo: () => boolean, limitMs: number): Promise<number | undefined> {
+  const started = performance.now()
+  while (!isSo()) {
+    if (performance.now() - started > limitMs) return undefined
+    await delay(10)
+  }
+  return performance.now() - started
+}
+
+/** @throws for an answer that is neither 200 nor 503 */
+async function recallStatuses (client: HttpClient): Promise<string> {
+  const counts = new Map<number, number>()
+  for (let time = 0; time < RECALLS; time++) {
+    const { status, text } = await client.post('/v1/recall', { bank_id: BANK, query: 'meeting' })
+    if (status !== 200 && status !== 503) throw new Error(`a recall was answered ${status}: ${text.slice(0, 500)}`)
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+  return [...counts].map(([status, count]) => `${status} (${count} of ${RECALLS})`).join(' and ')
+}

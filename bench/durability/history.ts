@@ -1,0 +1,76 @@
+import { BATCH, isProperRefusal, type Write } from './writes.js'
+
+export interface Found {
+  memoryId: string
+  text: string
+  tags: string[]
+}
+
+export interface Check {
+  /** Memories of this round whose retain was answered 2xx. */
+  acknowledged: number
+  /** Memories of this round that are there, though no answer said so. */
+  unacknowledgedFound: number
+  /** Memories of this and every earlier round that were acknowledged, or were there once, and are not there as they were. */
+  lost: number
+  /** Memories beyond the first with the same content, or the same id. */
+  twice: number
+  /** Batches that are there in part. */
+  partial: number
+  /** Memories that nobody wrote. */
+  strange: number
+  /** Answers that are neither 2xx nor 503 nor 409 for a key in flight. */
+  wrongAnswers: number
+  refused: number
+  broken: number
+  /** What is wrong, for a look; the first of each. */
+  examples: string[]
+}
+
+/** What the clients of a run know: what was acknowledged, and what was read back once. */
+export class History {
+  readonly #written = new Set<string>()
+  /** Text by id. */
+  readonly #expected = new Map<string, string>()
+
+  /** Compares what was found with all that was ever acknowledged or found. */
+  check (writes: readonly Write[], found: readonly Found[]): Check {
+    const examples: string[] = []
+    const acknowledged = new Set<string>()
+    for (const { contents, outcome } of writes) {
+      for (const content of contents) this.#written.add(content)
+      if (outcome.state === 'acknowledged') contents.forEach((content, index) => { this.#expect(acknowledged, outcome.memoryIds[index]!, content, examples) })
+    }
+    const byId = new Map(found.map(({ memoryId, text }) => [memoryId, text]))
+    const byText = new Map(found.map(({ memoryId, text }) => [text, memoryId]))
+    const lost = [...this.#expected].filter(([id, text]) => byId.get(id) !== text)
+    const strange = found.filter(({ text }) => !this.#written.has(text))
+    const unacknowledged = new Set(writes.flatMap(({ contents }) => contents).filter((content) => byText.has(content) && !acknowledged.has(content)))
+    const partial = writes.filter(({ contents }) => ![0, BATCH].includes(contents.filter((content) => byText.has(content)).length) && contents.length === BATCH)
+    const wrong = writes.flatMap(({ outcome }) => outcome.state === 'refused' && !isProperRefusal(outcome.status, outcome.text) ? [outcome] : [])
+    if (lost[0] !== undefined) examples.push(`lost: ${lost[0].join(' ')}`)
+    if (strange[0] !== undefined) examples.push(`nobody wrote: ${strange[0].text}`)
+    if (partial[0] !== undefined) examples.push(`in part: ${partial[0].contents.join(' | ')}`)
+    if (wrong[0] !== undefined) examples.push(`answered ${wrong[0].status}: ${wrong[0].text.slice(0, 500)}`)
+    for (const { memoryId, text } of found) this.#expected.set(memoryId, text)
+    return {
+      acknowledged: acknowledged.size,
+      unacknowledgedFound: unacknowledged.size,
+      lost: lost.length,
+      twice: found.length - Math.min(byText.size, byId.size),
+      partial: partial.length,
+      strange: strange.length,
+      wrongAnswers: wrong.length,
+      refused: writes.filter(({ outcome }) => outcome.state === 'refused').length,
+      broken: writes.filter(({ outcome }) => outcome.state === 'broken').length,
+      examples,
+    }
+  }
+
+  #expect (acknowledged: Set<string>, memoryId: string, content: string, examples: string[]): void {
+    const known = this.#expected.get(memoryId)
+    if (known !== undefined && known !== content) examples.push(`one id for two contents: ${memoryId}`)
+    this.#expected.set(memoryId, content)
+    acknowledged.add(content)
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { HttpClient } from './http-client.js'
+import { BATCH, KINDS, send, type Contents, type Kind, type Planned, type Write } from './writes.js'
+
+/** How long a client waits that met an error and goes on. */
+const PAUSE_MS = 50
+
+export interface LoadOptions {
+  client: HttpClient
+  clients: number
+  round: number
+  contents: Contents
+  /** Whether clients go on after an error; otherwise they end with it, as the server has ended. */
+  persistent: boolean
+}
+
+/** Clients that retain without pause until they are told to stop, or the server is gone. */
+export class Load {
+  readonly writes: Write[] = []
+  readonly #options: LoadOptions
+  readonly #ended: Promise<unknown>
+  #stopped = false
+  #keys = 0
+
+  constructor (options: LoadOptions) {
+    this.#options = options
+    this.#ended = Promise.all(Array.from({ length: options.clients }, (_, index) => this.#run(KINDS[index % KINDS.length]!)))
+  }
+
+  async stop (): Promise<void> {
+    this.#stopped = true
+    await this.#ended
+  }
+
+  get clients (): number {
+    return this.#options.clients
+  }
+
+  count (state: Write['outcome']['state']): number {
+    return this.writes.filter(({ outcome }) => outcome.state === state).length
+  }
+
+  async #run (kind: Kind): Promise<void> {
+    const { client, round, persistent } = this.#options
+    for (let step = 0; !this.#stopped; step++) {
+      let planned = this.#plan(kind, step)
+      while (planned.length > 0) {
+        const writes = await Promise.all(planned.map(async (one) => await send(client, round, one)))
+        this.writes.push(...writes)
+        if (writes.every(({ outcome }) => outcome.state === 'acknowledged')) break
+        if (!persistent && writes.some(({ outcome }) => outcome.state === 'broken')) return
+        await delay(PAUSE_MS)
+        // What a client should do: the same again, with the same key, until it is answered.
+        planned = this.#stopped ? [] : planned.filter(({ key }, index) => key !== undefined && writes[index]!.outcome.state !== 'acknowledged')
+      }
+    }
+  }
+
+  /** What a client sends at a time. */
+  #plan (kind: Kind, step: number): Planned[] {
+    const { contents, round } = this.#options
+    const one = () => contents.several(1, round, kind)
+    const batch = () => contents.several(BATCH, round, kind)
+    if (kind === 'single') return [{ kind, contents: one() }]
+    if (kind === 'batch') return [{ kind, contents: batch() }]
+    if (kind === 'keyed') return [{ kind, contents: step % 2 === 0 ? one() : batch(), key: this.#key() }]
+    // The same from two at once: one memory, a batch forwards and backwards, and one request sent twice.
+    const shared = step % 3 === 0 ? one() : batch()
+    const twice = [{ kind, contents: shared }, { kind, contents: shared.toReversed() }]
+    if (step % 3 !== 2) return twice
+    const key = this.#key()
+    return [{ kind, contents: shared, key }, { kind, contents: shared, key }]
+  }
+
+  #key (): string {
+    return `round-${this.#options.round}-${++this.#keys}`
+  }
+}

@@ -1,0 +1,149 @@
+import { openSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { quoteSchema } from '../../lib/stores/sql/migrations.js'
+import { runBench } from '../run-bench.js'
+import { Cluster } from './cluster.js'
+import { fillDisk, restartDatabase, terminateBackends } from './faults.js'
+import type { Target } from './gateway.js'
+import { readOptions, USAGE, type Options } from './options.js'
+import { formatReport, isWhole, type Report, type StoreReport } from './report.js'
+import { isViolated, Rounds, type RoundResult } from './rounds.js'
+import { SmallDisk } from './small-disk.js'
+import { openDirectory, openUrl, tableFaults } from './tables.js'
+
+/** The schema that the gateway has when nothing is said. */
+const SCHEMA = 'memory_gateway'
+const DISK_MB = 256
+
+await runBench(async (args) => {
+  const options = readOptions(args)
+  const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-durability-'))
+  const report: Report = { bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [] }
+  for (const store of options.stores) report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
+  const json = JSON.stringify(report)
+  console.log(`${formatReport(report)}\n\n${json}`)
+  if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+  if (report.stores.every(isWhole)) await rm(folder, { recursive: true })
+  else {
+    process.exitCode = 1
+    console.error(`something is wrong; the data are left in ${folder}`)
+  }
+}, USAGE)
+
+async function ofPglite (options: Options, folder: string): Promise<StoreReport> {
+  const report: StoreReport = { store: 'pglite', rounds: [], faults: [], skipped: [], tableFaults: [] }
+  const run = async (directory: string, work: (rounds: Rounds) => Promise<void>) => {
+    await withRounds(onPglite(directory, folder), options, work)
+    const executor = await openDirectory(directory)
+    report.tableFaults.push(...await tableFaults(executor, quoteSchema(SCHEMA)))
+    await executor.close()
+  }
+  await run(join(folder, 'pglite'), async (rounds) => { await kills(rounds, options, report.rounds) })
+  if (!options.databaseFaults) return report
+  await onSmallDisk(join(folder, 'pglite-disk'), report, async (disk) => {
+    await run(join(disk.path, 'data'), async (rounds) => { report.faults.push(tell(await fillDisk(rounds, disk))) })
+  })
+  return report
+}
+
+async function ofPostgres (options: Options, folder: string): Promise<StoreReport> {
+  const report: StoreReport = { store: 'postgres', rounds: [], faults: [], skipped: [], tableFaults: [] }
+  const run = async (url: string, work: (rounds: Rounds) => Promise<void>) => {
+    const schema = `durability_${Date.now().toString(36)}`
+    await withRounds(onPostgres(url, schema, folder), options, work)
+    const executor = openUrl(url)
+    const faults = await tableFaults(executor, quoteSchema(schema))
+    report.tableFaults.push(...faults)
+    // What is wrong stays for a look.
+    if (faults.length === 0 && ![...report.rounds, ...report.faults].some(isViolated)) await executor.maintain(`drop schema ${quoteSchema(schema)} cascade`)
+    await executor.close()
+  }
+  const { url, pgBin } = options
+  if (pgBin === undefined) {
+    await run(url!, async (rounds) => { await kills(rounds, options, report.rounds) })
+    return report
+  }
+  const home = join(folder, 'postgres')
+  await mkdir(home)
+  await onCluster(pgBin, home, async (cluster) => {
+    await run(cluster.url, async (rounds) => {
+      await kills(rounds, options, report.rounds)
+      if (!options.databaseFaults) return
+      report.faults.push(tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)))
+    })
+  })
+  if (!options.databaseFaults) return report
+  await onSmallDisk(join(folder, 'postgres-disk'), report, async (disk) => {
+    await onCluster(pgBin, disk.path, async (cluster) => {
+      const revive = async () => {
+        if (await cluster.isRunning()) return 'the database had not ended; '
+        await cluster.start()
+        return 'the database had ended and was started by hand; '
+      }
+      await run(cluster.url, async (rounds) => { report.faults.push(tell(await fillDisk(rounds, disk, revive))) })
+    })
+  })
+  return report
+}
+
+async function kills (rounds: Rounds, options: Options, results: RoundResult[]): Promise<void> {
+  for (let round = 0; round < options.rounds; round++) results.push(tell(await rounds.kill()))
+}
+
+async function withRounds (target: Target, options: Options, work: (rounds: Rounds) => Promise<void>): Promise<void> {
+  const rounds = await Rounds.start(target, options)
+  try {
+    await work(rounds)
+  } finally {
+    await rounds.stop()
+  }
+}
+
+async function onCluster (bin: string, folder: string, work: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const cluster = await Cluster.create(bin, folder)
+  try {
+    await work(cluster)
+  } finally {
+    await cluster.stop()
+  }
+}
+
+async function onSmallDisk (path: string, report: StoreReport, work: (disk: SmallDisk) => Promise<void>): Promise<void> {
+  const disk = await SmallDisk.mount(path, DISK_MB)
+  if (typeof disk === 'string') {
+    report.skipped.push(`the disk is full: ${disk}`)
+    return
+  }
+  try {
+    await work(disk)
+  } finally {
+    await disk.unmount()
+  }
+}
+
+function onPglite (directory: string, folder: string): Target {
+  return { log: logIn(folder), configuration: configuration('pglite', { data_dir: directory }), env: {} }
+}
+
+function onPostgres (url: string, schema: string, folder: string): Target {
+  return { log: logIn(folder), configuration: configuration('postgres', { schema }), env: { DATABASE_URL: url } }
+}
+
+/** Errors alone; the file goes with the folder when there is nothing to look into. */
+function logIn (folder: string): number {
+  return openSync(join(folder, 'gateway.log'), 'a')
+}
+
+/** JSON is YAML. Vectors are made too, so that they are looked at. */
+function configuration (store: string, config: Record<string, string>): string {
+  return JSON.stringify({ vector_store: store, vector_store_config: config, retrieval: { weights: { semantic: 0.5 } } })
+}
+
+function tell (result: RoundResult): RoundResult {
+  const { name, acknowledged, unacknowledgedFound, lost, twice, restartMs, examples } = result
+  console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ${twice} twice, restart ${restartMs.toFixed(0)} ms`)
+  for (const example of examples) console.error(`  ${example.slice(0, 1000)}`)
+  return result
+}

@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util'
+import { checkDatabaseUrl } from '../../lib/stores/sql/settings.js'
+import { UnusableInput } from '../checked.js'
+
+export const USAGE = `npm run bench:durability -- [options]
+  --rounds N                      kills of the gateway on each store, 0 to 1000; default 10
+  --clients N                     that write at a time, 1 to 64; default 8
+  --store pglite|postgres|both    default pglite
+  --url URI                       PostgreSQL with pgvector whose role may create schemas; or --pg-bin
+  --pg-bin DIR                    of initdb, pg_ctl and postgres: the bench starts a cluster of its own
+  --database-faults               also ends the database and fills its disk; PostgreSQL needs --pg-bin
+  --seed N                        of the moments of the kills and of the samples; default 1
+  --json FILE                     also writes the figures there`
+
+const STORES = { pglite: ['pglite'], postgres: ['postgres'], both: ['pglite', 'postgres'] } as const
+
+export type StoreName = 'pglite' | 'postgres'
+
+export interface Options {
+  rounds: number
+  clients: number
+  stores: readonly StoreName[]
+  /** Connection URI; absent when the bench starts a cluster. */
+  url: string | undefined
+  pgBin: string | undefined
+  databaseFaults: boolean
+  seed: number
+  json: string | undefined
+}
+
+/** @throws UnusableInput for a value that cannot be used; parseArgs itself throws for an unknown option */
+export function readOptions (args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string', default: '10' },
+      clients: { type: 'string', default: '8' },
+      store: { type: 'string', default: 'pglite' },
+      url: { type: 'string' },
+      'pg-bin': { type: 'string' },
+      'database-faults': { type: 'boolean', default: false },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'string' },
+    },
+  })
+  const { store, url, 'pg-bin': pgBin, 'database-faults': databaseFaults } = values
+  if (!isStores(store)) throw new UnusableInput(`--store: found ${JSON.stringify(store)}, allowed are ${Object.keys(STORES).join(', ')}`)
+  const stores = STORES[store]
+  if (store !== 'pglite') {
+    if ((url === undefined) === (pgBin === undefined)) throw new UnusableInput('--store postgres needs one of --url and --pg-bin')
+    if (databaseFaults && pgBin === undefined) throw new UnusableInput('--database-faults ends the database, so PostgreSQL must be the bench\'s own: give --pg-bin')
+  }
+  return {
+    rounds: wholeNumber('--rounds', values.rounds, 0, 1000),
+    clients: wholeNumber('--clients', values.clients, 1, 64),
+    stores,
+    url: url === undefined ? undefined : checkUrl(url),
+    pgBin,
+    databaseFaults,
+    seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
+    json: values.json,
+  }
+}
+
+function isStores (name: string): name is keyof typeof STORES {
+  return Object.hasOwn(STORES, name)
+}
+
+function wholeNumber (option: string, text: string, least: number, most: number): number {
+  const number = Number(text)
+  if (!/^\d{1,10}$/.test(text) || number < least || number > most) {
+    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
+  }
+  return number
+}
+
+function checkUrl (url: string): string {
+  try {
+    return checkDatabaseUrl(url, '--url')
+  } catch (error) {
+    throw error instanceof Error ? new UnusableInput(error.message) : error
+  }
+}

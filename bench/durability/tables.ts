@@ -1,0 +1,49 @@
+import type { Executor } from '../../lib/stores/sql/executor.js'
+import { pgliteExecutor, postgresExecutor } from '../../lib/stores/sql/providers.js'
+
+/** Each counts what must not be: rows of one table that have none in another, and sums that are wrong. */
+const QUESTIONS: Record<string, string> = {
+  'memories without all of their postings': `select count(*)::int as count from SCHEMA.memories m
+left join (select tenant_id, bank_id, memory_id, count(distinct term) as terms from SCHEMA.postings group by tenant_id, bank_id, memory_id) p
+  using (tenant_id, bank_id, memory_id)
+where cardinality(m.terms) <> coalesce(p.terms, 0)`,
+  'postings without a memory': `select count(*)::int as count from SCHEMA.postings p
+where not exists (select from SCHEMA.memories m where m.tenant_id = p.tenant_id and m.bank_id = p.bank_id and m.memory_id = p.memory_id)`,
+  'memories without all of their vectors': `select count(*)::int as count from SCHEMA.memories m
+left join (select tenant_id, bank_id, memory_id, count(*) as vectors from SCHEMA.embeddings group by tenant_id, bank_id, memory_id) e
+  using (tenant_id, bank_id, memory_id)
+where m.embedded and cardinality(m.passage_starts) <> coalesce(e.vectors, 0)`,
+  'vectors without a memory': `select count(*)::int as count from SCHEMA.embeddings e
+where not exists (select from SCHEMA.memories m where m.tenant_id = e.tenant_id and m.bank_id = e.bank_id and m.memory_id = e.memory_id)`,
+  'banks whose counts are wrong': `select count(*)::int as count from (
+  select tenant_id, bank_id, count(*) as memories, count(*) filter (where embedded) as embedded, sum(cardinality(passage_starts)) as passages, round(sum(passages_length)) as length
+  from SCHEMA.memories group by tenant_id, bank_id
+) m full join (
+  select tenant_id, bank_id, sum(memories) as memories, sum(embedded) as embedded, sum(passages) as passages, round(sum(length)) as length
+  from SCHEMA.bank_statistics group by tenant_id, bank_id
+) s using (tenant_id, bank_id)
+where (m.memories, m.embedded, m.passages, m.length) is distinct from (s.memories, s.embedded, s.passages, s.length)`,
+}
+
+/**
+ * Looks at the tables themselves, once the gateway has stopped.
+ * @param schema quoted
+ * @returns what is wrong, in words
+ */
+export async function tableFaults (executor: Executor, schema: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const [what, question] of Object.entries(QUESTIONS)) {
+    const [row] = await executor.read<{ count: number }>(question.replaceAll('SCHEMA', schema))
+    if (row!.count > 0) faults.push(`${row!.count} ${what}`)
+  }
+  return faults
+}
+
+/** A connection of the bench's own to a data directory that no gateway has open. */
+export async function openDirectory (directory: string): Promise<Executor> {
+  return await pgliteExecutor({ data_dir: directory, statement_timeout_ms: 300_000 })
+}
+
+export function openUrl (url: string): Executor {
+  return postgresExecutor({ statement_timeout_ms: 300_000 }, url)
+}

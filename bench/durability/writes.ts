@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { checker } from '../checked.js'
+import { RetainAnswer, RetainBatchAnswer } from '../../lib/memory/schemas.js'
+import type { HttpClient } from './http-client.js'
+
+export const BANK = 'durability'
+export const BATCH = 5
+export const KINDS = ['single', 'batch', 'keyed', 'repeated'] as const
+export type Kind = typeof KINDS[number]
+
+/**
+ * What became of a request: its answer was 2xx (acknowledged), another one (refused), or it did not come (broken). Of what was not
+ * acknowledged the memories may be there or not.
+ */
+export type Outcome =
+  | { state: 'acknowledged', text: string, memoryIds: string[], replayed: boolean }
+  | { state: 'refused', status: number, text: string }
+  | { state: 'broken' }
+
+/** One retain, of one memory or of a batch. */
+export interface Write {
+  round: number
+  kind: Kind
+  contents: readonly string[]
+  key: string | undefined
+  outcome: Outcome
+}
+
+export interface Planned {
+  kind: Kind
+  contents: readonly string[]
+  key?: string
+}
+
+const readSingle = checker(RetainAnswer, 'the answer of a retain')
+const readBatch = checker(RetainBatchAnswer, 'the answer of a batch')
+const readProblem = checker(Type.Object({ code: Type.String() }), 'an error')
+
+export async function send (client: HttpClient, round: number, { kind, contents, key }: Planned): Promise<Write> {
+  const items = contents.map((content) => ({ content, tags: [kind] }))
+  const [path, body] = items.length === 1
+    ? ['/v1/retain', { bank_id: BANK, ...items[0] }] as const
+    : ['/v1/retain/batch', { bank_id: BANK, items }] as const
+  const headers = key === undefined ? {} : { 'idempotency-key': key }
+  const outcome = await client.post(path, body, headers).then(({ status, text, headers }): Outcome => {
+    if (status < 200 || status > 299) return { state: 'refused', status, text }
+    const parsed: unknown = JSON.parse(text)
+    const results = items.length === 1 ? [readSingle(parsed)] : readBatch(parsed).results
+    return { state: 'acknowledged', text, memoryIds: results.map(({ memory_id: id }) => id), replayed: headers['idempotent-replayed'] === 'true' }
+  }, (): Outcome => ({ state: 'broken' }))
+  return { round, kind, contents, key, outcome }
+}
+
+/** Whether a server that is overloaded, or without its database, may answer so: 503, and 409 while the first of two with one key is worked on. */
+export function isProperRefusal (status: number, text: string): boolean {
+  if (status === 503) return true
+  return status === 409 && readProblem(JSON.parse(text)).code === 'idempotency_key_in_flight'
+}
+
+const LETTERS = 'bcdfghjkmnpqrtvw'
+const WORD_LENGTH = 7
+
+/** A word that no other number has, and that no stemmer shortens. */
+export function wordOf (number: number): string {
+  let word = ''
+  for (let rest = number; word.length < WORD_LENGTH; rest = Math.floor(rest / LETTERS.length)) word += LETTERS[rest % LETTERS.length]!
+  return `z${word}k`
+}
+
+/** What the clients of a run write; every content has a word of its own. */
+export class Contents {
+  #made = 0
+
+  next (round: number, kind: Kind): string {
+    return `The ${kind} client of round ${round} wrote down ${wordOf(this.#made++)} after the meeting, and what was agreed there.`
+  }
+
+  several (count: number, round: number, kind: Kind): string[] {
+    return Array.from({ length: count }, () => this.next(round, kind))
+  }
+}
+
+export function ownWord (content: string): string {
+  return / wrote down (\w+) /.exec(content)?.[1] ?? content
+}
