@@ -1,0 +1,61 @@
+import t from 'tap'
+import { makeStatements } from '../../../../lib/stores/sql/statements.js'
+import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
+import { RECEIPT_LIFETIME_MS, type InsertOutcome } from '../../../../lib/stores/vector-store.js'
+import { bank, lexical, texts } from '../../../contract/vector-store/setup.js'
+import { newMemory, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+
+const database = await sqlDatabase(t)
+
+t.test('what has expired is taken away for good, in every bank, and nothing else', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const banks = [bank('one'), bank('two'), bank('one', 'acme')]
+  for (const key of banks) {
+    await store.insert(key, [
+      await newMemory('a brief apple', { expiresAt: NOW + 10, vectors: [[1, 0, 0, 0]] }),
+      await newMemory('a longer apple', { expiresAt: NOW + 20, vectors: [[1, 0, 0, 0]] }),
+      await newMemory('a lasting apple', { vectors: [[1, 0, 0, 0]] }),
+    ], NOW)
+  }
+  const rows = async (table: string) => (await database.read<{ count: number }>(`select count(*)::int as count from ${schema}.${table}`))[0]!.count
+  const postings = await rows('postings')
+  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  await sweeper.sweep(NOW + 9)
+  t.equal(await rows('memories'), 9)
+  await sweeper.sweep(NOW + 10)
+  t.strictSame([await rows('memories'), await rows('embeddings'), await rows('postings')], [6, 6, postings * 2 / 3])
+  for (const key of banks) t.strictSame(texts(await lexical(store, [key], 'apple', { now: NOW + 10 })), ['a longer apple', 'a lasting apple'])
+  await sweeper.sweep(NOW + 10)
+  t.strictSame(await database.read(`select sum(memories)::int as memories, sum(expiring)::int as expiring, sum(embedded)::int as embedded from ${schema}.bank_statistics`), [{ memories: 6, expiring: 3, embedded: 6 }])
+})
+
+t.test('receipts go when their time is over', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const receipt = (key: string) => ({ key, requestFingerprint: 'f', answer: (outcomes: InsertOutcome[]) => JSON.stringify(outcomes) })
+  await store.insert(bank('one'), [await newMemory('first')], NOW, receipt('first'))
+  await store.insert(bank('one'), [await newMemory('second')], NOW + 1, receipt('second'))
+  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  await sweeper.sweep(NOW + RECEIPT_LIFETIME_MS)
+  t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
+})
+
+t.test('tables are vacuumed when enough has changed, where nobody else does it', async (t) => {
+  const schema = schemaIn(t, database)
+  await storeIn(database, { schema })
+  const maintained: string[] = []
+  const executor = { ...database, read: database.read.bind(database), query: database.query.bind(database), transaction: database.transaction.bind(database), close: async () => {}, maintain: async (text: string) => { maintained.push(text); await database.maintain(text) } }
+  const options = { executor, schema, statements: makeStatements(schema), intervalMs: 0 }
+  const [ours, theirs] = [new Sweeper({ ...options, vacuum: true }), new Sweeper({ ...options, vacuum: false })]
+  for (const sweeper of [ours, theirs]) sweeper.noteChanges(499)
+  for (const sweeper of [ours, theirs]) await sweeper.sweep(NOW)
+  t.strictSame(maintained, [])
+  for (const sweeper of [ours, theirs]) sweeper.noteChanges(1)
+  for (const sweeper of [ours, theirs]) await sweeper.sweep(NOW)
+  t.strictSame(maintained.slice(0, 2), [`vacuum (analyze) ${schema}.memories`, `vacuum (analyze) ${schema}.postings`])
+  const once = maintained.length
+  await ours.sweep(NOW)
+  t.equal(maintained.length, once)
+})

@@ -1,0 +1,91 @@
+import t, { type Test } from 'tap'
+import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
+import type { NewMemory } from '../../../../lib/stores/vector-store.js'
+import { bank, REMOVE } from '../../../contract/vector-store/setup.js'
+import { newMemory, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
+
+const database = await sqlDatabase(t)
+
+async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const make = (more: Partial<VectorIndexesOptions> = {}) => new VectorIndexes({ executor: database, schema, from: 20, most: 2, build: true, intervalMs: 0, ...options, ...more })
+  return {
+    store,
+    make,
+    fill: async (name: string, count: number, tenantId: string | null = null): Promise<NewMemory[]> => {
+      const memories = await Promise.all(Array.from({ length: count }, async (_, index) => (
+        await newMemory(`memory ${index} of ${name}`, { vectors: [[1, index, 0, 0]], tags: index % 2 === 0 ? ['even'] : [] })
+      )))
+      await store.insert(bank(name, tenantId), memories, NOW)
+      return memories
+    },
+    indexes: async () => (await database.read<{ name: string, definition: string }>(
+      'select indexname as name, indexdef as definition from pg_indexes where schemaname = $1 and indexname like $2 order by 1', [schema.slice(1, -1), 'embeddings_hnsw_%'],
+    )),
+    schema,
+  }
+}
+
+t.test('only the biggest banks have an index, each over its own vectors', async (t) => {
+  const { fill, make, indexes } = await setUp(t)
+  await fill('small', 19)
+  await fill('big', 30)
+  await fill('bigger', 40, 'it\'s a \\ tenant')
+  await fill('third', 25)
+  const vectorIndexes = make()
+  const told: string[] = []
+  await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
+  t.strictSame(told, [40, 30].map((count) => `vector_store: building the vector index of a bank of ${count} vectors`), 'the two biggest, no more than that')
+  t.strictSame([bank('small'), bank('big'), bank('bigger', 'it\'s a \\ tenant'), bank('bigger'), bank('third')].map((key) => vectorIndexes.has(key)), [false, true, true, false, false])
+  for (const { definition } of await indexes()) t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
+  await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
+  t.equal(told.length, 2, 'nothing is built twice')
+  t.notOk(make().has(bank('big')), 'what nobody has looked at is searched exactly')
+})
+
+t.test('a bank with an index is searched through it, under filters too, and finds what an exact search finds', async (t) => {
+  const { fill, make, store, schema } = await setUp(t)
+  const memories = await fill('big', 60)
+  const vectorIndexes = make()
+  await vectorIndexes.update(CONTRACT_SPACE, () => {})
+  const { SqlVectorStore } = await import('../../../../lib/stores/sql/store.js')
+  const indexed = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0, indexes: vectorIndexes })
+  await indexed.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
+  for (const filters of [{}, { tags: { values: ['even'], match: 'any' as const } }]) {
+    const request = { banks: [bank('big')], now: NOW, filters, limit: 5, semantic: { vector: Float32Array.of(1, 30.2, 0, 0) } }
+    t.strictSame(await indexed.search(request), await store.search(request))
+  }
+  await store.remove(bank('big'), { kind: 'ids', memoryIds: [memories[30]!.memoryId] }, REMOVE)
+  const [first] = (await indexed.search({ banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: Float32Array.of(1, 30, 0, 0) } })).semantic!
+  t.ok(first !== undefined && first.memory.memoryId !== memories[30]!.memoryId, 'what is forgotten is not found')
+})
+
+t.test('a bank loses its index when it is clearly smaller than those that get one, and without leave to build nothing changes', async (t) => {
+  const { fill, make, store, indexes } = await setUp(t)
+  const memories = await fill('big', 24)
+  await make({ build: false }).update(CONTRACT_SPACE, () => {})
+  t.equal((await indexes()).length, 0)
+  await make().update(CONTRACT_SPACE, () => {})
+  const used = make({ build: false })
+  await used.update(CONTRACT_SPACE, () => {})
+  t.ok(used.has(bank('big')), 'an index that another built is used')
+  const forget = async (from: number, to: number) => { await store.remove(bank('big'), { kind: 'ids', memoryIds: memories.slice(from, to).map(({ memoryId }) => memoryId) }, REMOVE) }
+  await forget(0, 10)
+  await make().update(CONTRACT_SPACE, () => {})
+  t.equal((await indexes()).length, 1, '14 of 20')
+  await forget(10, 20)
+  const last = make()
+  await last.update(CONTRACT_SPACE, () => {})
+  t.equal((await indexes()).length, 0, '4 of 20')
+  t.notOk(last.has(bank('big')))
+})
+
+t.test('with index_from 0 no bank has one', async (t) => {
+  const { fill, make, indexes } = await setUp(t, { from: 0 })
+  await fill('big', 30)
+  await make().maintain(() => {})
+  t.equal((await indexes()).length, 0)
+})
