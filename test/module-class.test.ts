@@ -9,7 +9,7 @@ const STORES = './test/fixtures/journal-store.mjs'
 const EMBEDDINGS = './test/fixtures/concept-embeddings.mjs'
 const MODELS = './test/fixtures/language-models.mjs'
 /** What the fixtures' errors say, which is for the log alone. */
-const CAUSE = /internal|sk-secret|postgres|ECONNREFUSED|429|401/
+const CAUSE = /internal|sk-secret|postgres|ECONNREFUSED|\b(429|401)\b/
 
 vectorStoreContract('a store from a file', async () => await makeProvider(vectorStores, `${STORES}:JournalStore`, {}, process.cwd()))
 
