@@ -45,8 +45,9 @@ create table memories (
   unique (tenant_id, bank_id, fingerprint)
 );
 
--- Lists and exports run along it, and so does the list of banks.
-create index memories_by_age on memories (tenant_id, bank_id, retained_at, memory_id) include (expires_at);
+-- Lists and exports run along it, and so does the list of banks. The id is no key here, or the planner would take this index for
+-- one to look ids up in as long as it knows nothing of the table.
+create index memories_by_age on memories (tenant_id, bank_id, retained_at) include (memory_id, expires_at);
 create index memories_expiring on memories (tenant_id, bank_id, expires_at) where expires_at is not null;
 
 -- The inverted index: one row for each term of each passage.

@@ -71,27 +71,29 @@ export class IdempotencyLedger {
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const answer = await this.#durably(id, idempotency, context, bankId, work)
-      this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
+      const { answer, replayed } = await this.#durably(id, idempotency, context, bankId, work)
+      // A replayed one is older than now, by how much the store knows.
+      if (!replayed) this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
     }
   }
 
-  async #durably<T> (id: string, { fingerprint, onReplay }: IdempotencyKey, context: RequestContext, bankId: string, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<T> {
-    if (this.#store.findReceipt === undefined) return await work(() => undefined)
+  async #durably<T> (id: string, { fingerprint, onReplay }: IdempotencyKey, context: RequestContext, bankId: string, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<{ answer: T, replayed: boolean }> {
+    if (this.#store.findReceipt === undefined) return { answer: await work(() => undefined), replayed: false }
     const key = createHash('sha256').update(id).digest('hex')
     const find = async (): Promise<KeptReceipt | undefined> => await guarded(async () => await this.#store.findReceipt!(bankOf(context, bankId), key, this.#clock()))
-    const replay = (receipt: KeptReceipt): T => {
+    const replay = (receipt: KeptReceipt): { answer: T, replayed: boolean } => {
       requireSame(receipt.requestFingerprint, fingerprint)
       onReplay?.()
-      return JSON.parse(receipt.answer) as T
+      return { answer: JSON.parse(receipt.answer) as T, replayed: true }
     }
     const earlier = await find()
     if (earlier !== undefined) return replay(earlier)
     try {
-      return await work((toAnswer) => ({ key, requestFingerprint: fingerprint, answer: (outcome) => JSON.stringify(toAnswer(outcome)) }))
+      const answer = await work((toAnswer) => ({ key, requestFingerprint: fingerprint, answer: (outcome) => JSON.stringify(toAnswer(outcome)) }))
+      return { answer, replayed: false }
     } catch (error) {
       // Another process has worked on the same request meanwhile.
       const first = error instanceof ReceiptTaken ? await find() : undefined

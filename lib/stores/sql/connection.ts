@@ -81,6 +81,8 @@ export class Connection {
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
           // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
           plan_cache_mode: 'force_custom_plan',
+          // No statement on a bank should read other banks, which a plan for a bank of unknown size may think cheaper.
+          enable_seqscan: false,
           jit: false,
         }),
       },

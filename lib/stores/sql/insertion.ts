@@ -8,10 +8,7 @@ import { unitVectorText } from './vectors.js'
 
 /** Memories that one statement takes at most: a thousand postings weigh little, a hundred thousand hold up everybody else. */
 const CHUNK = 500
-/** How often a memory is tried anew whose twin went away between two looks. */
-const ATTEMPTS = 5
-
-/** What a write adds to a bank's statistics. */
+/** What a write adds to a bank's statistics; less than 0 for what it removes. */
 export interface Counts {
   memories: number
   embedded: number
@@ -19,6 +16,8 @@ export interface Counts {
   passages: number
   length: number
 }
+
+export const NO_COUNTS: Readonly<Counts> = { memories: 0, embedded: 0, expiring: 0, passages: 0, length: 0 }
 
 interface InsertedRow {
   stored: boolean
@@ -37,7 +36,7 @@ interface StandingRow {
 
 export interface Insertion {
   outcomes: InsertOutcome[]
-  /** Of what was stored. */
+  /** Of what was stored, less the expired memories that made way. */
   counts: Counts
   /** Memories that came with vectors and were stored without: their bank is of another model. */
   unembedded: number
@@ -53,65 +52,67 @@ export interface InsertionOptions {
   counted: boolean
 }
 
-/** Stores what is new, and finds out what each repeat repeats. An expired memory does not keep its fingerprint or its id. */
+/**
+ * Stores what is new, and finds out what each repeat repeats. Uncounted, in a transaction, expired memories make way first; all rows
+ * are then taken in the order of their fingerprints, so that two batches never wait for each other.
+ * @throws SqlError 40001 when a twin went away between two looks: nothing is wrong, and the work is to be done anew, in a transaction
+ */
 export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
-  const { statements, bank, now, shard } = options
+  const { statements, bank, now, counted } = options
   const outcomes = new Array<InsertOutcome>(memories.length)
-  const insertion: Insertion = { outcomes, counts: { memories: 0, embedded: 0, expiring: 0, passages: 0, length: 0 }, unembedded: 0 }
+  const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
-  // All batches meet shared memories in the same order, over their chunks too.
-  let open = memories.map((memory, index) => ({ memory, index }))
+  if (!counted) {
+    const removed = await queries.query<Counts>(statements.removeUncounted.expired, [
+      ...key, now, memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint),
+    ])
+    addCounts(insertion.counts, removed[0]!)
+  }
+  const ordered = memories.map((memory, index) => ({ memory, index }))
     .sort((a, b) => a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index)
-  for (let attempt = 0; open.length > 0; attempt++) {
-    if (attempt === ATTEMPTS) throw new SqlError('statement', 'Memories came and went too fast to be stored')
-    const repeats: typeof open = []
-    for (let start = 0; start < open.length; start += CHUNK) {
-      const chunk = open.slice(start, start + CHUNK)
-      const rows = await insertChunk(queries, chunk.map(({ memory }) => memory), options)
-      rows.forEach((row, at) => {
-        const { memory, index } = chunk[at]!
-        if (row.stored) {
-          outcomes[index] = { stored: true, memoryId: memory.memoryId }
-          add(insertion, row, memory)
-        } else repeats.push(chunk[at]!)
-      })
-    }
-    if (repeats.length === 0) break
-    const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-    const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, fingerprints])).map((row) => [row.fingerprint, row]))
-    open = repeats.filter(({ memory, index }) => {
-      const row = standing.get(memory.fingerprint)
-      if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return true
-      outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages }
-      return false
+  const repeats: typeof ordered = []
+  for (let start = 0; start < ordered.length; start += CHUNK) {
+    const chunk = ordered.slice(start, start + CHUNK)
+    const rows = await insertChunk(queries, chunk.map(({ memory }) => memory), options)
+    rows.forEach((row, at) => {
+      const { memory, index } = chunk[at]!
+      if (row.stored) {
+        outcomes[index] = { stored: true, memoryId: memory.memoryId }
+        note(insertion, row, memory)
+      } else repeats.push(chunk[at]!)
     })
-    if (open.length > 0) await queries.query(statements.remove.expired, [...key, now, shard, 0])
+  }
+  if (repeats.length === 0) return insertion
+  const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
+  const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, fingerprints])).map((row) => [row.fingerprint, row]))
+  for (const { memory, index } of repeats) {
+    const row = standing.get(memory.fingerprint)
+    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
+      throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
+    }
+    outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages }
   }
   return insertion
 }
 
-async function insertChunk (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<InsertedRow[]> {
-  const { statements, counted, bank, now, shard, space } = options
+async function insertChunk (queries: Queries, memories: readonly NewMemory[], { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
   const values = [...bankParameters(bank), ...insertArrays(memories), space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
-  const run = async () => await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
-  if (!counted) return await run()
-  try {
-    return await run()
-  } catch (error) {
-    // The id of an expired memory is free. Only outside a transaction, which a failed statement would end.
-    if (!(error instanceof SqlError && error.code === '23505')) throw error
-    await queries.query(statements.remove.expired, [...bankParameters(bank), now, shard, 0])
-    return await run()
-  }
+  return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 
-function add (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
-  const { counts } = insertion
-  counts.memories += 1
-  counts.embedded += row.embedded === true ? 1 : 0
-  counts.expiring += row.expiring === true ? 1 : 0
-  counts.passages += row.passages ?? 0
-  counts.length += row.passages_length ?? 0
+/** Adds in place. */
+export function addCounts (counts: Counts, more: Counts): void {
+  for (const name of Object.keys(NO_COUNTS) as Array<keyof Counts>) counts[name] += more[name]
+}
+
+function note (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
+  addCounts(insertion.counts, {
+    memories: 1,
+    embedded: row.embedded === true ? 1 : 0,
+    expiring: row.expiring === true ? 1 : 0,
+    passages: row.passages ?? 0,
+    length: row.passages_length ?? 0,
+  })
   if (row.embedded !== true && hasVectors(memory)) insertion.unembedded += 1
 }
 

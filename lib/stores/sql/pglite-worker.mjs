@@ -75,7 +75,7 @@ async function open () {
   }
   database = await PGlite.create({ dataDir: `file://${directory}`, extensions })
   // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
-  await database.exec('set plan_cache_mode = force_custom_plan')
+  await database.exec('set plan_cache_mode = force_custom_plan; set enable_seqscan = off')
   return []
 }
 

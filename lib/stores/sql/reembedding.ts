@@ -1,6 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
+import { retryUndone } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 import { countInto, makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
@@ -79,13 +80,16 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     // A bank without vectors is ours from now on, so that what is retained meanwhile comes with one.
     await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
     let embedded = await this.#fill(bank, onProgress)
-    let moved: string | undefined
+    let moved: 'ours' | 'missing' | 'moved'
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
-    if (moved === 'ours') return { embedded, moved: false, settled: true }
-    const settled = await this.#settle(moved)
-    embedded += await this.#fill(bank, onProgress)
+    let settled = true
+    if (moved === 'moved') {
+      settled = await this.#settle()
+      embedded += await this.#fill(bank, onProgress)
+    }
+    // Also when a run before this one has ended after the move.
     await this.#drop(bank)
-    return { embedded, moved: true, settled }
+    return { embedded, moved: moved === 'moved', settled }
   }
 
   /** Gives a vector to every memory that lacks one. No connection is held while the model works. */
@@ -103,51 +107,58 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await executor.query(this.#sql.addVectors, [
+      await retryUndone(async () => await executor.query(this.#sql.addVectors, [
         ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
         passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
-      ])
+      ]))
       filled += memories.length
       last = memories.at(-1)!.memory_id
     }
   }
 
-  /** @returns 'ours' when the bank is of the space already, 'missing' when a memory still lacks a vector, else the transaction that moved it */
-  async #move (bank: BankKey): Promise<string> {
-    const { executor, space: { model, dimensions } } = this.#options
+  /**
+   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector right after the move.
+   * @returns 'ours' when the bank is of the space already, 'missing' when too many memories still lack a vector
+   */
+  async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
+    const { executor, batch, space: { model, dimensions } } = this.#options
     const key = bankParameters(bank)
-    return await executor.transaction(async (tx: Queries) => {
+    return await retryUndone(async () => await executor.transaction(async (tx: Queries) => {
       const [row] = await tx.query<{ ours: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
-      const [missing] = await tx.query(this.#sql.missing, [...key, model, 1, null])
-      if (missing !== undefined) return 'missing'
+      const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])
+      if (missing.length > (row?.ours === true ? 0 : batch)) return 'missing'
       if (row?.ours === true) return 'ours'
-      const [moved] = await tx.query<{ transaction: string }>(this.#sql.move, [...key, model, dimensions])
-      await tx.query(this.#sql.flag, key)
-      await tx.query(this.#sql.recount, key)
-      return moved!.transaction
-    }, { bulk: true })
+      await tx.query(this.#sql.move, [...key, model, dimensions])
+      await tx.query(this.#sql.flag, [...key, model, 0])
+      return 'moved'
+    }, { bulk: true }))
   }
 
-  /** Waits for transactions that began before the move: what they store has a vector of the old model. */
-  async #settle (transaction: string): Promise<boolean> {
-    for (let pause = 0; pause < SETTLE_PAUSES; pause++) {
-      const [row] = await this.#options.executor.read<{ over: boolean }>('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 as over', [transaction])
-      if (row!.over) return true
-      await this.#options.pause(SETTLE_PAUSE_MS)
+  /** Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old model. */
+  async #settle (): Promise<boolean> {
+    const { executor, schema, pause } = this.#options
+    const writers = async () => (await executor.read<{ writer: string }>(`select virtualtransaction as writer from pg_locks
+where locktype = 'relation' and relation = to_regclass($1) and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()`, [`${schema}.memories`])).map(({ writer }) => writer)
+    let before = new Set(await writers())
+    for (let count = 0; before.size > 0; count++) {
+      if (count === SETTLE_PAUSES) return false
+      await pause(SETTLE_PAUSE_MS)
+      const now = new Set(await writers())
+      before = new Set([...before].filter((writer) => now.has(writer)))
     }
-    return false
+    return true
   }
 
   async #drop (bank: BankKey): Promise<void> {
     const { executor, space } = this.#options
     for (;;) {
-      const [row] = await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH])
+      const [row] = await retryUndone(async () => await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH]))
       if (row!.dropped < DROP_BATCH) return
     }
   }
 }
 
-type ReembeddingStatements = Record<'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'recount' | 'dropVectors', string>
+type ReembeddingStatements = Record<'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string>
 
 /** $1 tenant and $2 bank in each; $3 the model, where there is one. */
 export function makeReembeddingStatements (schema: string): ReembeddingStatements {
@@ -179,12 +190,16 @@ flagged as (
 )
 ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
     lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as ours from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
-    move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2
-returning pg_current_xact_id()::text as transaction`,
-    flag: `update ${schema}.memories m set embedded = true where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded`,
-    recount: `update ${schema}.bank_statistics s set embedded = s.memories where s.tenant_id = $1 and s.bank_id = $2`,
+    move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2`,
+    // What is counted is what this statement changes, whoever writes beside it.
+    flag: `with flagged as (
+  update ${schema}.memories m set embedded = not m.embedded where m.tenant_id = $1 and m.bank_id = $2 and m.embedded = ${lacking}
+  returning m.embedded
+)
+${countInto(schema, '$4', 'select 0::float8, count(*) filter (where f.embedded) - count(*) filter (where not f.embedded), 0, 0, 0 from flagged f having count(*) > 0')}`,
     dropVectors: `with old as (
-  select e.memory_id, e.ordinal, e.model from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2 and e.model <> $3 limit $4::int
+  select e.memory_id, e.ordinal, e.model from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2 and e.model <> $3
+  order by e.memory_id, e.ordinal limit $4::int
 ),
 dropped as (
   delete from ${schema}.embeddings e using old o

@@ -36,8 +36,8 @@ export interface SearchStatement {
  * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
  * that strategy did not find the memory), the same for `semantic_…`, and on every row `total`.
  *
- * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up, whatever it
- * believes of the size of a bank; statistics of a young or fast-growing table would have it read the whole bank instead.
+ * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up and does not
+ * join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
  * @returns undefined when nothing can be found
  */
 export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, indexed }: SearchOptions): SearchStatement | undefined {
@@ -51,7 +51,7 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
   const most = `${parameters.bind(limit)}::int`
   const filters = filterConditions(request.filters, parameters)
   if (filters === undefined) return undefined
-  const shape: Shape = { schema, parameters, filters, most, unexpired: (alias) => `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})` }
+  const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})` }
 
   const strategies: Strategy[] = []
   if (words) strategies.push(lexicalStrategy(shape, lexical))
@@ -92,14 +92,16 @@ interface Shape {
   filters: string
   most: string
   unexpired: (alias: string) => string
+  /** The instant of the search. */
+  now: string
 }
 
 /**
  * BM25 over the postings (Robertson and Zaragoza 2009), as the share of the best score that the query could reach in the bank.
- * A term's frequency and the bank's size count expired memories too, until they are swept away.
+ * What has expired and is not swept away yet counts nowhere.
  */
 function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): Strategy {
-  const { schema, parameters, filters, unexpired } = shape
+  const { schema, parameters, filters, unexpired, now } = shape
   const list = parameters.bind(terms.map(indexTerm))
   const saturation = `${parameters.bind(k1)}::float8`
   const normalisation = `${parameters.bind(b)}::float8`
@@ -114,12 +116,19 @@ function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequ
     parts: `terms as materialized (
   select t.term from unnest(${list}::text[]) as t(term)
 ),
-size as materialized (
-  select sum(s.passages)::float8 as passages, sum(s.passages)::float8 / nullif(sum(s.length), 0) as average
+counted as materialized (
+  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
   from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
 ),
+size as materialized (
+  select c.passages - coalesce(e.passages, 0) as passages, (c.passages - coalesce(e.passages, 0)) / nullif(c.length - coalesce(e.length, 0), 0) as average
+  from counted c left join lateral (
+    select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
+    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and c.expiring and m.expires_at <= ${now}
+  ) e on true
+),
 frequencies as materialized (
-  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term) as frequency from terms t
+  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term and ${unexpired('p')}) as frequency from terms t
 ),
 weights as materialized (
   select f.term, ln(1 + (greatest(size.passages - f.frequency, 0) + 0.5) / (f.frequency + 0.5)) as idf from frequencies f cross join size

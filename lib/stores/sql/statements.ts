@@ -3,6 +3,9 @@ import { memoryColumns, tagCondition } from './fragments.js'
 /** Rows in which a bank's statistics are kept; each write goes to one of them. */
 export const STATISTICS_SHARDS = 8
 
+/** Expired memories that one statement takes away: so many take well under a second. */
+export const EXPIRED_BATCH = 500
+
 export interface Statements {
   /** $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another. */
   adoptSpace: string
@@ -16,8 +19,13 @@ export interface Statements {
   standing: string
   /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: locks the memories that have one of them. */
   lockStanding: string
-  /** $1 tenant, $2 bank, $3 now, $4 shard, $5 ids named at most, $6 ids, tags or nothing. */
+  /** $1 tenant, $2 bank, $3 now, $4 shard, $5 ids named at most, $6 ids, tags or nothing. `expired` removes a batch of them. */
   remove: Record<'ids' | 'any' | 'all' | 'bank' | 'expired', string>
+  /**
+   * $1 tenant, $2 bank, $3 now, $4 ids, and of `expired` $5 fingerprints. Without the statistics; answers what these lose.
+   * `expired` removes only what has expired and stands in the way of memories with these ids or fingerprints.
+   */
+  removeUncounted: Record<'ids' | 'expired', string>
   /** $1 tenant, $2 bank, $3 now, $4 ids named at most, $5 ids or tags. */
   wouldRemove: Record<'ids' | 'any' | 'all' | 'bank', string>
   /** $1 tenant, $2 bank, $3 id, $4 now. */
@@ -56,12 +64,16 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.finger
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))
 order by m.memory_id for update`,
+    removeUncounted: {
+      ids: removeUncounted(schema, `${selectors.ids('$4')} and ${unexpired('m', '$3')}`),
+      expired: removeUncounted(schema, 'm.expires_at <= $3::float8::bigint and (m.memory_id = any($4::text[]::uuid[]) or m.fingerprint = any($5::text[]))'),
+    },
     remove: {
       ids: remove(schema, `${selectors.ids('$6')} and ${unexpired('m', '$3')}`),
       any: remove(schema, `${selectors.any('$6')} and ${unexpired('m', '$3')}`),
       all: remove(schema, `${selectors.all('$6')} and ${unexpired('m', '$3')}`),
       bank: removeBank(schema),
-      expired: remove(schema, 'm.expires_at <= $3::float8::bigint'),
+      expired: remove(schema, 'm.expires_at <= $3::float8::bigint', EXPIRED_BATCH),
     },
     wouldRemove: {
       ids: wouldRemove(schema, `${selectors.ids('$5')} and ${unexpired('m', '$3')}`),
@@ -154,9 +166,20 @@ on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + ex
 }
 
 /** Memories go with everything that belongs to them. `for update` lets two removals at once count each memory once. */
-function remove (schema: string, selector: string): string {
+function remove (schema: string, selector: string, limit?: number): string {
+  return `${withGone(schema, selector, limit)},
+${goneCounted(schema)}
+${answer('g.memory_id', 'gone g', '$5')}`
+}
+
+function removeUncounted (schema: string, selector: string): string {
+  return `${withGone(schema, selector)}
+${GONE_AMOUNTS}`
+}
+
+function withGone (schema: string, selector: string, limit?: number): string {
   return `with target as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id for update
+  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit === undefined ? '' : ` limit ${limit}`} for update
 ),
 ${gone(schema)},
 gone_postings as (
@@ -165,9 +188,7 @@ gone_postings as (
 ),
 gone_embeddings as (
   delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = g.memory_id
-),
-${goneCounted(schema)}
-${answer('g.memory_id', 'gone g', '$5')}`
+)`
 }
 
 /** All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile stays whole. */
@@ -186,6 +207,11 @@ ${goneCounted(schema)}
 ${answer('g.memory_id', 'gone g where g.expires_at is null or g.expires_at > $3::float8::bigint', '$5')}`
 }
 
+/** What the statistics lose, in the order of countInto(). */
+const GONE_AMOUNTS = `select -count(*)::float8 as memories, -(count(*) filter (where g.embedded))::float8 as embedded,
+  -(count(*) filter (where g.expires_at is not null))::float8 as expiring, -coalesce(sum(g.passages), 0)::float8 as passages,
+  -coalesce(sum(g.passages_length), 0) as length from gone g`
+
 function gone (schema: string): string {
   return `gone as (
   delete from ${schema}.memories m using target t where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = t.memory_id
@@ -195,8 +221,7 @@ function gone (schema: string): string {
 
 function goneCounted (schema: string): string {
   return `counted as (
-  ${countInto(schema, '$4', `select -count(*)::float8, -count(*) filter (where g.embedded), -count(*) filter (where g.expires_at is not null),
-    -coalesce(sum(g.passages), 0), -coalesce(sum(g.passages_length), 0) from gone g having count(*) > 0`)}
+  ${countInto(schema, '$4', `${GONE_AMOUNTS} having count(*) > 0`)}
 )`
 }
 

@@ -7,13 +7,14 @@ import {
   type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type VectorStore,
 } from '../vector-store.js'
 import { SqlError, type Executor, type Param, type Queries, type Transaction, type TransactionOptions } from './executor.js'
-import { hasVectors, insertMemories, type Counts, type Insertion } from './insertion.js'
+import { addCounts, hasVectors, insertMemories, NO_COUNTS, type Counts, type Insertion } from './insertion.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { listBanksStatement, listStatement } from './reading-statements.js'
 import { bankParameters, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { searchStatement } from './search-statement.js'
+import { isTaken, isUndone, retryUndone } from './retrying.js'
 import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
 import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
@@ -22,11 +23,10 @@ import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
 const BANKS_AT_A_TIME = 4
+/** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
+const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
 /** Memories that one statement of an export reads. */
 const SCAN_PAGE = 1000
-/** How often a write is made that a deadlock or a serialization failure has undone. */
-const ATTEMPTS = 3
-const UNDONE = new Set(['40P01', '40001'])
 
 export interface SqlVectorStoreOptions {
   executor: Executor
@@ -95,9 +95,13 @@ export class SqlVectorStore implements VectorStore {
       const space = await this.#adopt(bank, memories)
       const options = { statements: this.#statements, bank, now, space, shard: this.#nextShard() }
       if (memories.length === 1 && receipt === undefined) {
-        // One statement is a transaction by itself, and saves two round trips.
-        const insertion = await retryUndone(async () => await insertMemories(this.#executor, memories, { ...options, counted: true }))
-        return this.#noticed(bank, insertion).outcomes
+        // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired or is going,
+        // it takes a transaction after all.
+        try {
+          return this.#noticed(bank, await insertMemories(this.#executor, memories, { ...options, counted: true })).outcomes
+        } catch (error) {
+          if (!isUndone(error) && !isTaken(error)) throw error
+        }
       }
       return await this.#write(bank, now, receipt, async (tx) => {
         const insertion = await insertMemories(tx, memories, { ...options, counted: false })
@@ -145,7 +149,7 @@ export class SqlVectorStore implements VectorStore {
       const run = async (queries: Queries) => dryRun
         ? answer(await queries.query(this.#statements.wouldRemove[kind], [...key, now, idLimit, ...chosen]))
         : answer(await queries.query(this.#statements.remove[kind], [...key, now, this.#nextShard(), idLimit, ...chosen]))
-      if (receipt === undefined && kind !== 'bank') return await retryUndone(async () => await run(this.#executor))
+      if (receipt === undefined && kind === 'ids') return await retryUndone(async () => await run(this.#executor))
       return await this.#write(bank, now, receipt, run, { bulk: true })
     })
   }
@@ -181,14 +185,7 @@ export class SqlVectorStore implements VectorStore {
     if (memories.length === 0) return { imported: 0, skipped: 0, overwritten: 0 }
     return await this.#guard(async () => {
       const space = await this.#adopt(bank, memories)
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await this.#write(bank, now, receipt, async (tx) => await this.#importInto(tx, bank, memories, onConflict, now, space), { bulk: true })
-        } catch (error) {
-          // Somebody else stored one of the memories between our look and our insert: look again.
-          if (!(error instanceof SqlError && error.code === '23505') || attempt === ATTEMPTS) throw error
-        }
-      }
+      return await this.#write(bank, now, receipt, async (tx) => await this.#importInto(tx, bank, memories, onConflict, now, space), { bulk: true })
     })
   }
 
@@ -200,29 +197,41 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
-    const statement = searchStatement(bank, request, {
-      schema: this.#schema,
-      indexed: this.#indexes?.has(bank) ?? false,
-      ...(this.#space !== undefined && { space: this.#space }),
-    })
-    const rows = statement === undefined ? [] : await this.#ready(async () => await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: statement.keepPlan === true }))
+    const ask = async (indexed: boolean): Promise<CandidateRow[]> => {
+      const statement = searchStatement(bank, request, { schema: this.#schema, indexed, ...(this.#space !== undefined && { space: this.#space }) })
+      if (statement === undefined) return []
+      return await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: statement.keepPlan === true })
+    }
+    const indexed = request.semantic !== undefined && this.#indexes?.has(bank) === true
+    let rows = await ask(indexed)
+    // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
+    const found = rows.filter((row) => row.semantic_score !== null).length
+    if (indexed && found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask(false)
     return { lexical: toCandidates(bank, rows, 'lexical'), semantic: toCandidates(bank, rows, 'semantic'), total: rows[0]?.total ?? 0 }
   }
 
   async #importInto (tx: Transaction, bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, space: EmbeddingSpace | undefined): Promise<ImportOutcome> {
     const key = bankParameters(bank)
     const shard = this.#nextShard()
+    // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
+    await tx.query(LOCK_IMPORTS, key)
     const rows = await tx.query<{ memory_id: string, fingerprint: string, expires_at: number | null }>(this.#statements.lockStanding, [
       ...key, memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint),
     ])
-    if (rows.some(({ expires_at: expiresAt }) => expiresAt !== null && expiresAt <= now)) await tx.query(this.#statements.remove.expired, [...key, now, shard, 0])
     const standing = rows.filter(({ expires_at: expiresAt }) => expiresAt === null || expiresAt > now)
       .map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint }))
     const { added, removed, outcome } = planImport(memories, standing, onConflict)
-    if (removed.size > 0) await tx.query(this.#statements.remove.ids, [...key, now, shard, 0, [...removed].map(({ memoryId }) => memoryId)])
+    const counts = { ...NO_COUNTS }
+    if (removed.size > 0) {
+      const [gone] = await tx.query<Counts>(this.#statements.removeUncounted.ids, [...key, now, [...removed].map(({ memoryId }) => memoryId)])
+      addCounts(counts, gone!)
+    }
     const insertion = await insertMemories(tx, added, { statements: this.#statements, bank, now, space, shard, counted: false })
-    if (insertion.counts.memories < added.length) throw new SqlError('statement', 'A memory of the import was stored by somebody else meanwhile', { code: '23505' })
-    await this.#count(tx, bank, shard, insertion.counts)
+      .catch((error: unknown) => { throw isTaken(error) ? collision() : error })
+    // Somebody else stored one of the memories between our look and our insert: look again.
+    if (insertion.outcomes.some(({ stored }) => !stored)) throw collision()
+    addCounts(counts, insertion.counts)
+    await this.#count(tx, bank, shard, counts)
     this.#noticed(bank, insertion)
     return outcome
   }
@@ -262,8 +271,9 @@ export class SqlVectorStore implements VectorStore {
     return insertion
   }
 
-  async #count (tx: Queries, bank: BankKey, shard: number, { memories, embedded, expiring, passages, length }: Counts): Promise<void> {
-    if (memories > 0) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
+  async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
+    const { memories, embedded, expiring, passages, length } = counts
+    if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
   }
 
   /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
@@ -309,6 +319,11 @@ export class SqlVectorStore implements VectorStore {
   }
 }
 
+/** The work of an import is to be done anew. */
+function collision (): SqlError {
+  return new SqlError('statement', 'A memory of the import was stored by somebody else meanwhile', { code: '40001' })
+}
+
 interface StatisticsRow {
   memories: number
   passages: number
@@ -326,14 +341,4 @@ const REMEMBERED = 100_000
 function remember (set: Set<string>, id: string): void {
   if (set.size >= REMEMBERED) set.clear()
   set.add(id)
-}
-
-async function retryUndone<T> (work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof SqlError && error.code !== undefined && UNDONE.has(error.code)) || attempt === ATTEMPTS) throw error
-    }
-  }
 }

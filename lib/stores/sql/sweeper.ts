@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.js'
 import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
 import type { Executor } from './executor.js'
-import type { Statements } from './statements.js'
+import { retryUndone } from './retrying.js'
+import { EXPIRED_BATCH, type Statements } from './statements.js'
 
 export interface SweeperOptions {
   executor: Executor
@@ -19,6 +20,9 @@ const BANKS_A_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
+/** Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server is left to it. */
+const ANALYZE_FROM = 250
+const ANALYZE_UP_TO = 100_000
 const VACUUMED = ['memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces']
 
 /**
@@ -29,6 +33,10 @@ export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
   #underWay: Promise<void> | undefined
+  #stopped = false
+  #warn: (message: string) => void = () => {}
+  #analyzing = false
+  #analyzeAt = ANALYZE_FROM
   #changes = 0
   #changesVacuumed = 0
 
@@ -37,6 +45,7 @@ export class Sweeper {
   }
 
   start (clock: Clock, warn: (message: string) => void): void {
+    this.#warn = warn
     const { intervalMs } = this.#options
     if (intervalMs === 0) return
     this.#timer = setInterval(() => {
@@ -47,12 +56,22 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  /** Is told of memories that were written or removed. */
+  /**
+   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the server's own
+   * analysis comes a minute late, when plans for empty tables have long made everything slow.
+   */
   noteChanges (memories: number): void {
     this.#changes += memories
+    if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped || this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
+    while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
+    this.#analyzing = true
+    void this.#analyze().catch((error: unknown) => {
+      this.#warn(`vector_store: the tables could not be analyzed: ${error instanceof Error ? error.message : String(error)}`)
+    }).finally(() => { this.#analyzing = false })
   }
 
   async stop (): Promise<void> {
+    this.#stopped = true
     clearInterval(this.#timer)
     await this.#underWay
   }
@@ -62,11 +81,24 @@ export class Sweeper {
     const { executor, schema, statements } = this.#options
     const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id from ${schema}.memories m
 where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
-    for (const bank of expired) await executor.query(statements.remove.expired, [bank.tenant_id, bank.bank_id, now, 0, 0])
+    for (const bank of expired) {
+      let removed: number
+      do {
+        const [row] = await retryUndone(async () => await executor.query<{ count: number }>(statements.remove.expired, [bank.tenant_id, bank.bank_id, now, 0, 0]))
+        removed = row!.count
+      } while (removed === EXPIRED_BATCH && !this.#stopped)
+      if (this.#stopped) return
+    }
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
     for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
     await this.#vacuum()
+  }
+
+  /** A role that does not own the tables is told so by the server in a notice, and nothing happens. */
+  async #analyze (): Promise<void> {
+    const { executor, schema } = this.#options
+    for (const table of VACUUMED) await executor.maintain(`analyze ${schema}.${table}`)
   }
 
   /** Room for new rows, and statistics to plan by. */

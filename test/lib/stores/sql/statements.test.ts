@@ -158,8 +158,12 @@ const SPANNING = [
   'readiness.ts: from embedding_spaces',
   'readiness.ts: from embeddings',
   'reading-statements.ts: from memories',
+  'reembedding.ts: [` memories',
   'reembedding.ts: from bank_statistics',
-  'sweeper.ts: (analyze) ${table}', // eslint-disable-line no-template-curly-in-string
+  // eslint-disable-next-line no-template-curly-in-string
+  'sweeper.ts: (analyze) ${table}',
+  // eslint-disable-next-line no-template-curly-in-string
+  'sweeper.ts: analyze ${table}',
   'sweeper.ts: from idempotency_keys',
   'sweeper.ts: from memories',
   'vector-indexes.ts: from bank_statistics',

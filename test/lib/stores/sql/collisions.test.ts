@@ -1,0 +1,104 @@
+import t from 'tap'
+import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
+import { Reembedding, makeReembeddingStatements, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
+import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
+import { VectorIndexes } from '../../../../lib/stores/sql/vector-indexes.js'
+import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
+import { bank, lexical, semantic } from '../../../contract/vector-store/setup.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+import { CONTRACT_SPACE, DATABASE_URL } from '../../../helpers/sql-stores.js'
+
+const database = await sqlDatabase(t)
+const home = bank('home')
+const NEWER: EmbeddingSpace = { model: 'newer', dimensions: 3 }
+const POSTGRES = { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }
+
+function reembedding (schema: string, options: Partial<ReembeddingOptions> = {}): Reembedding {
+  const embed = async (list: string[]) => list.map(() => Float32Array.of(1, 0, 0))
+  return new Reembedding({ executor: database, schema, space: NEWER, batch: 10, pause: async () => {}, embed, ...options })
+}
+
+/** The database, with something that happens before a statement. */
+function before (statement: string, happen: () => Promise<void>): Executor {
+  const look = async (text: string) => { if (text === statement) await happen() }
+  return {
+    query: async (text, params) => {
+      await look(text)
+      return await database.query(text, params)
+    },
+    read: async (text, params) => await database.read(text, params),
+    transaction: async (work, options) => await database.transaction(async (tx) => {
+      const watched: Transaction = {
+        query: async (text, params) => {
+          await look(text)
+          return await tx.query(text, params)
+        },
+        script: async (text) => { await tx.script(text) },
+      }
+      return await work(watched)
+    }, options),
+    maintain: async (text) => { await database.maintain(text) },
+    close: async () => {},
+  }
+}
+
+t.test('a run that was broken off after the move takes the old vectors away when it is made again', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, await newMemories(['one', 'two'], { vectors: [[1, 0, 0, 0]] }), NOW)
+  const executor = before(makeReembeddingStatements(schema).dropVectors, async () => { throw new Error('killed') })
+  await t.rejects(reembedding(schema, { executor }).reembed(home, () => {}), new Error('killed'))
+  await reembedding(schema).reembed(home, () => {})
+  t.strictSame(await database.read(`select distinct model from ${schema}.embeddings`), [{ model: 'newer' }])
+})
+
+t.test('a memory without a vector that comes in the middle of the move is counted once', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, [await newMemory('one', { vectors: [[1, 0, 0, 0]] })], NOW)
+  let come = 0
+  const executor = before(makeReembeddingStatements(schema).flag, async () => {
+    if (come++ === 0) await store.insert(home, [await newMemory('two')], NOW)
+  })
+  await reembedding(schema, { executor }).reembed(home, () => {})
+  t.strictSame(await database.read(`select sum(s.embedded)::int as counted, (select count(*)::int from ${schema}.memories where embedded) as there from ${schema}.bank_statistics s`), [{ counted: 2, there: 2 }])
+})
+
+t.test('imports that overwrite the same memories at once all succeed', POSTGRES, async (t) => {
+  const store = await storeIn(database, { schema: schemaIn(t, database) })
+  const memories = await newMemories(Array.from({ length: 50 }, (_, index) => `memory ${index}`))
+  const results = await Promise.allSettled(Array.from({ length: 12 }, async () => await store.import(home, memories, 'overwrite', NOW)))
+  t.equal(results.filter(({ status }) => status === 'rejected').length, 0)
+  t.equal((await store.statistics(home, NOW)).memoryCount, 50)
+})
+
+t.test('what has expired is not in the statistics that scores are made of', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, await newMemories(['otter river', 'boat']), NOW)
+  const scores = async (now: number) => (await lexical(store, [home], 'otter boat', { now })).map(({ score }) => score)
+  const expected = await scores(NOW)
+  await store.insert(home, await newMemories(['otter', 'otter stone', 'otter lamp'], { expiresAt: NOW + 1 }), NOW)
+  t.strictSame(await scores(NOW + 1), expected)
+})
+
+t.test('a filter that few memories of an indexed bank pass hides none of them', { ...POSTGRES, timeout: 120_000 }, async (t) => {
+  const schema = schemaIn(t, database)
+  await storeIn(database, { schema })
+  const [size, few] = [24_000, 5]
+  await database.query(`insert into ${schema}.embedding_spaces values ('', 'home', $1, $2::int)`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
+  await database.query(`insert into ${schema}.memories select '', 'home', gen_random_uuid(), i::text, 'text', case when i <= ${few} then '{few}' else '{many}' end::text[],
+    '{}', null, i, null, null, null, 1, '{0}', '{4}', '{}', 1, true from generate_series(1, ${size}) i`)
+  await database.query(`insert into ${schema}.embeddings select '', 'home', $1, m.memory_id, 0, $2::int, null,
+    format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec from ${schema}.memories m`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
+  await database.query(`insert into ${schema}.bank_statistics values ('', 'home', 0, ${size}, ${size}, 0, ${size}, ${size})`)
+  for (const table of ['memories', 'embeddings']) await database.maintain(`analyze ${schema}.${table}`)
+  const indexes = new VectorIndexes({ executor: database, schema, from: size, most: 1, build: true, intervalMs: 0 })
+  await indexes.update(CONTRACT_SPACE, () => {})
+  t.ok(indexes.has(home))
+  const store = new SqlVectorStore({ executor: before('', async () => {}), schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0 })
+  await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
+  t.equal((await semantic(store, [home], [1, 0, 0, 0], { limit: 10, filters: { tags: { values: ['few'], match: 'any' } } })).length, few)
+  await store.close()
+})
