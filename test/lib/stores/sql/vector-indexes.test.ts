@@ -1,12 +1,17 @@
 import t, { type Test } from 'tap'
 import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
-import { bank, REMOVE } from '../../../contract/vector-store/setup.js'
+import { bank, REMOVE, texts } from '../../../contract/vector-store/setup.js'
 import { newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
 
 const database = await sqlDatabase(t)
+
+/** Angle between one memory's vector and the next one's. */
+const STEP = 0.026
+/** Half a radian before the first: near enough to tell them apart, and far enough for half precision to do so. */
+const QUERY = Float32Array.of(Math.cos(0.5), -Math.sin(0.5), 0, 0)
 
 async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
   const schema = schemaIn(t, database)
@@ -17,7 +22,7 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
     make,
     fill: async (name: string, count: number, tenantId: string | null = null): Promise<NewMemory[]> => {
       const memories = await Promise.all(Array.from({ length: count }, async (_, index) => (
-        await newMemory(`memory ${index} of ${name}`, { vectors: [[1, index, 0, 0]], tags: index % 2 === 0 ? ['even'] : [] })
+        await newMemory(`memory ${index} of ${name}`, { vectors: [[Math.cos(index * STEP), Math.sin(index * STEP), 0, 0]], tags: index % 2 === 0 ? ['even'] : [] })
       )))
       await store.insert(bank(name, tenantId), memories, NOW)
       return memories
@@ -54,13 +59,15 @@ t.test('a bank with an index is searched through it, under filters too, and find
   const { SqlVectorStore } = await import('../../../../lib/stores/sql/store.js')
   const indexed = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0, indexes: vectorIndexes })
   await indexed.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
-  for (const filters of [{}, { tags: { values: ['even'], match: 'any' as const } }]) {
-    const request = { banks: [bank('big')], now: NOW, filters, limit: 5, semantic: { vector: Float32Array.of(1, 30.2, 0, 0) } }
-    t.strictSame(await indexed.search(request), await store.search(request))
+  for (const [step, filters] of [[1, {}], [2, { tags: { values: ['even'], match: 'any' as const } }]] as const) {
+    const request = { banks: [bank('big')], now: NOW, filters, limit: 5, semantic: { vector: QUERY } }
+    const answer = await indexed.search(request)
+    t.strictSame(texts(answer.semantic!), [0, 1, 2, 3, 4].map((n) => `memory ${n * step} of big`))
+    t.strictSame(answer, await store.search(request))
   }
-  await store.remove(bank('big'), { kind: 'ids', memoryIds: [memories[30]!.memoryId] }, REMOVE)
-  const [first] = (await indexed.search({ banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: Float32Array.of(1, 30, 0, 0) } })).semantic!
-  t.ok(first !== undefined && first.memory.memoryId !== memories[30]!.memoryId, 'what is forgotten is not found')
+  await store.remove(bank('big'), { kind: 'ids', memoryIds: [memories[0]!.memoryId] }, REMOVE)
+  const { semantic } = await indexed.search({ banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: QUERY } })
+  t.strictSame(texts(semantic!), ['memory 1 of big'], 'what is forgotten is not found')
 })
 
 t.test('a bank loses its index when it is clearly smaller than those that get one, and without leave to build nothing changes', async (t) => {
