@@ -9,7 +9,7 @@ export const EXPIRED_BATCH = 500
 export interface Statements {
   /** $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another. */
   adoptSpace: string
-  /** The arrays of insertParameters(); answers a row for each memory, in order. */
+  /** The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each memory, in order. */
   insert: string
   /** The same without the statistics, which a transaction of several inserts updates once, at its end. */
   insertUncounted: string

@@ -1,5 +1,4 @@
-import type { BankKey } from '../../identity/context.js'
-import { bankKeyString } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { planImport } from '../import-plan.js'
 import {
   RECEIPT_LIFETIME_MS, ReceiptTaken, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome,
@@ -254,7 +253,7 @@ export class SqlVectorStore implements VectorStore {
     const { model, dimensions } = this.#space
     const id = bankKeyString(bank)
     if (!this.#adopted.has(id)) {
-      await this.#ready(async () => await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions]))
+      await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions])
       remember(this.#adopted, id)
     }
     return this.#space
@@ -278,7 +277,7 @@ export class SqlVectorStore implements VectorStore {
 
   /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
   async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const once = async () => await this.#ready(async () => await this.#executor.transaction(async (tx) => {
+    const once = async () => await this.#executor.transaction(async (tx) => {
       const outcome = await work(tx)
       if (receipt !== undefined) {
         const kept = await tx.query(this.#statements.keepReceipt, [
@@ -287,7 +286,7 @@ export class SqlVectorStore implements VectorStore {
         if (kept.length === 0) throw new ReceiptTaken()
       }
       return outcome
-    }, options))
+    }, options)
     try {
       return await retryUndone(once)
     } catch (error) {
@@ -300,14 +299,11 @@ export class SqlVectorStore implements VectorStore {
     return await this.#guard(async () => await this.#executor.read<R>(text, values))
   }
 
-  async #ready<T> (work: () => Promise<T>): Promise<T> {
-    await this.#readiness.ensure()
-    return await work()
-  }
-
+  /** Every question to the database goes through here, once: it has to be ready, and what it says of itself stays inside. */
   async #guard<T> (work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#ready(work)
+      await this.#readiness.ensure()
+      return await work()
     } catch (error) {
       throw toServiceError(error)
     }
