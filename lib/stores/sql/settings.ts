@@ -1,8 +1,7 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { resolve } from 'node:path'
-import { ServiceError } from '../../errors.js'
 import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers.js'
-import { schemaCheck } from '../../schema-check.js'
+import { settingsCheck } from '../../provider-settings.js'
 
 const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
 
@@ -36,8 +35,8 @@ export const PgliteSettings = Type.Object({
 export type PostgresSettings = Static<typeof PostgresSettings>
 export type PgliteSettings = Static<typeof PgliteSettings>
 
-const checkPostgres = settingsCheck(PostgresSettings)
-const checkPglite = settingsCheck(PgliteSettings)
+const checkPostgres = settingsCheck('vector_store_config', PostgresSettings)
+const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
 
 /** @throws ProviderError that names what is wrong and shows no value */
 export function postgresSettings (config: ProviderConfig): PostgresSettings {
@@ -78,18 +77,5 @@ function isDecodable (part: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function settingsCheck<S extends TSchema> (schema: S): (config: ProviderConfig) => Static<S> {
-  const check = schemaCheck(schema)
-  return (config) => {
-    try {
-      return check(config)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const problems = (error.members.errors ?? []).map(({ field, message }) => `vector_store_config.${field}: ${message.replace('a known field', 'a known key')}`)
-      throw new ProviderError(problems.join('; '))
-    }
   }
 }

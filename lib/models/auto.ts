@@ -1,0 +1,42 @@
+import { Type, type Static } from 'typebox'
+import type { ProviderConfig } from '../providers.js'
+import { settingsCheck } from '../provider-settings.js'
+import type { EmbeddingProvider } from './embedding-provider.js'
+import { hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals } from './local/embedding-provider.js'
+import { LocalEmbeddingSettings, type ModelSurroundings } from './local/settings.js'
+import { MockEmbeddingProvider } from './mock/embedding-provider.js'
+import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
+import { TransformersEmbeddingSettings } from './transformers/settings.js'
+
+const NAME = 'embedding_provider: auto'
+
+/** `embedding_provider_config` of `embedding_provider: auto`: with a `model` that of `transformers`, without it that of `local`. */
+export const AutoEmbeddingSettings = Type.Object({
+  ...TransformersEmbeddingSettings.properties,
+  model: Type.Optional(TransformersEmbeddingSettings.properties.model),
+}, { additionalProperties: false })
+
+export type AutoEmbeddingSettings = Static<typeof AutoEmbeddingSettings>
+
+const checkWithoutModel = settingsCheck('embedding_provider_config', LocalEmbeddingSettings)
+
+/**
+ * `embedding_provider: auto`: `transformers` when a model is named, else `local` when its packages are installed, else none (the mock,
+ * which weighs nothing). A model that is named and cannot be had ends the start: other vectors would be stored in its place.
+ * @throws ProviderError as those providers do
+ */
+export async function autoEmbeddings (config: ProviderConfig, surroundings: ModelSurroundings, internals: TransformersInternals & LocalInternals = {}): Promise<EmbeddingProvider> {
+  const { info, warn } = surroundings
+  if (config['model'] !== undefined) {
+    const provider = await transformersEmbeddings(config, surroundings, internals)
+    info?.(`${NAME} chose transformers, because a model is named: ${provider.model}, ${provider.dimensions} dimensions`)
+    return provider
+  }
+  checkWithoutModel(config)
+  if (hasLocalEmbeddings(internals)) {
+    info?.(`${NAME} chose local, because its packages are installed and no model is named: ${LOCAL_MODEL}, ${LOCAL_DIMENSIONS} dimensions, English`)
+    return localEmbeddings(config, surroundings, internals)
+  }
+  warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall goes by words alone`)
+  return new MockEmbeddingProvider()
+}

