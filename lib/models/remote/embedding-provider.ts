@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { ProviderError, type ProviderConfig } from '../../providers.js'
+import { settingsCheck } from '../../provider-settings.js'
+import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
+import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
+import { RemoteEmbeddingSettings } from './endpoint-settings.js'
+import { openEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { linkedAbort } from './linked-abort.js'
+import { ModelCallError } from './model-call-error.js'
+import type { ResilientCalls } from './resilience.js'
+
+const KEY = 'embedding_provider_config'
+const WHAT = 'embedding endpoint'
+const PROBE = 'How many dimensions has this?'
+
+const check = settingsCheck(KEY, RemoteEmbeddingSettings)
+
+interface Parts {
+  model: string
+  dimensions: number
+  fusionWeight: number
+  client: EmbeddingClient
+  calls: ResilientCalls
+  prefixes: Record<EmbeddingPurpose, string>
+  batchSize: number
+  /** Requests of one embed() under way at a time. */
+  width: number
+  queryTimeoutMs: number
+  cacheSize: number
+}
+
+/** Embeddings of an OpenAI-compatible endpoint: in batches, the texts that came last from memory. */
+export class RemoteEmbeddingProvider implements EmbeddingProvider {
+  readonly model: string
+  readonly dimensions: number
+  readonly fusionWeight: number
+  readonly deferred = true
+  readonly #parts: Parts
+  readonly #cache: LRUCache<string, Float32Array> | undefined
+
+  constructor (parts: Parts) {
+    this.model = parts.model
+    this.dimensions = parts.dimensions
+    this.fusionWeight = parts.fusionWeight
+    this.#parts = parts
+    this.#cache = parts.cacheSize === 0 ? undefined : new LRUCache({ max: parts.cacheSize })
+  }
+
+  /** @throws ModelCallError; the reason of the signal once it is aborted */
+  async embed (texts: readonly string[], { signal, purpose = 'document' }: EmbedOptions): Promise<Float32Array[]> {
+    signal?.throwIfAborted()
+    const keys = texts.map((text) => createHash('sha256').update(`${purpose}:${text}`).digest('base64'))
+    const found = new Map<string, Float32Array>()
+    const missing = new Map<string, string>()
+    keys.forEach((key, index) => {
+      const vector = this.#cache?.get(key)
+      if (vector === undefined) missing.set(key, texts[index]!)
+      else found.set(key, vector)
+    })
+    const vectors = await this.#inBatches([...missing.values()], purpose, signal)
+    for (const [index, key] of [...missing.keys()].entries()) {
+      found.set(key, vectors[index]!)
+      this.#cache?.set(key, vectors[index]!)
+    }
+    // The caller may do with its vectors what it likes; those in memory stay as they are.
+    return keys.map((key) => found.get(key)!.slice())
+  }
+
+  async close (): Promise<void> {
+    this.#parts.calls.close()
+  }
+
+  /** The first batch that fails ends the others: without its vectors theirs are of no use. */
+  async #inBatches (texts: readonly string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const { client, prefixes, batchSize, width, queryTimeoutMs } = this.#parts
+    const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, index) => texts.slice(index * batchSize, (index + 1) * batchSize))
+    const answers: Float32Array[][] = []
+    const { controller, unlink } = linkedAbort(signal)
+    const left = batches.entries()
+    const work = async () => {
+      for (const [index, batch] of left) {
+        answers[index] = await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
+          signal: controller.signal,
+          ...(purpose === 'query' && { priority: 'interactive', timeoutMs: queryTimeoutMs }),
+        })
+      }
+    }
+    try {
+      // A big call takes a few batches at a time from the list, so that it does not fill the queue with its own.
+      await Promise.all(Array.from({ length: Math.min(width, batches.length) }, work))
+    } catch (error) {
+      controller.abort(error)
+      throw error
+    } finally {
+      unlink()
+    }
+    return answers.flat()
+  }
+}
+
+/**
+ * Makes the provider `openai_compatible`. Without `dimensions` the endpoint is asked for one vector.
+ * @throws ProviderError for wrong settings, and when the dimensions cannot be had; no secret is shown
+ */
+export async function makeRemoteEmbeddingProvider (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Promise<EmbeddingProvider> {
+  const settings = check(config)
+  if (settings.send_dimensions === true && settings.dimensions === undefined) throw new ProviderError(`${KEY}: send_dimensions needs dimensions`)
+  const timeoutMs = settings.timeout_ms ?? 10_000
+  const endpoint = openEndpoint(KEY, WHAT, settings, { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }, surroundings, tools)
+  const batchSize = settings.batch_size ?? 96
+  const clientOf = (dimensions: number | undefined, size: number) => new EmbeddingClient({
+    endpoint,
+    model: settings.model,
+    dimensions,
+    sendDimensions: settings.send_dimensions ?? false,
+    sendInputType: settings.input_type ?? false,
+    batchSize: size,
+  })
+  const dimensions = settings.dimensions ?? await probe(clientOf(undefined, 1), timeoutMs)
+  return new RemoteEmbeddingProvider({
+    model: spaceOf(settings),
+    dimensions,
+    fusionWeight: settings.fusion_weight ?? 1,
+    client: clientOf(dimensions, batchSize),
+    calls: endpoint.calls,
+    prefixes: { query: settings.query_prefix ?? '', document: settings.document_prefix ?? '' },
+    batchSize,
+    width: settings.max_concurrency ?? 4,
+    queryTimeoutMs: settings.query_timeout_ms ?? 2000,
+    cacheSize: settings.cache_size ?? 10_000,
+  })
+}
+
+async function probe (client: EmbeddingClient, timeoutMs: number): Promise<number> {
+  try {
+    const [vector] = await client.embed([PROBE], 'document', { timeoutMs })
+    return vector!.length
+  } catch (error) {
+    if (!(error instanceof ModelCallError)) throw error
+    throw new ProviderError(`${KEY}: the dimensions of the model are not known: ${error.message}. Set dimensions, or mend base_url, model or the key`)
+  }
+}
+
+/**
+ * The model and what changes the vectors of documents. Where it is served does not, so that one model can move; nor does the prefix
+ * of queries, whose vectors are not kept; the length is compared on its own.
+ */
+function spaceOf ({ model, document_prefix: prefix = '', input_type: inputType = false }: RemoteEmbeddingSettings): string {
+  return `${model}${inputType ? ' input_type=document' : ''}${prefix === '' ? '' : ` document_prefix=${JSON.stringify(prefix)}`}`
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { systemClock, type Clock } from '../../clock.js'
+import { ProviderError, type ProviderSurroundings } from '../../providers.js'
+import type { EndpointSettings } from './endpoint-settings.js'
+import { exchange } from './exchange.js'
+import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilience.js'
+
+/** Keys that are named by a variable are found in its `environment`. */
+export type RemoteSurroundings = ProviderSurroundings
+
+/** What tests put in place of time and chance. */
+export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
+
+export interface Endpoint {
+  /** What is asked, for messages: `embedding endpoint`. */
+  readonly what: string
+  readonly baseUrl: string
+  readonly queryParams: Readonly<Record<string, string>>
+  readonly calls: ResilientCalls
+  /**
+   * One POST of JSON with the configured headers and its answer; see exchange().
+   * @param maxBytes of the answer
+   */
+  post (url: string, request: { headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal }, maxBytes: number): Promise<string>
+}
+
+/**
+ * @param key the map of the settings in the configuration, for messages: `embedding_provider_config`
+ * @throws ProviderError that names the wrong setting and shows no value
+ */
+export function openEndpoint (
+  key: string,
+  what: string,
+  settings: EndpointSettings,
+  patience: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
+  surroundings: RemoteSurroundings,
+  { clock = systemClock, ...tools }: RemoteTools,
+): Endpoint {
+  const baseUrl = checkUrl(key, settings.base_url)
+  const apiKey = readKey(key, settings, surroundings)
+  const headers = checkHeaders(key, apiKey, settings.headers ?? {})
+  const queryParams = settings.query_params ?? {}
+  const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
+  const calls = new ResilientCalls({
+    what,
+    ...patience,
+    maxConcurrency: settings.max_concurrency ?? 4,
+    maxWaiting: settings.max_waiting ?? 256,
+    breaker: { threshold: settings.breaker?.threshold ?? 5, recoveryMs: settings.breaker?.recovery_ms ?? 10_000 },
+    tools,
+  })
+  return {
+    what,
+    baseUrl,
+    queryParams,
+    calls,
+    post: async (url, request, maxBytes) => await exchange(url, {
+      ...request,
+      headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }),
+    }, { what, maxBytes, secrets, clock }),
+  }
+}
+
+function checkUrl (key: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const plain = url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === '')
+  if (!plain) throw new ProviderError(`${key}.base_url: must be an http or https URL without user, password, query and fragment; a key belongs in api_key or headers, a query in query_params (the value is not shown)`)
+  return text.replace(/\/+$/, '')
+}
+
+function readKey (key: string, settings: EndpointSettings, { baseDirectory, environment = {} }: RemoteSurroundings): string | undefined {
+  const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
+  const given = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
+  if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
+  if (variable !== undefined) {
+    const value = environment[variable]
+    // What stands there could be a key in the wrong place, so it is not repeated.
+    if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: the environment variable that it names is not set`)
+    return value
+  }
+  return path === undefined ? plain : readKeyFile(`${key}.api_key_file`, resolve(baseDirectory, path))
+}
+
+/** The text of the file without the newline that editors put at its end. */
+function readKeyFile (field: string, path: string): string {
+  let text: string
+  try {
+    // Strict: a replaced byte would silently change the key.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new ProviderError(`${field}: the file cannot be read${code}`)
+  }
+  const value = text.replace(/\r?\n$/, '')
+  if (value === '') throw new ProviderError(`${field}: the file is empty`)
+  return value
+}
+
+/** Checked here because fetch would repeat a value that it cannot send, in the message of each call. */
+function checkHeaders (key: string, apiKey: string | undefined, given: Readonly<Record<string, string>>): Record<string, string> {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries({ ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...given })) {
+    try {
+      headers.set(name, value)
+    } catch {
+      const which = !Object.hasOwn(given, name) ? ': the key' : /^[\w-]{1,64}$/.test(name) ? `.headers.${name}:` : ': one of headers'
+      throw new ProviderError(`${key}${which} cannot be sent in an HTTP header (the value is not shown)`)
+    }
+  }
+  return Object.fromEntries(headers)
+}

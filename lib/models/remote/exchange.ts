@@ -1,0 +1,106 @@
+import type { Clock } from '../../clock.js'
+import { member } from './member.js'
+import { ModelCallError } from './model-call-error.js'
+
+/** An answer of an error may be a whole page of HTML; its code stands at the beginning or nowhere. */
+const MAX_ERROR_BYTES = 64 * 1024
+const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,63}$/i
+
+export interface ExchangeOptions {
+  /** What is asked, for messages: `embedding endpoint`. */
+  what: string
+  /** Bytes of an answer at most, when it is decompressed. */
+  maxBytes: number
+  /** What no message may hold. */
+  secrets: readonly string[]
+  /** For a Retry-After that is a date. */
+  clock: Clock
+}
+
+export interface ExchangeRequest {
+  headers: Headers
+  body: string
+  signal: AbortSignal
+}
+
+/**
+ * One POST and its whole answer.
+ * @returns the body of an answer 2xx
+ * @throws ModelCallError that holds nothing of the request and, of the answer, its status and its error code only
+ */
+export async function exchange (url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions): Promise<string> {
+  const { what, maxBytes, secrets, clock } = options
+  let response: Response
+  try {
+    // Followed, a redirect could take the key to another host.
+    response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new ModelCallError('unreachable', `The ${what} cannot be reached${networkCode(error)}`)
+  }
+  if (response.ok) return await read(response, maxBytes, signal, what)
+  const text = await read(response, MAX_ERROR_BYTES, signal, what).catch((error: unknown) => {
+    if (!(error instanceof ModelCallError)) throw error
+    return ''
+  })
+  throw refusal(what, response, errorCode(text, secrets), clock)
+}
+
+async function read (response: Response, maxBytes: number, signal: AbortSignal, what: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength
+      // Leaving the loop cancels the body, which closes the connection.
+      if (bytes > maxBytes) throw new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status: response.status })
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ModelCallError) throw error
+    throw new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+function refusal (what: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
+  const retryAfterMs = retryAfter(headers, clock)
+  const details = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  const message = `The ${what} answered ${status}${code}`
+  if (status === 429) return new ModelCallError('rate_limited', message, details)
+  if (status === 408 || status === 409 || status >= 500) return new ModelCallError('unreachable', message, details)
+  if (status >= 300 && status < 400) return new ModelCallError('rejected', `${message}: a redirect, which is not followed; base_url must name the endpoint itself`, { status })
+  return new ModelCallError('rejected', message, { status })
+}
+
+/** @returns milliseconds (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing usable is said */
+function retryAfter (headers: Headers, clock: Clock): number | undefined {
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
+  const instant = Date.parse(value)
+  return Number.isNaN(instant) ? undefined : Math.max(0, instant - clock())
+}
+
+/**
+ * The machine-readable code or type of an error, like ` (model_not_found)`. What else an endpoint says is left out: it may repeat
+ * the texts or the key.
+ */
+function errorCode (text: string, secrets: readonly string[]): string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return ''
+  }
+  const places = [member(parsed, 'error'), parsed]
+  const found = places.flatMap((place) => [member(place, 'code'), member(place, 'type'), member(place, 'error_type')])
+    .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !secrets.some((secret) => value.includes(secret) || secret.includes(value)))
+  return found === undefined ? '' : ` (${found})`
+}
+
+function networkCode (error: unknown): string {
+  const code = member(error instanceof Error ? error.cause : undefined, 'code')
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code})` : ''
+}

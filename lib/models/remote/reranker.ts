@@ -1,0 +1,89 @@
+import { ProviderError, type ProviderConfig } from '../../providers.js'
+import { settingsCheck } from '../../provider-settings.js'
+import type { Reranker } from '../reranker.js'
+import { RerankEndpointSettings } from './endpoint-settings.js'
+import { openEndpoint, type Endpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { member } from './member.js'
+import { ModelCallError } from './model-call-error.js'
+
+const KEY = 'reranker_config'
+const WHAT = 'rerank endpoint'
+
+/** Some endpoints send the texts back, with up to six bytes for a character. */
+const ENVELOPE_BYTES = 1024 * 1024
+const ECHO = 6
+
+const check = settingsCheck(KEY, RerankEndpointSettings)
+
+interface Parts {
+  endpoint: Endpoint
+  url: string
+  makeBody: (query: string, texts: readonly string[]) => object
+  timeoutMs: number
+}
+
+/** Reranking as Cohere, Jina, Voyage, vLLM and Text Embeddings Inference offer it over HTTP. */
+export class RemoteReranker implements Reranker {
+  readonly #parts: Parts
+
+  constructor (parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** @throws ModelCallError; the reason of the signal once it is aborted */
+  async rerank (query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal }): Promise<number[]> {
+    callers?.throwIfAborted()
+    if (texts.length === 0) return []
+    const { endpoint, url, makeBody, timeoutMs } = this.#parts
+    const body = JSON.stringify(makeBody(query, texts))
+    const maxBytes = ENVELOPE_BYTES + body.length * ECHO
+    return await endpoint.calls.call(async (signal) => {
+      const answer = await endpoint.post(url, { headers: { 'content-type': 'application/json' }, body, signal }, maxBytes)
+      const scores = readScores(answer, texts.length)
+      if (scores === undefined) throw new ModelCallError('unusable', `The ${WHAT} answered with something else than one score for each text`, { status: 200 })
+      return scores
+    }, { timeoutMs, priority: 'interactive', ...(callers !== undefined && { signal: callers }) })
+  }
+
+  async close (): Promise<void> {
+    this.#parts.endpoint.calls.close()
+  }
+}
+
+/**
+ * Makes the reranker `rerank_endpoint`; it asks nothing of the endpoint.
+ * @throws ProviderError for wrong settings; no secret is shown
+ */
+export function makeRemoteReranker (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Reranker {
+  const settings = check(config)
+  const { model, style = 'cohere', timeout_ms: timeoutMs = 2000 } = settings
+  if (style === 'cohere' && model === undefined) throw new ProviderError(`${KEY}.model: is required`)
+  const endpoint = openEndpoint(KEY, WHAT, settings, { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }, surroundings, tools)
+  const url = new URL(`${endpoint.baseUrl}/rerank`)
+  url.search = new URLSearchParams(endpoint.queryParams).toString()
+  return new RemoteReranker({
+    endpoint,
+    url: url.href,
+    timeoutMs,
+    // No ceiling of the results is sent: its name differs (top_n, top_k), and without one all come.
+    makeBody: style === 'tei' ? (query, texts) => ({ query, texts }) : (query, documents) => ({ model, query, documents }),
+  })
+}
+
+/**
+ * `{results: [{index, relevance_score}]}` (Cohere, Jina, vLLM), the same under `data` (Voyage), or `[{index, score}]` (TEI), in any order.
+ * @returns undefined unless each of the texts has exactly one finite score
+ */
+function readScores (answer: string, count: number): number[] | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(answer)
+  } catch {
+    return undefined
+  }
+  const results = Array.isArray(parsed) ? parsed : member(parsed, 'results') ?? member(parsed, 'data')
+  if (!Array.isArray(results) || results.length !== count) return undefined
+  const scores = new Map<unknown, unknown>(results.map((result) => [member(result, 'index'), member(result, 'relevance_score') ?? member(result, 'score')]))
+  const ordered = Array.from({ length: count }, (_, index) => scores.get(index))
+  return ordered.every((score): score is number => typeof score === 'number' && Number.isFinite(score)) ? ordered : undefined
+}

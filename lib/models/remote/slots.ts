@@ -1,0 +1,60 @@
+import { ModelCallError } from './model-call-error.js'
+
+export interface SlotsOptions {
+  /** What is asked, for messages: `embedding endpoint`. */
+  what: string
+  /** How many hold a slot at a time. */
+  slots: number
+  /** How many may wait for one. */
+  maxWaiting: number
+}
+
+/**
+ * A bound on what is under way, first come first served. Cockatiel's bulkhead is no use here: a waiter that is aborted keeps its
+ * place there, and the slot that comes to it is lost to those behind it (3.2.1).
+ */
+export class Slots {
+  readonly #options: SlotsOptions
+  readonly #waiting = new Set<() => void>()
+  #free: number
+
+  constructor (options: SlotsOptions) {
+    this.#options = options
+    this.#free = options.slots
+  }
+
+  /**
+   * @param waitMs milliseconds to wait at most; Infinity: as long as it takes
+   * @returns what gives the slot back; call it once
+   * @throws ModelCallError overloaded; the signal's reason once it is aborted
+   */
+  async take (signal: AbortSignal, waitMs: number): Promise<() => void> {
+    signal.throwIfAborted()
+    if (this.#free > 0) this.#free--
+    else if (!await this.#wait(signal, waitMs)) signal.throwIfAborted()
+    return () => {
+      const [next] = this.#waiting
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+
+  /** @returns whether the slot came, and not the abort */
+  async #wait (signal: AbortSignal, waitMs: number): Promise<boolean> {
+    const { what, slots, maxWaiting } = this.#options
+    if (this.#waiting.size >= maxWaiting) throw new ModelCallError('overloaded', `All ${slots} calls to the ${what} are under way and ${maxWaiting} wait`)
+    return await new Promise<boolean>((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
+        this.#waiting.delete(give)
+      }
+      const give = () => { leave(); resolve(true) }
+      const abort = () => { leave(); resolve(false) }
+      const refuse = () => { leave(); reject(new ModelCallError('overloaded', `None of the ${slots} calls to the ${what} ended within ${Math.round(waitMs)} ms`)) }
+      const timer = waitMs === Infinity ? undefined : setTimeout(refuse, waitMs)
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.add(give)
+    })
+  }
+}
