@@ -12,7 +12,9 @@ export interface Passage {
   terms: ReadonlyMap<string, number>
   /** Length for the lexical score: terms that are no stop words. */
   length: number
-  /** Embedding of the passage; absent when the semantic strategy is off. */
+  /** Whether the text ends in a question, so that what follows it in its document is likely to answer it. Default false. */
+  question?: boolean
+  /** Embedding of the passage; absent when the semantic strategy is off, and when it comes later (`attachVectors`). */
   vector?: Float32Array
 }
 
@@ -60,7 +62,7 @@ export interface SearchRequest {
   /** Memories that have expired by then are gone. */
   now: number
   filters: Filters
-  /** The lexical strategy: distinct query terms and the BM25 parameters. Absent: not asked for. */
+  /** The lexical strategy: distinct query terms and the BM25 parameters. Absent: not asked for. lib/stores/context.ts tells what a passage is scored by. */
   lexical?: { terms: readonly string[], k1: number, b: number }
   /** The semantic strategy: the query's embedding. Absent: not asked for. */
   semantic?: { vector: Float32Array }
@@ -68,11 +70,23 @@ export interface SearchRequest {
   limit: number
 }
 
+/** How a memory answers a query, by its best passage; each within 0–1. */
+export interface CandidateScores {
+  /** The share of the best BM25 score that the query could reach in the bank, by the words of the memory and of its neighbours; 0 when none is a query term. */
+  lexical?: number
+  /** The same by the memory's own words alone, at most `lexical`. */
+  own?: number
+  /** The cosine, negative ones as 0. Absent for a memory without vectors. */
+  semantic?: number
+}
+
 export interface Candidate {
   bank: BankKey
   memory: Memory
-  /** Within 0–1: lexical, the share of the best score that the query could reach in the bank; semantic, the cosine, negative ones as 0. */
+  /** Of the strategy that found it: `scores.lexical` or `scores.semantic`. */
   score: number
+  /** By every strategy that was asked for, also one that did not have it among its best. */
+  scores: CandidateScores
   /** The memory's number of passages. */
   passageCount: number
   /** The passages that matched, best first; at most three. */
@@ -112,6 +126,8 @@ export interface BankSummary extends BankKey {
 
 export interface BankStatistics extends BankSummary {
   passageCount: number
+  /** Memories without vectors; a store that takes late vectors counts them. */
+  unembeddedCount?: number
   tokens: number
   tagCounts: ReadonlyMap<string, number>
   firstRetainedAt: number | null
@@ -127,6 +143,18 @@ export interface ListBanksRequest {
   bankId?: string
   limit: number
   after?: BankKey
+}
+
+/** Vectors that were made after the write: one for each passage of the memory, in order. */
+export interface LateVectors {
+  memoryId: string
+  vectors: readonly Float32Array[]
+}
+
+export interface Unembedded {
+  bank: BankKey
+  memory: Memory
+  passages: ReadonlyArray<{ start: number, end: number }>
 }
 
 export interface ImportOutcome {
@@ -217,6 +245,14 @@ export interface VectorStore {
   /** Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again. @returns outcomes in order */
   insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
+  /**
+   * Gives memories the vectors that they were stored without. Those that are gone, that have vectors, or whose passages are not as many,
+   * are passed over. A store that has this and `listUnembedded` is written to before the vectors are made.
+   * @returns how many memories took theirs
+   */
+  attachVectors? (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number>
+  /** Memories of all banks without vectors of the store's space, by tenant, bank and id; banks of another space are left out. */
+  listUnembedded? (request: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>

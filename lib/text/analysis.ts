@@ -7,7 +7,13 @@ export interface AnalyzedText {
   terms: Map<string, number>
   /** Terms that are not stop words, repeats counted; at least 1 when there is any term. */
   length: number
+  /** Whether the text ends in a question, a remark in brackets or an emoji behind it left aside. */
+  question: boolean
 }
+
+/** How much of a text's end is looked at for a question: an expression with three runs in it must not meet 50,000 brackets. */
+const TAIL = 600
+const ENDS_IN_QUESTION = /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
 /**
  * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
@@ -23,7 +29,7 @@ export function analyzeText (text: string): AnalyzedText {
     const term = stopped ? word : stem(word)
     terms.set(term, (terms.get(term) ?? 0) + 1)
   }
-  return { terms, length: length === 0 && terms.size > 0 ? 1 : length }
+  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL)) }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer'
+import { IRREGULAR_FORMS } from './irregular-forms.js'
 
 const PLAIN = /^[a-z]+$/
 const MEMO_SIZE = 50_000
@@ -11,16 +12,20 @@ const LONGEST_MEMO = 12
 const memo = new Map<string, string>()
 
 /**
- * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A word with
- * anything but `a`–`z` in it is returned as it is.
+ * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, and before it the word that an
+ * irregular form belongs to (`bought` is `buy`). A word with anything but `a`–`z` in it is returned as it is.
  * @param word folded as `words` folds it
  */
 export function stem (word: string): string {
-  if (word.length > LONGEST_MEMO) return PLAIN.test(word) ? stemmer(word) : word
+  if (word.length > LONGEST_MEMO) return stemmed(word)
   const known = memo.get(word)
   if (known !== undefined) return known
-  const result = PLAIN.test(word) ? stemmer(word) : word
+  const result = stemmed(word)
   if (memo.size >= MEMO_SIZE) memo.clear()
   memo.set(word, result)
   return result
+}
+
+function stemmed (word: string): string {
+  return PLAIN.test(word) ? stemmer(IRREGULAR_FORMS.get(word) ?? word) : word
 }

@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
+import { contextContract } from './vector-store/context.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
 import { importingContract } from './vector-store/importing.js'
 import { insertingContract } from './vector-store/inserting.js'
+import { lateVectorsContract } from './vector-store/late-vectors.js'
 import { lexicalContract } from './vector-store/lexical.js'
 import { readingContract } from './vector-store/reading.js'
 import { removingContract } from './vector-store/removing.js'
@@ -16,7 +18,9 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['separation', separationContract],
   ['filtering', filteringContract],
   ['lexical search', lexicalContract],
+  ['context', contextContract],
   ['semantic search', semanticContract],
+  ['late vectors', lateVectorsContract],
   ['reading', readingContract],
   ['removing', removingContract],
   ['expiring', expiringContract],

@@ -1,4 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
+import { takesPart } from '../context.js'
+import { ContextIndexing } from './context-indexing.js'
 import { LexicalIndex, type LexicalDocument } from './lexical-index.js'
 import type { VectorArena } from './vector-arena.js'
 import { VectorIndex, type VectorEntry } from './vector-index.js'
@@ -9,6 +11,10 @@ export interface Entry {
   readonly memory: Memory
   readonly fingerprint: string
   readonly passages: PassageRef[]
+  /** Whether its last passage ends in a question. */
+  readonly question: boolean
+  /** Weights of its own terms, in the order of its postings; absent when all are 1, and for a memory that lends nothing. */
+  readonly ownCounts?: readonly number[]
 }
 
 /** One passage, as the indexes know it. */
@@ -27,6 +33,9 @@ export class Bank {
   readonly #arena: VectorArena
   readonly #byId = new Map<string, Entry>()
   readonly #byFingerprint = new Map<string, Entry>()
+  readonly #context = new ContextIndexing(this.lexical)
+  /** Entries that have passages without a vector. */
+  readonly #unembedded = new Set<Entry>()
   #vectors: VectorIndex<PassageRef> | undefined
   #nextExpiry = Infinity
   /** Rising by (retainedAt, memoryId); undefined when it has to be sorted anew. */
@@ -45,6 +54,10 @@ export class Bank {
   /** Whether every memory is one passage. */
   get isUnsplit (): boolean {
     return this.lexical.size === this.size
+  }
+
+  get unembeddedCount (): number {
+    return this.#unembedded.size
   }
 
   get vectors (): VectorIndex<PassageRef> | undefined {
@@ -77,6 +90,11 @@ export class Bank {
     return this.#ordered
   }
 
+  /** Entries that have passages without a vector. */
+  unembedded (): Iterable<Entry> {
+    return this.#unembedded
+  }
+
   /**
    * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing.
    * The caller has seen to it that no two memories that are left share an id or a fingerprint.
@@ -84,14 +102,26 @@ export class Bank {
   apply (added: readonly NewMemory[], removed: ReadonlySet<Entry>): void {
     const entries: Entry[] = []
     try {
-      // Indexing comes first because it is what can fail: the vector memory may be exhausted.
-      for (const memory of added) entries.push(this.#index(memory))
+      // Vectors come first because they are what can fail: their memory may be exhausted.
+      for (const memory of added) entries.push(this.#embed(memory))
     } catch (error) {
-      for (const entry of entries) this.#unindex(entry)
+      for (const entry of entries) this.#unembed(entry)
       throw error
     }
     for (const entry of removed) this.#delete(entry)
+    this.#context.update(entries.map((entry, index) => ({ entry, passages: added[index]!.passages })), removed)
     for (const entry of entries) this.#set(entry)
+  }
+
+  /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
+  attach (entry: Entry, vectors: readonly Float32Array[]): void {
+    try {
+      for (const [index, vector] of vectors.entries()) this.#addVector(entry.passages[index]!, vector)
+    } catch (error) {
+      this.#unembed(entry)
+      throw error
+    }
+    this.#unembedded.delete(entry)
   }
 
   /** Drops what has expired at `now`. */
@@ -113,30 +143,34 @@ export class Bank {
     this.#vectors?.release()
   }
 
-  #index (source: NewMemory): Entry {
+  #embed (source: NewMemory): Entry {
     const { fingerprint, passages, ...memory } = source
-    const entry: Entry = { memory, fingerprint, passages: [] }
+    const counts = takesPart(memory, passages) ? [...passages[0]!.terms.values()].filter((count) => isWeight(count)) : []
+    const entry: Entry = {
+      memory, fingerprint, passages: [], question: passages.at(-1)?.question === true, ...(counts.some((count) => count !== 1) && { ownCounts: counts }),
+    }
     try {
-      for (const { start, end, vector, terms, length } of passages) {
+      for (const { start, end, vector } of passages) {
         const ref: PassageRef = { entry, start, end }
         entry.passages.push(ref)
-        if (vector !== undefined) {
-          this.#vectors ??= new VectorIndex(this.#arena, vector.length)
-          ref.vector = this.#vectors.add(ref, vector)
-        }
-        ref.lexical = this.lexical.add(ref, terms, length)
+        if (vector !== undefined) this.#addVector(ref, vector)
       }
     } catch (error) {
-      this.#unindex(entry)
+      this.#unembed(entry)
       throw error
     }
     return entry
   }
 
-  #unindex (entry: Entry): void {
-    for (const { lexical, vector } of entry.passages) {
-      if (lexical !== undefined) this.lexical.remove(lexical)
-      if (vector !== undefined) this.#vectors?.remove(vector)
+  #addVector (ref: PassageRef, vector: Float32Array): void {
+    this.#vectors ??= new VectorIndex(this.#arena, vector.length)
+    ref.vector = this.#vectors.add(ref, vector)
+  }
+
+  #unembed (entry: Entry): void {
+    for (const ref of entry.passages) {
+      if (ref.vector !== undefined) this.#vectors?.remove(ref.vector)
+      delete ref.vector
     }
   }
 
@@ -144,6 +178,7 @@ export class Bank {
     const { memory } = entry
     this.#byId.set(memory.memoryId, entry)
     this.#byFingerprint.set(entry.fingerprint, entry)
+    if (entry.passages.some(({ vector }) => vector === undefined)) this.#unembedded.add(entry)
     if (memory.expiresAt !== null) this.#nextExpiry = Math.min(this.#nextExpiry, memory.expiresAt)
     if (this.#lastRetainedAt !== undefined) this.#lastRetainedAt = Math.max(this.#lastRetainedAt ?? -Infinity, memory.retainedAt)
     // New memories nearly always come last; an older one (an import) has the order sorted anew when it is next asked for.
@@ -153,7 +188,8 @@ export class Bank {
   }
 
   #delete (entry: Entry): void {
-    this.#unindex(entry)
+    this.#unembed(entry)
+    this.#unembedded.delete(entry)
     this.#byId.delete(entry.memory.memoryId)
     this.#byFingerprint.delete(entry.fingerprint)
     this.#ordered = undefined
@@ -168,4 +204,10 @@ function byAge (a: Entry, b: Entry): number {
 /** Code-unit order, which no locale changes. */
 export function compareText (a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
+export function isWeight (count: number): boolean {
+  const weight = Math.fround(count)
+  return weight > 0 && weight < Infinity
 }

@@ -1,3 +1,4 @@
+import type { TermWeights } from '../context.js'
 import { GONE, PostingsPool, type Postings } from './postings.js'
 import { TopK } from './top-k.js'
 
@@ -26,8 +27,10 @@ export class LexicalDocument<T> {
     readonly payload: T,
     /** @internal Its place in the index, moved by compaction. */
     public ordinal: number,
-    /** @internal One for each of its terms. */
+    /** @internal One for each of its terms, its own ones first. */
     readonly postings: readonly Postings[],
+    /** @internal How many of them are its own. */
+    readonly ownTerms: number,
   ) {}
 }
 
@@ -36,6 +39,9 @@ export class LexicalDocument<T> {
  * Framework: BM25 and Beyond", 2009), with the idf that is never negative, ln(1 + (N - df + 0.5) / (df + 0.5)):
  *
  *     score = Σ idf · tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average length))
+ *
+ * A term's weight in a document may have a part that its neighbours lend (../context.ts). A document then has two scores, with that part and
+ * by its own words alone; df and lengths are those of own words in both.
  *
  * It is exact at any time: removed documents count neither in N, df nor the average length. All calls are
  * synchronous. Memory of removed documents is taken back when more than a fifth (and at least 64) are dead.
@@ -50,6 +56,8 @@ export class LexicalIndex<T> {
   #totalLength = 0
   /** Scratch of `search`, by ordinal: all zero between searches. */
   #scores: Float64Array = NO_SCORES
+  /** As `#scores`, by own words alone. */
+  #owns: Float64Array = NO_SCORES
   /** Scratch of `search`: ordinals with a score, in the order they got it. */
   #touched: Uint32Array = NO_ORDINALS
   #searching = false
@@ -60,28 +68,32 @@ export class LexicalIndex<T> {
   }
 
   /**
-   * @param terms term counts, which may be fractions; a count that is not above 0 and finite is left out
+   * @param terms term counts, which may be fractions, or weights of own and lent terms, own ones first; a weight that is not above 0 and finite
+   *   is left out
    * @param length what b normalises by, in the same unit for all documents, >= 0
    * @returns the handle by which to remove it
    */
-  add (payload: T, terms: ReadonlyMap<string, number>, length: number): LexicalDocument<T> {
+  add (payload: T, terms: ReadonlyMap<string, number | TermWeights>, length: number): LexicalDocument<T> {
     this.#refuseInSearch()
     const ordinal = this.#documents.length
     if (ordinal === this.#lengths.length) this.#resize(Math.max(FIRST_DOCUMENTS, ordinal * 2))
     const held: Postings[] = []
+    let ownTerms = 0
     for (const [term, count] of terms) {
       // As it will be stored: a count too small for 32 bits would score 0, which `search` takes for "not touched".
-      const weight = Math.fround(count)
+      const weight = Math.fround(typeof count === 'number' ? count : count.context)
       if (!(weight > 0 && weight < Infinity)) continue
+      const own = typeof count === 'number' ? weight : Math.fround(count.own)
       const postings = this.#vocabulary.get(term) ?? this.#learn(term)
-      this.#pool.push(postings, ordinal, weight)
+      this.#pool.push(postings, ordinal, weight, own)
+      if (own > 0) ownTerms += 1
       held.push(postings)
     }
     this.#lengths[ordinal] = length
     this.#totalLength += this.#lengths[ordinal]!
     this.#size += 1
     // slice() gives back the room that push() took ahead.
-    const document = new LexicalDocument(payload, ordinal, held.slice())
+    const document = new LexicalDocument(payload, ordinal, held.slice(), ownTerms)
     this.#documents.push(document)
     return document
   }
@@ -94,8 +106,9 @@ export class LexicalIndex<T> {
     this.#documents[ordinal] = undefined
     this.#size -= 1
     this.#totalLength -= this.#lengths[ordinal]!
-    for (const postings of document.postings) {
+    for (const [index, postings] of document.postings.entries()) {
       postings.live -= 1
+      if (index < document.ownTerms) postings.owners -= 1
       if (postings.live > 0) continue
       this.#vocabulary.delete(postings.term)
       this.#pool.release(postings)
@@ -110,7 +123,7 @@ export class LexicalIndex<T> {
    * counts twice.
    * @param visit must not add, remove or search in this index; that throws
    */
-  search (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number) => void): void {
+  search (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number, own: number) => void): void {
     const touched = this.#scoreAll(terms, parameters)
     this.#searching = true
     let next = 0
@@ -118,13 +131,15 @@ export class LexicalIndex<T> {
       while (next < touched) {
         const ordinal = this.#touched[next++]!
         const score = this.#scores[ordinal]!
+        const own = this.#owns[ordinal]!
         this.#scores[ordinal] = 0
+        this.#owns[ordinal] = 0
         const document = this.#documents[ordinal]
-        if (document !== undefined) visit(document.payload, score)
+        if (document !== undefined) visit(document.payload, score, own)
       }
     } finally {
       // Anything left here means that visit threw.
-      while (next < touched) this.#scores[this.#touched[next++]!] = 0
+      while (next < touched) this.#forget(this.#touched[next++]!)
       this.#searching = false
     }
   }
@@ -135,7 +150,7 @@ export class LexicalIndex<T> {
    * @param comesFirst decides between two documents of equal score; a total order makes the answer independent of history
    * @returns falling
    */
-  best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): { found: Array<{ payload: T, score: number }>, total: number } {
+  best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): { found: Array<{ payload: T, score: number, own: number }>, total: number } {
     const touched = this.#scoreAll(terms, parameters)
     const scores = this.#scores
     const compare = (a: number, b: number): number => scores[b]! - scores[a]! ||
@@ -153,8 +168,8 @@ export class LexicalIndex<T> {
       const last = first.bar
       if (last !== undefined) bar = scores[last]!
     }
-    const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]! }))
-    for (let i = 0; i < touched; i++) scores[this.#touched[i]!] = 0
+    const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: this.#owns[ordinal]! }))
+    for (let i = 0; i < touched; i++) this.#forget(this.#touched[i]!)
     return { found, total }
   }
 
@@ -165,9 +180,34 @@ export class LexicalIndex<T> {
     return bound * (k1 + 1)
   }
 
-  /** In how many documents the term is. */
+  /** How many documents hold the term themselves. */
   frequency (term: string): number {
-    return this.#vocabulary.get(term)?.live ?? 0
+    return this.#vocabulary.get(term)?.owners ?? 0
+  }
+
+  /** The length that a document was added with. */
+  lengthOf (document: LexicalDocument<T>): number {
+    return this.#lengths[document.ordinal]!
+  }
+
+  /**
+   * A document's scores for these terms, as `search` has them. Slow: it looks for the document in the postings of each term.
+   * @returns zeros when it holds none of them
+   */
+  scoresOf (document: LexicalDocument<T>, terms: readonly string[], parameters: Bm25Parameters): { score: number, own: number } {
+    const { ordinals, weights, owns } = this.#pool
+    let score = 0
+    let own = 0
+    for (const term of terms) {
+      const postings = this.#vocabulary.get(term)
+      if (postings === undefined || !document.postings.includes(postings)) continue
+      const at = ordinals.subarray(postings.start, postings.start + postings.count).indexOf(document.ordinal) + postings.start
+      const { gain, flat, perLength } = this.#factors(postings, parameters)
+      const norm = flat + perLength * this.#lengths[document.ordinal]!
+      score += gain * weights[at]! / (weights[at]! + norm)
+      own += gain * owns[at]! / (owns[at]! + norm)
+    }
+    return { score, own }
   }
 
   /** Leaves the scores in `#scores` and the ordinals that have one in `#touched`; @returns how many */
@@ -186,14 +226,13 @@ export class LexicalIndex<T> {
   }
 
   /** Adds the term's part to every score; @returns how many documents are touched by now */
-  #score (postings: Postings, { k1, b }: Bm25Parameters, before: number): number {
-    const { ordinals, weights } = this.#pool
+  #score (postings: Postings, parameters: Bm25Parameters, before: number): number {
+    const { ordinals, weights, owns } = this.#pool
     const scores = this.#scores
+    const ownScores = this.#owns
     const touched = this.#touched
     const lengths = this.#lengths
-    const gain = this.#idf(postings.live) * (k1 + 1)
-    const flat = k1 * (1 - b)
-    const perLength = this.#totalLength > 0 ? k1 * b * this.#size / this.#totalLength : 0
+    const { gain, flat, perLength } = this.#factors(postings, parameters)
     const end = postings.start + postings.count
     let after = before
     for (let i = postings.start; i < end; i++) {
@@ -201,9 +240,27 @@ export class LexicalIndex<T> {
       const weight = weights[i]!
       const score = scores[ordinal]!
       if (score === 0) touched[after++] = ordinal
-      scores[ordinal] = score + gain * weight / (weight + flat + perLength * lengths[ordinal]!)
+      const norm = flat + perLength * lengths[ordinal]!
+      scores[ordinal] = score + gain * weight / (weight + norm)
+      const own = owns[i]!
+      // Three of four postings in a conversation are lent.
+      if (own > 0) ownScores[ordinal] = ownScores[ordinal]! + gain * own / (own + norm)
     }
     return after
+  }
+
+  /** What a term adds to a score is gain · weight / (weight + flat + perLength · length). */
+  #factors (postings: Postings, { k1, b }: Bm25Parameters): { gain: number, flat: number, perLength: number } {
+    return {
+      gain: this.#idf(postings.owners) * (k1 + 1),
+      flat: k1 * (1 - b),
+      perLength: this.#totalLength > 0 ? k1 * b * this.#size / this.#totalLength : 0,
+    }
+  }
+
+  #forget (ordinal: number): void {
+    this.#scores[ordinal] = 0
+    this.#owns[ordinal] = 0
   }
 
   #learn (term: string): Postings {
@@ -238,6 +295,7 @@ export class LexicalIndex<T> {
     this.#lengths = new Float32Array(capacity)
     this.#lengths.set(lengths)
     this.#scores = new Float64Array(capacity)
+    this.#owns = new Float64Array(capacity)
     this.#touched = new Uint32Array(capacity)
   }
 

@@ -2,11 +2,11 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compileFilters, tagCondition } from '../filters.js'
 import { planImport } from '../import-plan.js'
 import type {
-  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, ListBanksRequest, ListRequest, Memory, NewMemory,
-  RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, VectorStore,
+  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
+  RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
-import { best, bestLexicalMatches, countFound, lexicalMatches, semanticMatches } from './search.js'
+import { best, bestLexicalMatches, countFound, lexicalCandidates, lexicalMatches, semanticCandidates, semanticMatches } from './search.js'
 import { VectorArena } from './vector-arena.js'
 
 /**
@@ -44,15 +44,43 @@ export class InMemoryVectorStore implements VectorStore {
     const { lexical, semantic, limit } = request
     if (lexical !== undefined && semantic === undefined && accept === undefined && banks.every((bank) => bank.isUnsplit)) {
       const perBank = banks.map((bank) => bestLexicalMatches(bank, lexical, limit))
-      return { lexical: best(perBank.flatMap(({ found }) => found), limit), total: perBank.reduce((sum, { total }) => sum + total, 0) }
+      return { lexical: lexicalCandidates(best(perBank.flatMap(({ found }) => found), limit)), total: perBank.reduce((sum, { total }) => sum + total, 0) }
     }
     const lexicalFound = lexical === undefined ? undefined : collect(banks, (bank) => lexicalMatches(bank, lexical, accept))
     const semanticFound = semantic === undefined ? undefined : collect(banks, (bank) => semanticMatches(bank, semantic.vector, limit, accept))
     return {
-      ...(lexicalFound !== undefined && { lexical: best(lexicalFound, limit) }),
-      ...(semanticFound !== undefined && { semantic: best(semanticFound, limit) }),
+      ...(lexicalFound !== undefined && { lexical: lexicalCandidates(best(lexicalFound, limit), semantic?.vector) }),
+      ...(semanticFound !== undefined && { semantic: semanticCandidates(best(semanticFound, limit), lexicalFound) }),
       total: countFound(banks, lexicalFound, semantic !== undefined, accept),
     }
+  }
+
+  async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
+    const bank = this.#existing(key, now)
+    let attached = 0
+    for (const { memoryId, vectors } of late) {
+      const entry = bank?.byId(memoryId)
+      if (entry === undefined || entry.passages.length !== vectors.length || entry.passages.some(({ vector }) => vector !== undefined)) continue
+      bank!.attach(entry, vectors)
+      attached++
+    }
+    return attached
+  }
+
+  async listUnembedded ({ now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
+    const found: Unembedded[] = []
+    for (const { key } of [...this.#banks.values()].sort((a, b) => compareKeys(a.key, b.key))) {
+      const order = after === undefined ? 1 : compareKeys(key, after)
+      if (order < 0) continue
+      const entries = [...this.#existing(key, now)?.unembedded() ?? []]
+        .filter(({ memory }) => order > 0 || memory.memoryId > after!.memoryId)
+        .sort((a, b) => compareText(a.memory.memoryId, b.memory.memoryId))
+      for (const { memory, passages } of entries) {
+        if (found.length === limit) return found
+        found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+      }
+    }
+    return found
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -102,6 +130,7 @@ export class InMemoryVectorStore implements VectorStore {
     const statistics: BankStatistics = {
       ...(bank === undefined ? { ...key, memoryCount: 0, lastRetainedAt: null } : summary(bank)),
       passageCount: 0,
+      unembeddedCount: bank?.unembeddedCount ?? 0,
       tokens: 0,
       tagCounts,
       firstRetainedAt: null,

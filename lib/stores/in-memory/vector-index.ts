@@ -107,6 +107,23 @@ export class VectorIndex<T> {
     return best
   }
 
+  /**
+   * The cosines of single vectors with a query, as `search` has them.
+   * @throws RangeError as `search`
+   */
+  scorer (query: Float32Array): (entry: VectorEntry<T>) => number {
+    const unit = this.#unit(query)
+    const floats = this.#arena.floats
+    const extent = this.#extent
+    return (entry) => {
+      if (extent === undefined || !(entry instanceof Row) || this.#rows[entry.row] !== entry) return 0
+      const start = this.#floatAt(extent, entry.row)
+      let sum = 0
+      for (let i = 0; i < this.#dimensions; i++) sum += unit[i]! * floats[start + i]!
+      return Math.max(-1, Math.min(1, sum))
+    }
+  }
+
   /** Removes all vectors and gives their memory back to the arena. The index can be filled again. */
   release (): void {
     if (this.#extent !== undefined) this.#arena.free(this.#extent)

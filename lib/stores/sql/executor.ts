@@ -43,6 +43,8 @@ export interface TransactionOptions {
   snapshot?: boolean
   /** Its statements may take as long as the work on a whole bank takes: an export, an import, a removal of everything. */
   bulk?: boolean
+  /** Its statements are planned once and not for each set of parameters: for the few rows of a small write. Default false. */
+  keepPlans?: boolean
 }
 
 export interface Transaction extends Queries {

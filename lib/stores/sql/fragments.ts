@@ -54,3 +54,12 @@ export function tagCondition (placeholder: string, match: 'any' | 'all'): string
     ? `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
     : `m.tags && ${placeholder}::text[]`
 }
+
+/** @param amounts a query of five columns: memories, embedded ones, expiring ones, passages, and their length */
+export function countInto (schema: string, shard: string, amounts: string): string {
+  return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages, length)
+select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint, n.length
+from (${amounts}) as n(memories, embedded, expiring, passages, length)
+on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded + excluded.embedded,
+  expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length + excluded.length`
+}

@@ -1,13 +1,15 @@
 import type { BankKey } from '../../identity/context.js'
+import type { TermWeights } from '../context.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import { SqlError, type Param, type Queries } from './executor.js'
+import { memberText, ownTerms, toMember } from './members.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 import { indexTerm } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /** Memories that one statement takes at most: a thousand postings weigh little, a hundred thousand hold up everybody else. */
-const CHUNK = 500
+export const CHUNK = 500
 /** What a write adds to a bank's statistics; less than 0 for what it removes. */
 export interface Counts {
   memories: number
@@ -27,16 +29,18 @@ interface InsertedRow {
   passages_length: number | null
 }
 
-interface StandingRow {
+export interface StandingRow {
   memory_id: string
   fingerprint: string
   passages: number
   expires_at: number | null
+  /** Of a memory that takes part in its context, else null. */
+  document_id: string | null
 }
 
 export interface Insertion {
   outcomes: InsertOutcome[]
-  /** Of what was stored, less the expired memories that made way. */
+  /** Of what was stored. */
   counts: Counts
   /** Memories that came with vectors and were stored without: their bank is of another model. */
   unembedded: number
@@ -50,24 +54,20 @@ export interface InsertionOptions {
   shard: number
   /** Whether the statement itself counts; otherwise the caller has to. */
   counted: boolean
+  /** The index terms of each memory that takes part in a document's context, which planContext() knows; others have their own. */
+  termsOf?: (memoryId: string) => ReadonlyMap<string, TermWeights> | undefined
 }
 
 /**
- * Stores what is new, and finds out what each repeat repeats. Uncounted, in a transaction, expired memories make way first; all rows
- * are then taken in the order of their fingerprints, so that two batches never wait for each other.
+ * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so that two batches never
+ * wait for each other.
  * @throws SqlError 40001 when a twin went away between two looks: nothing is wrong, and the work is to be done anew, in a transaction
  */
 export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
-  const { statements, bank, now, counted } = options
+  const { statements, bank, now } = options
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
-  if (!counted) {
-    const removed = await queries.query<Counts>(statements.removeUncounted.expired, [
-      ...key, now, memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint),
-    ])
-    addCounts(insertion.counts, removed[0]!)
-  }
   const ordered = memories.map((memory, index) => ({ memory, index }))
     .sort((a, b) => a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index)
   const repeats: typeof ordered = []
@@ -84,7 +84,7 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   }
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-  const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, fingerprints])).map((row) => [row.fingerprint, row]))
+  const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, [], fingerprints])).map((row) => [row.fingerprint, row]))
   for (const { memory, index } of repeats) {
     const row = standing.get(memory.fingerprint)
     if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
@@ -95,8 +95,8 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   return insertion
 }
 
-async function insertChunk (queries: Queries, memories: readonly NewMemory[], { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
-  const values = [...bankParameters(bank), ...insertArrays(memories), space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+async function insertChunk (queries: Queries, memories: readonly NewMemory[], { statements, counted, bank, shard, space, termsOf }: InsertionOptions): Promise<InsertedRow[]> {
+  const values = [...bankParameters(bank), ...insertArrays(memories, termsOf), space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
   return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 
@@ -122,26 +122,28 @@ export function hasVectors ({ passages }: NewMemory): boolean {
 
 const optional = (value: number | null): string | null => value === null ? null : String(value)
 
-/** The arrays $3 to $26 of the insert: a row of each of the first sixteen is a memory, of the next five a posting, of the last three a vector. */
-function insertArrays (memories: readonly NewMemory[]): Param[] {
-  const postings = { ids: [] as string[], ordinals: [] as string[], terms: [] as string[], weights: [] as string[], lengths: [] as string[] }
+/** The arrays $3 to $29 of the insert: a row of each of the first eighteen is a memory, of the next six a posting, of the last three a vector. */
+function insertArrays (memories: readonly NewMemory[], termsOf: InsertionOptions['termsOf'] = () => undefined): Param[] {
+  const postings = { ids: [] as string[], ordinals: [] as string[], terms: [] as string[], weights: [] as string[], owns: [] as string[], lengths: [] as string[] }
   const vectors = { ids: [] as string[], ordinals: [] as string[], texts: [] as string[] }
+  const members = memories.map(toMember)
   for (const { memoryId, passages } of memories) {
-    for (const [ordinal, { terms, length, vector }] of passages.entries()) {
-      for (const [term, count] of terms) {
-        // As it will be stored, in 32 bits, of which too small and too large a number leave nothing to score by.
-        const weight = Math.fround(count)
-        if (!(weight > 0 && weight < Infinity)) continue
+    const known = termsOf(memoryId)
+    for (const [ordinal, passage] of passages.entries()) {
+      const index = (term: string, weight: number, own: number) => {
         postings.ids.push(memoryId)
         postings.ordinals.push(String(ordinal))
-        postings.terms.push(indexTerm(term))
+        postings.terms.push(term)
         postings.weights.push(String(weight))
-        postings.lengths.push(String(length))
+        postings.owns.push(String(own))
+        postings.lengths.push(String(passage.length))
       }
-      if (vector === undefined) continue
+      if (known === undefined) for (const [term, weight] of ownTerms(passage)) index(term, weight, weight)
+      else for (const [term, weights] of known) index(term, weights.context, weights.own)
+      if (passage.vector === undefined) continue
       vectors.ids.push(memoryId)
       vectors.ordinals.push(String(ordinal))
-      vectors.texts.push(unitVectorText(vector))
+      vectors.texts.push(unitVectorText(passage.vector))
     }
   }
   return [
@@ -161,7 +163,9 @@ function insertArrays (memories: readonly NewMemory[]): Param[] {
     memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))])),
     memories.map(({ passages }) => String(passages.reduce((sum, { length }) => sum + length, 0))),
     memories.map((memory) => String(hasVectors(memory))),
-    postings.ids, postings.ordinals, postings.terms, postings.weights, postings.lengths,
+    members.map((member) => member === undefined ? null : String(member.question)),
+    members.map((member) => member === undefined ? null : memberText(member.terms)),
+    postings.ids, postings.ordinals, postings.terms, postings.weights, postings.owns, postings.lengths,
     vectors.ids, vectors.ordinals, vectors.texts,
   ]
 }

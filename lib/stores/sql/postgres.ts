@@ -59,11 +59,11 @@ export class PostgresExecutor implements Executor {
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false }: TransactionOptions = {}): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
-      connection.keepPlans(false)
+      connection.keepPlans(keepPlans)
       await connection.ask(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
       let over = false
       const ask = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {

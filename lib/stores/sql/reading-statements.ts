@@ -1,5 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
-import type { ListBanksRequest, ListRequest } from '../vector-store.js'
+import type { EmbeddingSpace, ListBanksRequest, ListRequest } from '../vector-store.js'
 import { filterConditions, memoryColumns, Parameters } from './fragments.js'
 import { bankParameters } from './rows.js'
 import type { SearchStatement } from './search-statement.js'
@@ -36,6 +36,29 @@ export function listBanksStatement (schema: string, { now, tenantId, bankId, lim
     text: `select m.tenant_id, m.bank_id, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
 from ${schema}.memories m where ${conditions.join(' and ')}
 group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
+    values: parameters.values,
+  }
+}
+
+/**
+ * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A bank whose vectors
+ * are another model's waits for none.
+ */
+export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): SearchStatement {
+  const parameters = new Parameters()
+  const conditions = ['not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
+  if (after !== undefined) {
+    const [tenant, bank] = bankParameters(after)
+    conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ${parameters.bind(after.memoryId)}::text::uuid)`)
+  }
+  return {
+    text: `select m.tenant_id, m.bank_id, ${memoryColumns('m')}, m.passage_starts, m.passage_ends
+from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
+  select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
+    and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
+    and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
+)
+order by m.tenant_id, m.bank_id, m.memory_id limit ${parameters.bind(limit)}::int`,
     values: parameters.values,
   }
 }

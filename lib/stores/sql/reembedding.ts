@@ -1,9 +1,10 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
+import { countInto } from './fragments.js'
 import { retryUndone } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
-import { countInto, makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
+import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
 
 export interface ReembeddingOptions {
@@ -107,10 +108,14 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await retryUndone(async () => await executor.query(this.#sql.addVectors, [
-        ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
-        passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
-      ]))
+      await retryUndone(async () => await executor.transaction(async (tx) => {
+        // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
+        await tx.query(this.#statements.context.lockDocuments, [...key, []])
+        await tx.query(this.#sql.addVectors, [
+          ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
+          passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
+        ])
+      }))
       filled += memories.length
       last = memories.at(-1)!.memory_id
     }

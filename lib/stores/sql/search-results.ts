@@ -1,5 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
-import type { Candidate } from '../vector-store.js'
+import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
 import { toMemory, type MemoryRow } from './rows.js'
 
 /** A row of a search statement. */
@@ -11,11 +11,15 @@ export interface CandidateRow extends MemoryRow {
   lexical_passages: number[] | null
   semantic_score: number | null
   semantic_passages: number[] | null
+  /** What each strategy says of the memory, also one that does not have it among its best. */
+  by_words: number | null
+  by_own_words: number | null
+  by_meaning: number | null
   total: number
 }
 
 /** @returns the memories that the strategy found, in no order */
-export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic'): Candidate[] {
+export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: Pick<SearchRequest, 'lexical' | 'semantic'>): Candidate[] {
   return rows.flatMap((row): Candidate[] => {
     const score = row[`${strategy}_score`]
     if (score === null) return []
@@ -26,10 +30,18 @@ export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], stra
       bank,
       memory: toMemory(row),
       score,
+      scores: scoresOf(row, asked),
       passageCount: row.passage_starts.length,
       passages: ordinals.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
     }]
   })
+}
+
+function scoresOf (row: CandidateRow, { lexical, semantic }: Pick<SearchRequest, 'lexical' | 'semantic'>): CandidateScores {
+  return {
+    ...(lexical !== undefined && { lexical: row.by_words ?? 0, own: row.by_own_words ?? 0 }),
+    ...(semantic !== undefined && row.by_meaning !== null && { semantic: row.by_meaning }),
+  }
 }
 
 /** @returns the best over all banks: falling, ties by memory id */

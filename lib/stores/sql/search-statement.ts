@@ -34,7 +34,8 @@ export interface SearchStatement {
 /**
  * One bank's search as one statement, both strategies and every filter in it. Its rows are memories with `passage_starts`,
  * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
- * that strategy did not find the memory), the same for `semantic_…`, and on every row `total`.
+ * that strategy does not have the memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of
+ * the memory all the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`.
  *
  * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up and does not
  * join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
@@ -59,22 +60,40 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
     strategies.push(semanticStrategy(shape, semantic.vector, space, indexed ? limit : undefined))
   }
+  const both = strategies.length > 1
+  const find = (name: Strategy['name']) => strategies.find((one) => one.name === name)
   const columns = (['lexical', 'semantic'] as const).map((name) => {
-    const strategy = strategies.find((one) => one.name === name)
+    const strategy = find(name)
     return strategy === undefined
       ? `null::float8 as ${name}_score, null::float8[] as ${name}_passages`
       : `${name}.score as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > 1 then (${bestPassages(strategy.passages)}) end as ${name}_passages`
   })
-  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
+  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}${both ? `,\n${ALSO_LEXICAL}` : ''}
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
+  ${scoreColumns(words, find('semantic')?.passages)},
   (${totalOf(shape, words, semantic === undefined ? undefined : space)})::int as total
-from ${strategies.map(({ name }) => name).join(' full join ')}${strategies.length > 1 ? ' on semantic.memory_id = lexical.memory_id' : ''}
+from ${strategies.map(({ name }) => name).join(' full join ')}${both ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id' : ''}
 cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-    and m.memory_id = ${strategies.length > 1 ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
+    and m.memory_id = ${both ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
   return { text, values: parameters.values, keepPlan: semantic === undefined || !indexed }
+}
+
+/** What the words say of the memories that the other strategy found. The form of the condition makes it one look into a hash for each find. */
+const ALSO_LEXICAL = `also_lexical as materialized (
+  select f.memory_id, f.score, f.own from lexical_found f where (f.memory_id in (select s.memory_id from semantic s)) is true
+)`
+
+function scoreColumns (words: boolean, cosines: string | undefined): string {
+  const byWords = (column: string) => words ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)` : 'null::float8'
+  const meaning = cosines === undefined
+    ? 'null::float8'
+    : words
+      ? `coalesce(semantic.score, case when (select ours from space) then (select max(s.score) from (${cosines}) s) end)`
+      : 'semantic.score'
+  return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
 
 interface Strategy {
@@ -97,7 +116,8 @@ interface Shape {
 }
 
 /**
- * BM25 over the postings (Robertson and Zaragoza 2009), as the share of the best score that the query could reach in the bank.
+ * BM25 over the postings (Robertson and Zaragoza 2009), as the share of the best score that the query could reach in the bank: by their
+ * weights in context, and by the own ones, which the frequencies are counted of.
  * What has expired and is not swept away yet counts nowhere.
  */
 function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): Strategy {
@@ -105,10 +125,10 @@ function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequ
   const list = parameters.bind(terms.map(indexTerm))
   const saturation = `${parameters.bind(k1)}::float8`
   const normalisation = `${parameters.bind(b)}::float8`
-  const score = `round(least(1, sum(
-      w.share * o.weight / (o.weight + ${saturation} * (1 - ${normalisation} + ${normalisation} * o.length * (select average from size)))
-    )) * ${GRID}) / ${GRID}`
-  const postings = (condition: string) => `select p.memory_id, p.ordinal, p.weight::float8 as weight, p.length::float8 as length
+  const sum = (weight: string, filter = '') => `round(least(1, coalesce(sum(w.share * ${weight} / (${weight} + o.against))${filter}, 0)) * ${GRID}) / ${GRID}`
+  const score = sum('o.weight')
+  const own = 'coalesce(p.own, p.weight)'
+  const postings = (condition: string) => `select p.memory_id, p.ordinal, p.weight::float8 as weight, ${own}::float8 as own, (select flat from size) + (select slope from size) * p.length as against
     from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and ${condition} and ${unexpired('p')} offset 0`
   return {
     name: 'lexical',
@@ -121,14 +141,15 @@ counted as materialized (
   from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
 ),
 size as materialized (
-  select c.passages - coalesce(e.passages, 0) as passages, (c.passages - coalesce(e.passages, 0)) / nullif(c.length - coalesce(e.length, 0), 0) as average
+  select c.passages - coalesce(e.passages, 0) as passages, ${saturation} * (1 - ${normalisation}) as flat,
+    ${saturation} * ${normalisation} * (c.passages - coalesce(e.passages, 0)) / nullif(c.length - coalesce(e.length, 0), 0) as slope
   from counted c left join lateral (
     select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
     from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and c.expiring and m.expires_at <= ${now}
   ) e on true
 ),
 frequencies as materialized (
-  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term and ${unexpired('p')}) as frequency from terms t
+  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term and ${own} > 0 and ${unexpired('p')}) as frequency from terms t
 ),
 weights as materialized (
   select f.term, ln(1 + (greatest(size.passages - f.frequency, 0) + 0.5) / (f.frequency + 0.5)) as idf from frequencies f cross join size
@@ -137,15 +158,16 @@ weighted as materialized (
   select w.term, w.idf / sum(w.idf) over () as share from weights w
 ),
 matched as (
-  select o.memory_id, o.ordinal, ${score} as score
+  select o.memory_id, o.ordinal, ${score} as score,
+    ${sum('o.own', ' filter (where o.own > 0)')} as own
   from weighted w cross join lateral (${postings('p.term = w.term')}) o
   group by o.memory_id, o.ordinal
 ),
 lexical_found as materialized (
-  select s.memory_id, max(s.score) as score from matched s ${filters === '' ? '' : filteredMemories(shape, 's')}
+  select s.memory_id, max(s.score) as score, max(s.own) as own from matched s ${filters === '' ? '' : filteredMemories(shape, 's')}
   group by s.memory_id
 ),
-${best('lexical', shape)}`,
+${best('lexical', shape, ', f.own')}`,
     passages: `select o.ordinal::int as ordinal, ${score} as score
     from weighted w cross join lateral (${postings('p.term = w.term and p.memory_id = m.memory_id')}) o group by o.ordinal`,
   }
@@ -211,9 +233,9 @@ function filteredMemories ({ schema, filters }: Shape, alias: string): string {
 }
 
 /** The best memories, each as good as its best passage, ties by id. `<name>_found` has all of them. */
-function best (name: Strategy['name'], { most }: Shape): string {
+function best (name: Strategy['name'], { most }: Shape, more = ''): string {
   return `${name} as materialized (
-  select f.memory_id, f.score from ${name}_found f order by f.score desc, f.memory_id limit ${most}
+  select f.memory_id, f.score${more} from ${name}_found f order by f.score desc, f.memory_id limit ${most}
 )`
 }
 

@@ -1,10 +1,10 @@
-import { memoryColumns, tagCondition } from './fragments.js'
+import { makeContextStatements, type ContextStatements } from './context-statements.js'
+import { countInto, memoryColumns } from './fragments.js'
+import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
+import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
 /** Rows in which a bank's statistics are kept; each write goes to one of them. */
 export const STATISTICS_SHARDS = 8
-
-/** Expired memories that one statement takes away: so many take well under a second. */
-export const EXPIRED_BATCH = 500
 
 export interface Statements {
   /** $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another. */
@@ -15,19 +15,13 @@ export interface Statements {
   insertUncounted: string
   /** $1 tenant, $2 bank, $3 shard, $4–$8 what is added to each count. */
   count: string
-  /** $1 tenant, $2 bank, $3 fingerprints: the memories that have them. */
+  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as StandingRows. */
   standing: string
-  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: locks the memories that have one of them. */
+  /** The same, and locks them. */
   lockStanding: string
-  /** $1 tenant, $2 bank, $3 now, $4 shard, $5 ids named at most, $6 ids, tags or nothing. `expired` removes a batch of them. */
-  remove: Record<'ids' | 'any' | 'all' | 'bank' | 'expired', string>
-  /**
-   * $1 tenant, $2 bank, $3 now, $4 ids, and of `expired` $5 fingerprints. Without the statistics; answers what these lose.
-   * `expired` removes only what has expired and stands in the way of memories with these ids or fingerprints.
-   */
-  removeUncounted: Record<'ids' | 'expired', string>
-  /** $1 tenant, $2 bank, $3 now, $4 ids named at most, $5 ids or tags. */
-  wouldRemove: Record<'ids' | 'any' | 'all' | 'bank', string>
+  removal: RemovalStatements
+  context: ContextStatements
+  vectors: VectorStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
   /** $1 tenant, $2 bank, $3 now, $4 size of the page, $5 retained_at and $6 id where the last one ended, or null. Oldest first. */
@@ -45,11 +39,10 @@ export interface Statements {
 /** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const selectors = {
-    ids: (at: string) => `m.memory_id = any(${at}::text[]::uuid[])`,
-    any: (at: string) => tagCondition(at, 'any'),
-    all: (at: string) => tagCondition(at, 'all'),
-  }
+  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at,
+  case when m.own_terms is not null then m.document_id end as document_id
+from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
     adoptSpace: `insert into ${schema}.embedding_spaces as v (tenant_id, bank_id, model, dimensions) values ($1, $2, $3, $4::int)
 on conflict (tenant_id, bank_id) do update set model = excluded.model, dimensions = excluded.dimensions
@@ -58,29 +51,12 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
-    standing: `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at
-from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.fingerprint = any($3::text[])`,
-    lockStanding: `select m.memory_id::text as memory_id, m.fingerprint, m.expires_at::float8 as expires_at
-from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))
+    standing,
+    lockStanding: `${standing}
 order by m.memory_id for update`,
-    removeUncounted: {
-      ids: removeUncounted(schema, `${selectors.ids('$4')} and ${unexpired('m', '$3')}`),
-      expired: removeUncounted(schema, 'm.expires_at <= $3::float8::bigint and (m.memory_id = any($4::text[]::uuid[]) or m.fingerprint = any($5::text[]))'),
-    },
-    remove: {
-      ids: remove(schema, `${selectors.ids('$6')} and ${unexpired('m', '$3')}`),
-      any: remove(schema, `${selectors.any('$6')} and ${unexpired('m', '$3')}`),
-      all: remove(schema, `${selectors.all('$6')} and ${unexpired('m', '$3')}`),
-      bank: removeBank(schema),
-      expired: remove(schema, 'm.expires_at <= $3::float8::bigint', EXPIRED_BATCH),
-    },
-    wouldRemove: {
-      ids: wouldRemove(schema, `${selectors.ids('$5')} and ${unexpired('m', '$3')}`),
-      any: wouldRemove(schema, `${selectors.any('$5')} and ${unexpired('m', '$3')}`),
-      all: wouldRemove(schema, `${selectors.all('$5')} and ${unexpired('m', '$3')}`),
-      bank: wouldRemove(schema, unexpired('m', '$3')),
-    },
+    removal: makeRemovalStatements(schema),
+    context: makeContextStatements(schema),
+    vectors: makeVectorStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
     scan: `select ${memoryColumns('m')} from ${schema}.memories m
@@ -90,7 +66,8 @@ order by m.retained_at, m.memory_id limit $4::int`,
     statistics: `with standing as (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
 )
-select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0)::int as passages, coalesce(sum(tokens), 0)::float8 as tokens,
+select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0)::int as passages,
+  (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
@@ -116,119 +93,44 @@ returning k.key`,
 function insert (schema: string, counted: boolean): string {
   return `with given as (
   select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[], $9::text[]::bigint[],
-    $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[])
+    $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[],
+    $19::text[]::boolean[], $20::text[])
     with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at, document_id, source, tokens,
-      passage_starts, passage_ends, terms, passages_length, embedded, position)
+      passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $27::text and v.dimensions = $28::int
+  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $30::text and v.dimensions = $31::int
 ),
 added as (
   insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
-    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded)
+    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms)
   select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)), g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)), g.passages_length,
-    g.embedded and exists (select from space)
+    g.embedded and exists (select from space), g.question, g.own_terms
   from given g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 added_postings as (
-  insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, length, expires_at)
-  select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.length, a.expires_at
-  from unnest($19::text[]::uuid[], $20::text[]::smallint[], $21::text[], $22::text[]::real[], $23::text[]::real[]) as p(memory_id, ordinal, term, weight, length)
+  insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, own, length, expires_at)
+  select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.own, p.length, a.expires_at
+  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[], $24::text[]::real[], $25::text[]::real[], $26::text[]::real[])
+    as p(memory_id, ordinal, term, weight, own, length)
   join added a on a.memory_id = p.memory_id
 ),
 added_embeddings as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, $2, e.memory_id, e.ordinal, $27::text, $28::int, a.expires_at, e.embedding::halfvec
-  from unnest($24::text[]::uuid[], $25::text[]::smallint[], $26::text[]) as e(memory_id, ordinal, embedding)
+  select $1, $2, e.memory_id, e.ordinal, $30::text, $31::int, a.expires_at, e.embedding::halfvec
+  from unnest($27::text[]::uuid[], $28::text[]::smallint[], $29::text[]) as e(memory_id, ordinal, embedding)
   join added a on a.memory_id = e.memory_id and a.embedded
 )${counted
   ? `,
 counted as (
-  ${countInto(schema, '$29', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
+  ${countInto(schema, '$32', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
     coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
 )`
   : ''}
 select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring, a.passages_length
 from given g left join added a on a.memory_id = g.memory_id order by g.position`
-}
-
-/** @param amounts a query of five columns: memories, embedded ones, expiring ones, passages, and their length */
-export function countInto (schema: string, shard: string, amounts: string): string {
-  return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages, length)
-select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint, n.length
-from (${amounts}) as n(memories, embedded, expiring, passages, length)
-on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded + excluded.embedded,
-  expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length + excluded.length`
-}
-
-/** Memories go with everything that belongs to them. `for update` lets two removals at once count each memory once. */
-function remove (schema: string, selector: string, limit?: number): string {
-  return `${withGone(schema, selector, limit)},
-${goneCounted(schema)}
-${answer('g.memory_id', 'gone g', '$5')}`
-}
-
-function removeUncounted (schema: string, selector: string): string {
-  return `${withGone(schema, selector)}
-${GONE_AMOUNTS}`
-}
-
-function withGone (schema: string, selector: string, limit?: number): string {
-  return `with target as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit === undefined ? '' : ` limit ${limit}`} for update
-),
-${gone(schema)},
-gone_postings as (
-  delete from ${schema}.postings p using (select g.memory_id, t.term from gone g, unnest(g.terms) as t(term)) g
-  where p.tenant_id = $1 and p.bank_id = $2 and p.term = g.term and p.memory_id = g.memory_id
-),
-gone_embeddings as (
-  delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = g.memory_id
-)`
-}
-
-/** All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile stays whole. */
-function removeBank (schema: string): string {
-  return `with target as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 order by m.memory_id for update
-),
-${gone(schema)},
-gone_postings as (
-  delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2
-),
-gone_embeddings as (
-  delete from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2
-),
-${goneCounted(schema)}
-${answer('g.memory_id', 'gone g where g.expires_at is null or g.expires_at > $3::float8::bigint', '$5')}`
-}
-
-/** What the statistics lose, in the order of countInto(). */
-const GONE_AMOUNTS = `select -count(*)::float8 as memories, -(count(*) filter (where g.embedded))::float8 as embedded,
-  -(count(*) filter (where g.expires_at is not null))::float8 as expiring, -coalesce(sum(g.passages), 0)::float8 as passages,
-  -coalesce(sum(g.passages_length), 0) as length from gone g`
-
-function gone (schema: string): string {
-  return `gone as (
-  delete from ${schema}.memories m using target t where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = t.memory_id
-  returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
-)`
-}
-
-function goneCounted (schema: string): string {
-  return `counted as (
-  ${countInto(schema, '$4', `${GONE_AMOUNTS} having count(*) > 0`)}
-)`
-}
-
-function wouldRemove (schema: string, selector: string): string {
-  return answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
-}
-
-function answer (id: string, from: string, most: string): string {
-  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${most}::int], '{}') as memory_ids from ${from}`
 }

@@ -1,29 +1,26 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { planImport } from '../import-plan.js'
+import type { BankKey } from '../../identity/context.js'
 import {
-  RECEIPT_LIFETIME_MS, ReceiptTaken, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome,
-  type KeptReceipt, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type Receipt, type RemoveOptions, type RemoveOutcome,
-  type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type VectorStore,
+  RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type Receipt, type RemoveOptions, type RemoveOutcome,
+  type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
 } from '../vector-store.js'
-import { SqlError, type Executor, type Param, type Queries, type Transaction, type TransactionOptions } from './executor.js'
-import { addCounts, hasVectors, insertMemories, NO_COUNTS, type Counts, type Insertion } from './insertion.js'
+import { ContextIndexing } from './context-indexing.js'
+import type { Executor, Param, Transaction } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
-import { listBanksStatement, listStatement } from './reading-statements.js'
+import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { searchStatement } from './search-statement.js'
-import { isTaken, isUndone, retryUndone } from './retrying.js'
 import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
-import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
+import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import type { VectorIndexes } from './vector-indexes.js'
+import { Writer } from './writer.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
 const BANKS_AT_A_TIME = 4
-/** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
-const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
 /** Memories that one statement of an export reads. */
 const SCAN_PAGE = 1000
 
@@ -49,12 +46,9 @@ export class SqlVectorStore implements VectorStore {
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
   readonly #spools = new Spools()
-  /** Banks that are known to have our embedding space. */
-  readonly #adopted = new Set<string>()
-  readonly #foreign = new Set<string>()
+  readonly #writer: Writer
+  readonly #bootstrapSchema: boolean
   #space: EmbeddingSpace | undefined
-  #warn: (message: string) => void = () => {}
-  #turn = 0
 
   constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false }: SqlVectorStoreOptions) {
     this.#executor = executor
@@ -62,13 +56,20 @@ export class SqlVectorStore implements VectorStore {
     this.#statements = makeStatements(schema)
     this.#readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema })
     this.#indexes = indexes
+    this.#bootstrapSchema = bootstrapSchema
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
+    this.#writer = new Writer({ executor, statements: this.#statements, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
   }
 
   async start ({ space, clock, warn, info = () => {} }: StoreStart): Promise<void> {
     this.#space = space
-    this.#warn = warn
+    this.#writer.start(space, warn)
     await this.#readiness.start({ ...(space !== undefined && { space }), warn, info })
+    if (this.#bootstrapSchema) {
+      await new ContextIndexing({ executor: this.#executor, schema: this.#schema }).run({ info }).catch((error: unknown) => {
+        warn(`vector_store: older memories could not be brought into the context of their documents; the next sweep goes on: ${error instanceof Error ? error.message : String(error)}`)
+      })
+    }
     this.#sweeper.start(clock, warn)
     this.#indexes?.start(space, { warn, info })
   }
@@ -90,24 +91,7 @@ export class SqlVectorStore implements VectorStore {
 
   async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
     if (memories.length === 0) return []
-    return await this.#guard(async () => {
-      const space = await this.#adopt(bank, memories)
-      const options = { statements: this.#statements, bank, now, space, shard: this.#nextShard() }
-      if (memories.length === 1 && receipt === undefined) {
-        // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired or is going,
-        // it takes a transaction after all.
-        try {
-          return this.#noticed(bank, await insertMemories(this.#executor, memories, { ...options, counted: true })).outcomes
-        } catch (error) {
-          if (!isUndone(error) && !isTaken(error)) throw error
-        }
-      }
-      return await this.#write(bank, now, receipt, async (tx) => {
-        const insertion = await insertMemories(tx, memories, { ...options, counted: false })
-        await this.#count(tx, bank, options.shard, insertion.counts)
-        return this.#noticed(bank, insertion).outcomes
-      })
-    })
+    return await this.#guard(async () => await this.#writer.insert(bank, memories, now, receipt))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -136,21 +120,24 @@ export class SqlVectorStore implements VectorStore {
     return statement === undefined ? [] : (await this.#read<MemoryRow>(statement.text, statement.values)).map(toMemory)
   }
 
-  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
-    const key = bankParameters(bank)
-    const kind = selector.kind === 'all' ? 'bank' : selector.kind === 'ids' ? 'ids' : selector.match
-    const chosen: Param[] = selector.kind === 'all' ? [] : [selector.kind === 'ids' ? selector.memoryIds : selector.tags]
-    const answer = ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome => {
-      if (!dryRun) this.#sweeper.noteChanges(row!.count)
-      return { count: row!.count, memoryIds: row!.memory_ids }
-    }
-    return await this.#guard(async () => {
-      const run = async (queries: Queries) => dryRun
-        ? answer(await queries.query(this.#statements.wouldRemove[kind], [...key, now, idLimit, ...chosen]))
-        : answer(await queries.query(this.#statements.remove[kind], [...key, now, this.#nextShard(), idLimit, ...chosen]))
-      if (receipt === undefined && kind === 'ids') return await retryUndone(async () => await run(this.#executor))
-      return await this.#write(bank, now, receipt, run, { bulk: true })
-    })
+  async remove (bank: BankKey, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
+    return await this.#guard(async () => await this.#writer.remove(bank, selector, options, receipt))
+  }
+
+  async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
+    if (vectors.length === 0) return 0
+    return await this.#guard(async () => await this.#writer.attachVectors(bank, vectors, now))
+  }
+
+  async listUnembedded (request: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
+    if (this.#space === undefined) return []
+    const { text, values } = unembeddedStatement(this.#schema, this.#space, request)
+    const rows = await this.#read<MemoryRow & { tenant_id: string, bank_id: string, passage_starts: number[], passage_ends: number[] }>(text, values)
+    return rows.map((row) => ({
+      bank: toBankKey(row),
+      memory: toMemory(row),
+      passages: row.passage_starts.map((start, ordinal) => ({ start, end: row.passage_ends[ordinal]! })),
+    }))
   }
 
   async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
@@ -165,6 +152,7 @@ export class SqlVectorStore implements VectorStore {
       ...bank,
       memoryCount: row!.memories,
       passageCount: row!.passages,
+      unembeddedCount: row!.unembedded,
       tokens: row!.tokens,
       tagCounts: new Map(JSON.parse(row!.tags) as Array<[string, number]>),
       firstRetainedAt: row!.first_retained_at,
@@ -182,10 +170,7 @@ export class SqlVectorStore implements VectorStore {
 
   async import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
     if (memories.length === 0) return { imported: 0, skipped: 0, overwritten: 0 }
-    return await this.#guard(async () => {
-      const space = await this.#adopt(bank, memories)
-      return await this.#write(bank, now, receipt, async (tx) => await this.#importInto(tx, bank, memories, onConflict, now, space), { bulk: true })
-    })
+    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, now, receipt))
   }
 
   async close (): Promise<void> {
@@ -206,33 +191,7 @@ export class SqlVectorStore implements VectorStore {
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
     const found = rows.filter((row) => row.semantic_score !== null).length
     if (indexed && found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask(false)
-    return { lexical: toCandidates(bank, rows, 'lexical'), semantic: toCandidates(bank, rows, 'semantic'), total: rows[0]?.total ?? 0 }
-  }
-
-  async #importInto (tx: Transaction, bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, space: EmbeddingSpace | undefined): Promise<ImportOutcome> {
-    const key = bankParameters(bank)
-    const shard = this.#nextShard()
-    // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
-    await tx.query(LOCK_IMPORTS, key)
-    const rows = await tx.query<{ memory_id: string, fingerprint: string, expires_at: number | null }>(this.#statements.lockStanding, [
-      ...key, memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint),
-    ])
-    const standing = rows.filter(({ expires_at: expiresAt }) => expiresAt === null || expiresAt > now)
-      .map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint }))
-    const { added, removed, outcome } = planImport(memories, standing, onConflict)
-    const counts = { ...NO_COUNTS }
-    if (removed.size > 0) {
-      const [gone] = await tx.query<Counts>(this.#statements.removeUncounted.ids, [...key, now, [...removed].map(({ memoryId }) => memoryId)])
-      addCounts(counts, gone!)
-    }
-    const insertion = await insertMemories(tx, added, { statements: this.#statements, bank, now, space, shard, counted: false })
-      .catch((error: unknown) => { throw isTaken(error) ? collision() : error })
-    // Somebody else stored one of the memories between our look and our insert: look again.
-    if (insertion.outcomes.some(({ stored }) => !stored)) throw collision()
-    addCounts(counts, insertion.counts)
-    await this.#count(tx, bank, shard, counts)
-    this.#noticed(bank, insertion)
-    return outcome
+    return { lexical: toCandidates(bank, rows, 'lexical', request), semantic: toCandidates(bank, rows, 'semantic', request), total: rows[0]?.total ?? 0 }
   }
 
   async * #pages (tx: Transaction, bank: BankKey, now: number): AsyncGenerator<Memory[]> {
@@ -243,55 +202,6 @@ export class SqlVectorStore implements VectorStore {
       yield page
       last = page.at(-1)
       if (page.length < SCAN_PAGE) return
-    }
-  }
-
-  /** Sees to it that the bank has our embedding space before vectors come, unless it is another's. @returns the space, when there are vectors */
-  async #adopt (bank: BankKey, memories: readonly NewMemory[]): Promise<EmbeddingSpace | undefined> {
-    if (!memories.some(hasVectors)) return undefined
-    if (this.#space === undefined) throw new Error('The store was started without an embedding space and cannot keep vectors')
-    const { model, dimensions } = this.#space
-    const id = bankKeyString(bank)
-    if (!this.#adopted.has(id)) {
-      await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions])
-      remember(this.#adopted, id)
-    }
-    return this.#space
-  }
-
-  #noticed (bank: BankKey, insertion: Insertion): Insertion {
-    const id = bankKeyString(bank)
-    this.#sweeper.noteChanges(insertion.counts.memories)
-    if (insertion.unembedded > 0) {
-      this.#adopted.delete(id)
-      if (!this.#foreign.has(id)) this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has no vector until the server runs with that provider`)
-      remember(this.#foreign, id)
-    }
-    return insertion
-  }
-
-  async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
-    const { memories, embedded, expiring, passages, length } = counts
-    if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
-  }
-
-  /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
-  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const once = async () => await this.#executor.transaction(async (tx) => {
-      const outcome = await work(tx)
-      if (receipt !== undefined) {
-        const kept = await tx.query(this.#statements.keepReceipt, [
-          ...bankParameters(bank), receipt.key, receipt.requestFingerprint, receipt.answer(outcome), now, now - RECEIPT_LIFETIME_MS,
-        ])
-        if (kept.length === 0) throw new ReceiptTaken()
-      }
-      return outcome
-    }, options)
-    try {
-      return await retryUndone(once)
-    } catch (error) {
-      if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
-      return await once()
     }
   }
 
@@ -308,33 +218,16 @@ export class SqlVectorStore implements VectorStore {
       throw toServiceError(error)
     }
   }
-
-  #nextShard (): number {
-    this.#turn = (this.#turn + 1) % STATISTICS_SHARDS
-    return this.#turn
-  }
-}
-
-/** The work of an import is to be done anew. */
-function collision (): SqlError {
-  return new SqlError('statement', 'A memory of the import was stored by somebody else meanwhile', { code: '40001' })
 }
 
 interface StatisticsRow {
   memories: number
   passages: number
+  unembedded: number
   tokens: number
   first_retained_at: number | null
   last_retained_at: number | null
   first_occurred_at: number | null
   last_occurred_at: number | null
   tags: string
-}
-
-/** Bank names that are remembered at most. */
-const REMEMBERED = 100_000
-
-function remember (set: Set<string>, id: string): void {
-  if (set.size >= REMEMBERED) set.clear()
-  set.add(id)
 }

@@ -1,8 +1,13 @@
 import type { Clock } from '../../clock.js'
+import type { BankKey } from '../../identity/context.js'
 import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
+import { ContextIndexing } from './context-indexing.js'
 import type { Executor } from './executor.js'
+import { documentsToLock, removeChosen, type Choice } from './removal.js'
+import { EXPIRED_BATCH } from './removal-statements.js'
 import { retryUndone } from './retrying.js'
-import { EXPIRED_BATCH, type Statements } from './statements.js'
+import { toBankKey } from './rows.js'
+import type { Statements } from './statements.js'
 
 export interface SweeperOptions {
   executor: Executor
@@ -84,15 +89,24 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
     for (const bank of expired) {
       let removed: number
       do {
-        const [row] = await retryUndone(async () => await executor.query<{ count: number }>(statements.remove.expired, [bank.tenant_id, bank.bank_id, now, 0, 0]))
-        removed = row!.count
+        removed = await this.#removeBatch(toBankKey(bank), now)
       } while (removed === EXPIRED_BATCH && !this.#stopped)
       if (this.#stopped) return
     }
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
     for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
+    // Servers of the last release, which may still be beside us, write without it.
+    await new ContextIndexing({ executor, schema }).run({ stopped: () => this.#stopped })
     await this.#vacuum()
+  }
+
+  async #removeBatch (bank: BankKey, now: number): Promise<number> {
+    const { executor, statements } = this.#options
+    const choice: Choice = { kind: 'expired', now }
+    const documents = await documentsToLock(executor, statements, bank, choice)
+    const ids = await retryUndone(async () => await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, choice, { documents, shard: 0 })))
+    return ids.length
   }
 
   /** A role that does not own the tables is told so by the server in a notice, and nothing happens. */

@@ -100,6 +100,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       ...home,
       memoryCount: 3,
       passageCount: 5,
+      unembeddedCount: 3,
       tokens: memories.reduce((sum, { tokens }) => sum + tokens, 0),
       tagCounts: [['__proto__', 1], ['a', 1], ['b', 2]],
       lastRetainedAt: NOW + 9,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import type { Test } from 'tap'
-import type { NewMemory } from '../../../lib/stores/vector-store.js'
+import type { Candidate, NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, BM25, DIMENSIONS, REMOVE, semantic, texts, type OpenStore } from './setup.js'
 
@@ -139,8 +139,9 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const [words, embedding] = [{ terms: ['fox'], ...BM25 }, { vector: Float32Array.of(1, 2, 0, 0) }]
     const request = { banks: [home], now: NOW, filters: {}, limit: 2 }
     const both = await store.search({ ...request, lexical: words, semantic: embedding })
-    t.strictSame(both.lexical, (await store.search({ ...request, lexical: words })).lexical)
-    t.strictSame(both.semantic, (await store.search({ ...request, semantic: embedding })).semantic)
+    const bare = (candidates: readonly Candidate[] | undefined) => candidates?.map(({ scores: _scores, ...rest }) => rest)
+    t.strictSame(bare(both.lexical), bare((await store.search({ ...request, lexical: words })).lexical))
+    t.strictSame(bare(both.semantic), bare((await store.search({ ...request, semantic: embedding })).semantic))
     t.equal(both.total, 3)
   })
 

@@ -61,6 +61,7 @@ export function separationContract (t: Test, open: OpenStore): void {
       ...nowhere,
       memoryCount: 0,
       passageCount: 0,
+      unembeddedCount: 0,
       tokens: 0,
       tagCounts: new Map(),
       lastRetainedAt: null,

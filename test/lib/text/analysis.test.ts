@@ -13,7 +13,7 @@ await t.test('a text counts its stems, and its stop words as they are', async (t
 
 await t.test('a text of stop words has length 1, an empty one 0', async (t) => {
   t.equal(analyzeText('it was what it was').length, 1)
-  t.strictSame(analyzeText('...'), { terms: new Map(), length: 0 })
+  t.strictSame(analyzeText('...'), { terms: new Map(), length: 0, question: false })
 })
 
 await t.test('a query gives its distinct stems without stop words, in order', async (t) => {
@@ -48,6 +48,19 @@ await t.test('only words of a to z are stemmed', async (t) => {
   t.equal(stem('running2'), 'running2')
   t.equal(stem('événements'), 'événements')
   t.equal(stem('running'), stem('running'), 'the memo gives what the first call gave')
+})
+
+await t.test('irregular forms are the word they belong to', async (t) => {
+  for (const [form, word] of [['bought', 'buy'], ['went', 'going'], ['children', 'child'], ['written', 'writing'], ['knives', 'knife'], ['taught', 'teaches']] as const) {
+    t.equal(stem(form), stem(word), form)
+  }
+})
+
+await t.test('a text that ends in a question says so', async (t) => {
+  for (const text of ['How are you?', 'Well, "where to?" ', 'And you? 🎉', 'Seen this? [photo: a cat]', 'Really? (I doubt it)', '元気ですか？', 'What?!?']) {
+    t.equal(analyzeText(text).question, true, text)
+  }
+  for (const text of ['Fine.', 'Why? Because.', 'a?b', '', '[photo: a cat?] nice', `?${' ]'.repeat(30_000)}x`]) t.equal(analyzeText(text).question, false, text)
 })
 
 await t.test('Porter stems that end up equal let a query find other forms of its words', async (t) => {

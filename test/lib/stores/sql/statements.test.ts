@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { makeContextIndexingStatements } from '../../../../lib/stores/sql/context-indexing.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
@@ -75,7 +76,9 @@ t.test('every statement on a bank names it by both keys, wherever it names a tab
   const all = texts(makeStatements(SCHEMA))
   t.ok(all.length >= 20)
   for (const text of all) {
-    t.match(text, /"s"\./)
+    // A lock names the bank and no table.
+    if (/^select pg_advisory_xact_lock/.test(text)) t.match(text, /\$1 \|\| chr\(1\) \|\| \$2/)
+    else t.match(text, /"s"\./)
     t.same(problems(text), [], text)
   }
   t.end()
@@ -83,6 +86,14 @@ t.test('every statement on a bank names it by both keys, wherever it names a tab
 
 t.test('every statement that moves a bank to another model names it by both keys', (t) => {
   for (const text of texts(makeReembeddingStatements(SCHEMA))) {
+    t.match(text, /"s"\./)
+    t.same(problems(text), [], text)
+  }
+  t.end()
+})
+
+t.test('every statement that brings older memories into context names their bank by both keys', (t) => {
+  for (const text of texts(makeContextIndexingStatements(SCHEMA))) {
     t.match(text, /"s"\./)
     t.same(problems(text), [], text)
   }
@@ -150,13 +161,16 @@ t.test('a statement that leaves its bank is found', (t) => {
 })
 
 /**
- * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired, for what was embedded with
- * another model and for big banks, and housekeeping. What these find is worked on bank by bank.
+ * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired, for what waits for its vectors or its
+ * context, for what was embedded with another model and for big banks, and housekeeping. What these find is worked on bank by bank.
  */
 const SPANNING = [
+  'context-indexing.ts: from memories',
   'readiness.ts: from bank_statistics',
   'readiness.ts: from embedding_spaces',
   'readiness.ts: from embeddings',
+  'reading-statements.ts: from embedding_spaces',
+  'reading-statements.ts: from embeddings',
   'reading-statements.ts: from memories',
   'reembedding.ts: [` memories',
   'reembedding.ts: from bank_statistics',
@@ -169,6 +183,8 @@ const SPANNING = [
   'vector-indexes.ts: from bank_statistics',
   'vector-indexes.ts: join embedding_spaces',
 ]
+/** Files of nothing but statements on one bank. */
+const LOOKED_AT = ['fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'vector-statements.ts', 'search-statement.ts']
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 
@@ -179,12 +195,12 @@ function references (source: string): string[] {
 
 t.test('no other file names a table than those whose statements are looked at here, and those that span banks on purpose', (t) => {
   const files = readdirSync(SOURCES).filter((name) => name.endsWith('.ts'))
-  const spanning = files.filter((name) => !['statements.ts', 'search-statement.ts'].includes(name)).flatMap((name) => {
+  const spanning = files.filter((name) => !LOOKED_AT.includes(name)).flatMap((name) => {
     const source = readFileSync(join(SOURCES, name), 'utf8')
     // Statements on one bank that share a file with others, and are looked at above.
     const rest = name === 'reading-statements.ts'
       ? source.slice(source.indexOf('export function listBanksStatement'))
-      : name === 'reembedding.ts' ? source.slice(0, source.indexOf('export function makeReembeddingStatements')) : source
+      : ['reembedding.ts', 'context-indexing.ts'].includes(name) ? source.slice(0, source.search(/export function make\w+Statements/)) : source
     return references(rest).filter((reference) => !DEFINING.includes(name) || /^(from|join|into|update|using) (?!schema_migrations)/.test(reference)).map((reference) => `${name}: ${reference}`)
   })
   t.same([...new Set(spanning)].sort(), SPANNING)

@@ -1,0 +1,247 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { takesPart } from '../context.js'
+import { planImport } from '../import-plan.js'
+import {
+  RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type Receipt,
+  type RemoveOptions, type RemoveOutcome, type Selector,
+} from '../vector-store.js'
+import { documentsOf, lockDocuments, mend, planAround, requireLocked, undone } from './context-writes.js'
+import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
+import { addCounts, CHUNK, hasVectors, insertMemories, type Counts, type Insertion, type StandingRow } from './insertion.js'
+import { toMembers } from './members.js'
+import { documentsToLock, removeChosen, removeLocked, type Choice, type Gone } from './removal.js'
+import { isTaken, isUndone, retryUndone } from './retrying.js'
+import { bankParameters } from './rows.js'
+import { STATISTICS_SHARDS, type Statements } from './statements.js'
+import { unitVectorText } from './vectors.js'
+
+/** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
+const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
+/** Bank names that are remembered at most. */
+const REMEMBERED = 100_000
+
+export interface WriterOptions {
+  executor: Executor
+  statements: Statements
+  /** Is told how many memories were written or removed. */
+  noteChanges: (memories: number) => void
+}
+
+interface Work {
+  statements: Statements
+  bank: BankKey
+  now: number
+  space: EmbeddingSpace | undefined
+  shard: number
+}
+
+/** Whatever changes a bank: one transaction a write, in which the context of documents is kept true as well. */
+export class Writer {
+  readonly #executor: Executor
+  readonly #statements: Statements
+  readonly #noteChanges: (memories: number) => void
+  /** Banks that are known to have our embedding space. */
+  readonly #adopted = new Set<string>()
+  readonly #foreign = new Set<string>()
+  #space: EmbeddingSpace | undefined
+  #warn: (message: string) => void = () => {}
+  #turn = 0
+
+  constructor ({ executor, statements, noteChanges }: WriterOptions) {
+    this.#executor = executor
+    this.#statements = statements
+    this.#noteChanges = noteChanges
+  }
+
+  start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
+    this.#space = space
+    this.#warn = warn
+  }
+
+  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
+    const work = await this.#begin(bank, now, memories.some(hasVectors))
+    const documents = documentsOf(memories)
+    if (memories.length === 1 && documents.size === 0 && receipt === undefined) {
+      // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired or is going,
+      // it takes a transaction after all.
+      try {
+        return this.#noticed(bank, await insertMemories(this.#executor, memories, { ...work, counted: true })).outcomes
+      } catch (error) {
+        if (!isUndone(error) && !isTaken(error)) throw error
+      }
+    }
+    return await this.#write(bank, now, receipt, async (tx) => {
+      await lockDocuments(tx, this.#statements, bank, documents)
+      const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
+      let standing = await tx.query<StandingRow>(this.#statements.standing, around)
+      if (standing.some(hasExpired(now))) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
+      const expired = standing.filter(hasExpired(now))
+      requireLocked(documents, expired)
+      const gone = await removeLocked(tx, this.#statements, bank, expired.map(({ memory_id: id }) => id))
+      const seen = new Set(standing.filter((row) => !hasExpired(now)(row)).map(({ fingerprint }) => fingerprint))
+      const coming = memories.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
+      return (await this.#add(tx, memories, coming, gone, work)).outcomes
+    }, { keepPlans: memories.length === 1 })
+  }
+
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
+    const work = await this.#begin(bank, now, memories.some(hasVectors))
+    const documents = documentsOf(memories)
+    const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
+    const goes = (row: StandingRow) => onConflict === 'overwrite' || hasExpired(now)(row)
+    return await this.#write(bank, now, receipt, async (tx) => {
+      // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
+      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      for (const row of await tx.query<StandingRow>(this.#statements.standing, around)) {
+        if (row.document_id !== null && goes(row)) documents.add(row.document_id)
+      }
+      await lockDocuments(tx, this.#statements, bank, documents)
+      const rows = await tx.query<StandingRow>(this.#statements.lockStanding, around)
+      const standing = rows.filter((row) => !hasExpired(now)(row)).map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint }))
+      const { added, removed, outcome } = planImport(memories, standing, onConflict)
+      const going = new Set([...removed].map(({ memoryId }) => memoryId))
+      const leaving = rows.filter((row) => hasExpired(now)(row) || going.has(row.memory_id))
+      requireLocked(documents, leaving)
+      const gone = await removeLocked(tx, this.#statements, bank, leaving.map(({ memory_id: id }) => id))
+      const { outcomes } = await this.#add(tx, added, added, gone, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
+      // Somebody else stored one of the memories between our look and our insert: look again.
+      if (outcomes.some(({ stored }) => !stored)) throw collision()
+      return outcome
+    }, { bulk: true })
+  }
+
+  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
+    const { removal, context } = this.#statements
+    const key = bankParameters(bank)
+    const answer = ([row]: Array<{ count: number, memory_ids: string[] }>) => ({ count: row!.count, memoryIds: row!.memory_ids })
+    if (selector.kind === 'all') {
+      return await this.#write(bank, now, receipt, async (tx) => {
+        if (dryRun) return answer(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
+        await tx.query(context.lockBank, key)
+        return this.#removed(answer(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])))
+      }, { bulk: true })
+    }
+    const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
+      ? { kind: 'ids', chosen: selector.memoryIds, now }
+      : { kind: selector.match, chosen: selector.tags, now }
+    const documents = dryRun ? new Set<string>() : await documentsToLock(this.#executor, this.#statements, bank, choice)
+    return await this.#write(bank, now, receipt, async (tx) => {
+      if (dryRun) return answer(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
+      const ids = await removeChosen(tx, this.#statements, bank, choice, { documents, shard: this.#nextShard() })
+      return this.#removed({ count: ids.length, memoryIds: ids.slice(0, idLimit) })
+    }, { bulk: choice.kind !== 'ids' })
+  }
+
+  async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
+    const given = [...new Map(vectors.map((late) => [late.memoryId, late])).values()].sort((a, b) => a.memoryId < b.memoryId ? -1 : 1)
+    const { space, shard } = await this.#begin(bank, now, given.length > 0)
+    if (space === undefined) return 0
+    const flat = given.flatMap(({ memoryId, vectors }) => vectors.map((vector, ordinal) => ({ memoryId, ordinal, vector })))
+    return await retryUndone(async () => await this.#executor.transaction(async (tx) => {
+      // Shared: the bank is not forgotten as a whole meanwhile.
+      await tx.query(this.#statements.context.lockDocuments, [...bankParameters(bank), []])
+      const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
+        ...bankParameters(bank), space.model, space.dimensions, shard, now,
+        given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
+        flat.map(({ memoryId }) => memoryId), flat.map(({ ordinal }) => String(ordinal)), flat.map(({ vector }) => unitVectorText(vector)),
+      ])
+      if (!row!.ours) this.#noticeForeign(bank)
+      return row!.attached
+    }))
+  }
+
+  /**
+   * Puts memories into a bank from which what makes way for them has gone, and mends the context of both.
+   * @param coming those of `memories` that are new, as far as we know
+   */
+  async #add (tx: Transaction, memories: readonly NewMemory[], coming: readonly NewMemory[], gone: Gone, work: Work): Promise<Insertion> {
+    const { statements, bank, shard } = work
+    const { mending, termsOf } = await planAround(tx, statements, bank, { gone: gone.members, added: toMembers(coming) })
+    await mend(tx, statements, bank, mending)
+    const counted = memories.length <= CHUNK
+    const insertion = await insertMemories(tx, memories, { ...work, counted, termsOf })
+    const expected = new Set(coming)
+    memories.forEach((memory, index) => {
+      if (takesPart(memory, memory.passages) && insertion.outcomes[index]!.stored !== expected.has(memory)) throw collision()
+    })
+    if (!counted) addCounts(gone.counts, insertion.counts)
+    await this.#count(tx, bank, shard, gone.counts)
+    return this.#noticed(bank, insertion)
+  }
+
+  /** Sees to it that the bank has our embedding space before vectors come, unless it is another's. The space is there when vectors are. */
+  async #begin (bank: BankKey, now: number, vectors: boolean): Promise<Work> {
+    const work = { statements: this.#statements, bank, now, shard: this.#nextShard() }
+    if (!vectors) return { ...work, space: undefined }
+    if (this.#space === undefined) throw new Error('The store was started without an embedding space and cannot keep vectors')
+    const { model, dimensions } = this.#space
+    const id = bankKeyString(bank)
+    if (!this.#adopted.has(id)) {
+      await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions])
+      remember(this.#adopted, id)
+    }
+    return { ...work, space: this.#space }
+  }
+
+  #noticed (bank: BankKey, insertion: Insertion): Insertion {
+    this.#noteChanges(insertion.counts.memories)
+    if (insertion.unembedded > 0) this.#noticeForeign(bank)
+    return insertion
+  }
+
+  #noticeForeign (bank: BankKey): void {
+    const id = bankKeyString(bank)
+    this.#adopted.delete(id)
+    if (!this.#foreign.has(id)) this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has no vector until the server runs with that provider`)
+    remember(this.#foreign, id)
+  }
+
+  #removed (outcome: RemoveOutcome): RemoveOutcome {
+    this.#noteChanges(outcome.count)
+    return outcome
+  }
+
+  async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
+    const { memories, embedded, expiring, passages, length } = counts
+    if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
+  }
+
+  /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
+  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const once = async () => await this.#executor.transaction(async (tx) => {
+      const outcome = await work(tx)
+      if (receipt !== undefined) {
+        const kept = await tx.query(this.#statements.keepReceipt, [
+          ...bankParameters(bank), receipt.key, receipt.requestFingerprint, receipt.answer(outcome), now, now - RECEIPT_LIFETIME_MS,
+        ])
+        if (kept.length === 0) throw new ReceiptTaken()
+      }
+      return outcome
+    }, options)
+    try {
+      return await retryUndone(once)
+    } catch (error) {
+      if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
+      return await once()
+    }
+  }
+
+  #nextShard (): number {
+    this.#turn = (this.#turn + 1) % STATISTICS_SHARDS
+    return this.#turn
+  }
+}
+
+function hasExpired (now: number): (row: StandingRow) => boolean {
+  return ({ expires_at: expiresAt }) => expiresAt !== null && expiresAt <= now
+}
+
+/** The work is to be done anew. */
+function collision (): SqlError {
+  return undone('A memory was stored or removed by somebody else meanwhile')
+}
+
+function remember (set: Set<string>, id: string): void {
+  if (set.size >= REMEMBERED) set.clear()
+  set.add(id)
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import type { Test } from 'tap'
+import type { Candidate, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
+import fc from '../../helpers/fast-check.js'
+import { newMemory, NOW, type MemoryFields } from '../../helpers/memories.js'
+import { referenceRanking } from './bm25.js'
+import { bank, BM25, lexical, REMOVE, searchFor, type OpenStore } from './setup.js'
+
+const EPSILON = 1e-6
+
+/** A memory whose last passage asks something if its text ends so, as the analyser says. */
+async function turn (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
+  const memory = await newMemory(text, { documentId: 'talk', ...fields })
+  return { ...memory, passages: memory.passages.map((passage) => ({ ...passage, question: text.slice(passage.start, passage.end).endsWith('?') })) }
+}
+
+/** The turns of a talk, a second apart. */
+async function talk (texts: readonly string[], fields: MemoryFields = {}): Promise<NewMemory[]> {
+  return await Promise.all(texts.map(async (text, index) => await turn(text, { occurredAt: NOW + index * 1000, ...fields })))
+}
+
+/** Whether the bank's scores are those of its contents. */
+async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[], parameters = BM25): Promise<void> {
+  const { lexical } = await store.search({ banks: [key], now: NOW, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
+  const reference = new Map(referenceRanking(contents, terms, parameters).map((scored) => [scored.memoryId, scored]))
+  assert.deepEqual(new Set(lexical!.map(({ memory }) => memory.memoryId)), new Set(reference.keys()))
+  for (const { memory, score, scores, passages } of lexical!) {
+    const expected = reference.get(memory.memoryId)!
+    assert.ok(Math.abs(score - expected.score) < EPSILON, `${memory.text}: ${score}, not ${expected.score}`)
+    assert.ok(Math.abs(scores.own! - expected.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${expected.own}`)
+    assert.deepEqual(Object.keys(scores).sort(), ['lexical', 'own'])
+    assert.equal(scores.lexical, score)
+    assert.ok(scores.own! <= score)
+    assert.equal(passages[0]!.score, score)
+  }
+}
+
+export function contextContract (t: Test, open: OpenStore): void {
+  const home = bank('home')
+  const scoresFor = async (store: VectorStore, query: string) => new Map((await lexical(store, [home], query)).map(({ memory, score, scores }) => [memory.text, { score, own: scores.own! }]))
+
+  t.test('a turn of a talk is found by what was said around it, two turns far', async (t) => {
+    const store = await open(t)
+    await store.insert(home, await talk(['zero', 'one', 'what about the otter?', 'three', 'four', 'five']), NOW)
+    const scores = await scoresFor(store, 'otter')
+    t.strictSame([...scores.keys()], ['what about the otter?', 'three', 'one', 'four', 'zero'])
+    t.strictSame([...scores].filter(([, { own }]) => own > 0).map(([text]) => text), ['what about the otter?'])
+    t.equal(scores.get('what about the otter?')!.own, scores.get('what about the otter?')!.score)
+  })
+
+  t.test('an answer gains more of its question than a statement of one before it', async (t) => {
+    const store = await open(t)
+    await store.insert(home, [...await talk(['an otter?', 'yes'], { documentId: 'asked' }), ...await talk(['an otter.', 'indeed'], { documentId: 'said' })], NOW)
+    const scores = await scoresFor(store, 'otter')
+    t.ok(scores.get('yes')!.score > scores.get('indeed')!.score)
+    t.ok(scores.get('an otter?')!.score > 0.99 * scores.get('an otter.')!.score)
+  })
+
+  t.test('a neighbour that has the word too adds to its score, and nothing to that of its own words', async (t) => {
+    const store = await open(t)
+    await store.insert(home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW)
+    await store.insert(home, [await turn('an otter alone', { documentId: null })], NOW)
+    const scores = await scoresFor(store, 'otter')
+    t.ok(scores.get('the otter swims')!.score > scores.get('the otter swims')!.own)
+    t.equal(scores.get('an otter alone')!.score, scores.get('an otter alone')!.own)
+  })
+
+  t.test('a lent word is in no frequency: a rare word stays rare', async (t) => {
+    const [store, other] = [await open(t), await open(t)]
+    await store.insert(home, await talk(['an otter', 'one', 'two', 'three']), NOW)
+    await other.insert(home, await talk(['an otter', 'one', 'two', 'three'], { documentId: null }), NOW)
+    const own = async (of: VectorStore) => (await searchFor(of, [home], 'otter nowhere')).lexical!.find(({ memory }) => memory.text === 'an otter')!.scores.own
+    t.equal(await own(store), await own(other))
+  })
+
+  t.test('memories without a document, of several passages, of other documents and of other banks neither lend nor borrow', async (t) => {
+    const store = await open(t)
+    const [long, short] = await talk(['An otter swims in the river. It is a fine day for it.', 'short'], { chunkMaxCharacters: 32 }) as [NewMemory, NewMemory]
+    t.equal(long.passages.length, 2)
+    await store.insert(home, [
+      long, short,
+      ...await talk(['an otter of no document', 'no document'], { documentId: null }),
+      await turn('an otter elsewhere', { documentId: 'elsewhere' }), await turn('next', { occurredAt: NOW, documentId: 'next' }),
+    ], NOW)
+    await store.insert(bank('other'), await talk(['an otter of another bank']), NOW)
+    await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), NOW)
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), [long.text, 'an otter elsewhere', 'an otter of no document'].sort())
+  })
+
+  t.test('memories stand in the order of occurredAt, else of retainedAt, then of their ids', async (t) => {
+    const store = await open(t)
+    const [a, b, c, d] = await Promise.all([
+      turn('a otter', { occurredAt: NOW - 2 }), turn('b', { retainedAt: NOW - 1 }), turn('c', { occurredAt: NOW }), turn('d', { retainedAt: NOW }),
+    ])
+    await store.insert(home, [d, b, c, a], NOW)
+    await assertScores(store, home, [a, b, c, d], ['otter'])
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['a otter', 'b', 'c'])
+  })
+
+  t.test('whoever comes late, between two, lends and borrows as if it had been there', async (t) => {
+    const store = await open(t)
+    const all = await talk(['otter zero?', 'heron one', 'otter two', 'otter heron three?', 'four', 'five', 'heron six'])
+    for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], NOW)
+    await assertScores(store, home, all, ['otter', 'heron'])
+    t.equal((await store.insert(home, [all[3]!], NOW))[0]!.stored, false)
+    await assertScores(store, home, all, ['otter', 'heron'])
+  })
+
+  t.test('what is forgotten lends no longer, and its neighbours close the gap', async (t) => {
+    const store = await open(t)
+    const all = await talk(['zero', 'one', 'an otter?', 'three heron', 'four', 'five'], { tags: ['a'] })
+    await store.insert(home, all, NOW)
+    await store.remove(home, { kind: 'ids', memoryIds: [all[2]!.memoryId] }, { ...REMOVE, dryRun: true })
+    await assertScores(store, home, all, ['otter', 'heron'])
+    await store.remove(home, { kind: 'ids', memoryIds: [all[2]!.memoryId] }, REMOVE)
+    await assertScores(store, home, all.filter((_, index) => index !== 2), ['otter', 'heron'])
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()], [])
+    await store.remove(home, { kind: 'tags', tags: ['a'], match: 'any' }, REMOVE)
+    t.strictSame([...(await scoresFor(store, 'heron')).keys()], [])
+    await store.insert(home, all, NOW)
+    await store.remove(home, { kind: 'all' }, REMOVE)
+    await store.insert(home, [all[1]!], NOW)
+    await assertScores(store, home, [all[1]!], ['otter', 'heron', 'one'])
+  })
+
+  t.test('an import that overwrites takes the old context along, also when the memory moves', async (t) => {
+    const store = await open(t)
+    const all = await talk(['zero', 'one', 'an otter?', 'three', 'four', 'five'])
+    await store.insert(home, all, NOW)
+    const moved = { ...await turn('a heron', { occurredAt: NOW + 4500 }), memoryId: all[2]!.memoryId }
+    const elsewhere = { ...await turn('a heron', { documentId: 'elsewhere', fingerprint: 'elsewhere' }), memoryId: all[0]!.memoryId }
+    await store.import(home, [moved, elsewhere], 'skip', NOW)
+    await assertScores(store, home, all, ['otter', 'heron'])
+    await store.import(home, [moved, elsewhere], 'overwrite', NOW)
+    await assertScores(store, home, [elsewhere, all[1]!, all[3]!, all[4]!, moved, all[5]!], ['otter', 'heron', 'zero', 'one', 'five'])
+  })
+
+  t.test('the scores are those of the contents, whatever was put in and taken out', async (t) => {
+    const store = await open(t)
+    const word = fc.constantFrom('apple', 'pear', 'plum', 'fig')
+    const text = fc.tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '?')).map(([words, end]) => words.join(' ') + end)
+    const place = fc.record({ text, document: fc.constantFrom('a', 'b', null), at: fc.nat(6), again: fc.boolean(), gone: fc.boolean(), late: fc.boolean(), chunk: fc.constantFrom(8, 100) })
+    let runs = 0
+    await fc.assert(fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 12 }), fc.constantFrom(BM25, { k1: 0, b: 0 }, { k1: 2, b: 1 }), async (places, parameters) => {
+      const key = bank(`run-${runs++}`)
+      const all = await Promise.all(places.map(async ({ text, document, at, chunk }, index) => (
+        await turn(text, { documentId: document, occurredAt: NOW + at, fingerprint: String(index), chunkMaxCharacters: chunk })
+      )))
+      await store.insert(key, all.filter((_, index) => !places[index]!.late), NOW)
+      for (const [index, memory] of all.entries()) if (places[index]!.late) await store.insert(key, [memory], NOW)
+      await store.remove(key, { kind: 'ids', memoryIds: all.filter((_, index) => places[index]!.gone).map(({ memoryId }) => memoryId) }, REMOVE)
+      await store.import(key, all.filter((_, index) => places[index]!.again), 'overwrite', NOW)
+      await assertScores(store, key, all.filter((_, index) => places[index]!.again || !places[index]!.gone), ['appl', 'plum', 'nowher'], parameters)
+    }), { numRuns: 30 })
+  })
+
+  t.test('a candidate has the scores of every strategy that was asked for, whichever found it', async (t) => {
+    const store = await open(t)
+    await store.insert(home, [
+      await turn('an otter', { occurredAt: NOW, vectors: [[0, 1, 0, 0]] }), await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),
+      await turn('an otter without a vector', { documentId: null }), await turn('something else', { documentId: null, vectors: [[1, 0, 0, 0]] }),
+    ], NOW)
+    const request = { banks: [home], now: NOW, filters: {}, limit: 1 }
+    const words = { lexical: { terms: ['otter'], ...BM25 } }
+    const meaning = { semantic: { vector: Float32Array.of(1, 0, 0, 0) } }
+    const rounded = ({ memory, scores }: Candidate) => [memory.text, Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, Math.round(score * 100) / 100]))]
+    for (const limit of [1, 4]) {
+      const [alone, both] = [await store.search({ ...request, ...words, limit }), await store.search({ ...request, ...words, ...meaning, limit })]
+      t.strictSame(both.lexical!.map(({ memory }) => memory.text), alone.lexical!.map(({ memory }) => memory.text))
+      for (const [index, { score, scores: { semantic, ...scores } }] of both.lexical!.entries()) {
+        t.strictSame(scores, alone.lexical![index]!.scores)
+        t.equal(scores.lexical, score)
+        t.equal(semantic === undefined, both.lexical![index]!.memory.text === 'an otter without a vector')
+      }
+      for (const { score, scores } of both.semantic!) t.equal(scores.semantic, score)
+    }
+    const { lexical, semantic } = await store.search({ ...request, ...words, ...meaning })
+    t.match(rounded(lexical![0]!), ['an otter', { semantic: 0 }])
+    t.strictSame(rounded(semantic![0]!), ['something else', { lexical: 0, own: 0, semantic: 1 }])
+    const all = await store.search({ ...request, ...words, ...meaning, limit: 4 })
+    const neighbour = all.semantic!.find(({ memory }) => memory.text === 'its neighbour')!
+    t.ok(neighbour.scores.lexical! > 0)
+    t.equal(neighbour.scores.own, 0)
+    t.strictSame(neighbour.scores, all.lexical!.find(({ memory }) => memory.text === 'its neighbour')!.scores)
+    t.strictSame(Object.keys((await store.search({ ...request, ...meaning })).semantic![0]!.scores), ['semantic'])
+    t.strictSame(rounded((await store.search({ ...request, lexical: { terms: [], ...BM25 }, ...meaning })).semantic![0]!), ['something else', { lexical: 0, own: 0, semantic: 1 }])
+  })
+}
