@@ -20,6 +20,11 @@ export interface ProviderSurroundings {
   baseDirectory: string
   /** Connection URI of the database that the environment names. */
   databaseUrl?: string
+  /** Values of the variables that a setting of the map names, `api_key_env` for one. */
+  environment?: Readonly<Record<string, string | undefined>>
+  /** Take sentences for the operator's log, at the start and later. */
+  info?: (message: string) => void
+  warn?: (message: string) => void
 }
 
 export interface ProviderKind<T extends object> {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ExplainAnswer, ExplainRequest } from '../lib/memory/explain-schemas.js'
 import { RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -14,4 +15,15 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
     },
   }, async (request) => await app.memory.reader.recall(request.body, request.context))
+  app.post('/v1/recall/explain', {
+    config: { ring: 'memory', permission: 'read' },
+    schema: {
+      operationId: 'explainRecall',
+      tags: ['memory'],
+      summary: 'Why a recall gives a memory, or does not',
+      description: 'Does the recall, and tells of one memory where it was at each stage and what kept it out. Counts as a recall.',
+      body: ExplainRequest,
+      response: answers({ 200: ExplainAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
+    },
+  }, async (request) => await app.memory.explainer.explain(request.body, request.context))
 }

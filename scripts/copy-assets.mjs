@@ -3,7 +3,13 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const assets = ['lib/stores/in-memory/vectors.wasm', 'lib/stores/sql/pglite-worker.mjs']
+const assets = [
+  'lib/stores/in-memory/vectors.wasm',
+  'lib/stores/sql/pglite-worker.mjs',
+  'lib/models/local/worker.mjs',
+  'lib/models/local/use-engine.mjs',
+  'lib/models/transformers/engine.mjs',
+]
 
 for (const asset of assets) {
   const from = fileURLToPath(new URL(`../${asset}`, import.meta.url))

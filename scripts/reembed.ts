@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ConfigurationError, loadConfig } from '../lib/config/load.js'
 import { ServiceError } from '../lib/errors.js'
-import { embeddingSpace } from '../lib/memory/service.js'
+import { embeddingSpace } from '../lib/memory/open-providers.js'
 import { embeddingProviders } from '../lib/models/registry.js'
 import { makeProvider, ProviderError } from '../lib/providers.js'
 import { embed } from '../lib/retrieval/passages.js'
@@ -29,13 +29,21 @@ async function main (args: string[]): Promise<void> {
   if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
   const config = loadConfig(process.env)
   const { file, baseDirectory } = config
-  const provider = await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory)
+  const provider = await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory, {
+    ...(config.environment !== undefined && { environment: config.environment }),
+    info: (message) => { console.log(message) },
+    warn: (message) => { console.error(message) },
+  })
   const space = embeddingSpace(file, provider)
-  const { executor, schema, indexes, name } = await openDatabase(config)
+  const { executor, schema, indexes, name } = await openDatabase(config).catch(async (error: unknown) => {
+    // Its threads would keep the process alive.
+    await provider.close?.()
+    throw error
+  })
   try {
     const pending = await pendingMigrations(executor, schema, readMigrations())
     if (pending.length > 0) throw new ProviderError(`${name} lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
-    const reembedding = new Reembedding({ executor, schema, space, batch, embed: async (texts) => await embed(provider, texts), pause: async (ms) => { await delay(ms) } })
+    const reembedding = new Reembedding({ executor, schema, space, batch, embed: async (texts) => await embed(provider, texts, { purpose: 'document' }), pause: async (ms) => { await delay(ms) } })
     const banks = (await reembedding.banks()).filter(({ bank }) => (values.bank ?? bank.bankId) === bank.bankId && (values.tenant ?? bank.tenantId) === bank.tenantId)
     if (banks.length === 0) throw new ProviderError(`${name} has no such bank with memories`)
     let unsettled = 0

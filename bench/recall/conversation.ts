@@ -9,7 +9,9 @@ const Turn = Type.Object({
   text: Type.String({ minLength: 1 }),
   blip_caption: Type.Optional(Type.String()),
 })
-export type Turn = Static<typeof Turn>
+const Fact = Type.Object({ dia_id: Type.String({ minLength: 1 }), text: Type.String({ minLength: 1 }) })
+/** A fact is a turn that nobody in particular said. */
+export type Turn = Static<typeof Fact> & Partial<Static<typeof Turn>>
 
 const Question = Type.Object({
   question: Type.String({ minLength: 1 }),
@@ -19,7 +21,7 @@ const Question = Type.Object({
 export type Question = Static<typeof Question>
 
 /** Sessions are members by name: `session_3` with its turns beside `session_3_date_time`. */
-const Conversation = Type.Unsafe<Record<string, unknown>>({
+const Sessions = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   required: ['speaker_a', 'speaker_b', 'session_1', 'session_1_date_time'],
   properties: { speaker_a: { type: 'string' }, speaker_b: { type: 'string' } },
@@ -29,46 +31,57 @@ const Conversation = Type.Unsafe<Record<string, unknown>>({
   },
 })
 
-const Sample = Type.Object({
+const common = {
   sample_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
-  conversation: Conversation,
   qa: Type.Array(Question),
-})
-const DataSet = Type.Array(Sample, { minItems: 1 })
+}
+const Talk = Type.Object({ ...common, conversation: Sessions })
+const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type.Array(Fact, { minItems: 1 }) })
 
 export interface Session {
-  /** As the data names it: `session_3`. */
+  /** As the data names it: `session_3`; of an isolated fact, the fact's own id. */
   id: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; NaN for isolated facts, which have no time. */
   startsAt: number
   turns: Turn[]
 }
 
 export interface Conversation {
   id: string
+  /** True: each turn is a fact by itself, without document, time and speaker. */
+  isolated: boolean
   sessions: Session[]
   questions: Question[]
 }
 
 /**
- * Reads a file in the shape of the LoCoMo data set (docs/benchmarks.md).
+ * Reads a file in the shape of the LoCoMo data set, or of isolated facts (docs/recall-quality.md).
  * @throws UnusableInput that says what is wrong with it
  */
 export async function loadConversations (path: string): Promise<Conversation[]> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  return readConversations(await readTextFile(path), path)
+}
+
+/** @throws UnusableInput when the file cannot be read */
+export async function readTextFile (path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: unknown) => {
     throw new UnusableInput(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   })
-  return readConversations(text, path)
 }
+
+const checkSamples = (name: string) => checker(Type.Array(Type.Object({ isolated: Type.Optional(Type.Boolean()) }), { minItems: 1 }), name)
 
 /** @param name of the data, for messages */
 export function readConversations (text: string, name: string): Conversation[] {
-  const samples = checker(DataSet, name)(parseJson(text, name))
-  return samples.map(({ sample_id: id, conversation, qa }) => ({
-    id,
-    sessions: sessionsOf(conversation, `${name}, ${id}`),
-    questions: qa,
-  }))
+  return checkSamples(name)(parseJson(text, name)).map((sample, index) => {
+    const place = `${name}, /${index}`
+    if (sample.isolated === true) {
+      const { sample_id: id, facts, qa } = checker(Facts, place)(sample)
+      return { id, isolated: true, sessions: facts.map((fact) => ({ id: fact.dia_id, startsAt: NaN, turns: [fact] })), questions: qa }
+    }
+    const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
+    return { id, isolated: false, sessions: sessionsOf(conversation, `${name}, ${id}`), questions: qa }
+  })
 }
 
 const checkTurns = checker(Type.Array(Turn), 'a session')
@@ -92,7 +105,8 @@ function numberOf (session: string): number {
   return Number(session.slice('session_'.length))
 }
 
-function parseJson (text: string, name: string): unknown {
+/** @throws UnusableInput that names the data */
+export function parseJson (text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -1,62 +1,100 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { startGateway, type ChildServer } from '../child-server.js'
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { UnusableInput } from '../checked.js'
 import { JsonClient } from '../json-client.js'
 import { runBench } from '../run-bench.js'
+import { compare, formatComparison } from './compare.js'
 import { loadConversations } from './conversation.js'
+import { checkFloor, formatFloors, readFloors, type FloorResult } from './floors.js'
+import { formatLibrary, measureLibrary, type LibraryFigures } from './library.js'
+import { markdownTables, writeTables } from './markdown-table.js'
 import { measure } from './measure.js'
-import { formatReport, makeReport } from './report.js'
+import { readOptions, USAGE, type Options } from './options.js'
+import { choosePipeline } from './pipelines.js'
+import { formatReport, makeReport, readReport, type Report } from './report.js'
+import { embedderLabel, startSetting, type Setting } from './setting.js'
 
-const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url))
-const USAGE = `npm run bench:recall -- [--data FILE] [--json FILE] [--url URL | --store STORE]
-  --data FILE   conversations with questions, in the shape of LoCoMo; default: the project's own small one
-  --json FILE   also writes the figures there
-  --url URL     measures the server that runs there (dev mode) instead of starting the built one
-  --store STORE in_memory (the default), pglite (in a temporary folder), or postgres (DATABASE_URL, schema bench_recall)`
+type Mode<M extends Options['mode']> = Extract<Options, { mode: M }>
 
-/** The built gateway on a store, and what takes away what it leaves. */
-async function startOn (store: string): Promise<ChildServer> {
-  if (store === 'in_memory') return await startGateway()
-  if (store === 'postgres') {
-    const url = process.env['DATABASE_URL']
-    if (url === undefined) throw new UnusableInput('--store postgres needs DATABASE_URL')
-    return await startGateway(JSON.stringify({ vector_store: 'postgres', vector_store_config: { schema: 'bench_recall' } }), { DATABASE_URL: url })
-  }
-  if (store !== 'pglite') throw new UnusableInput(`--store: found ${store}, allowed are in_memory, pglite and postgres`)
-  const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
-  const remove = async () => { await rm(folder, { recursive: true, force: true }) }
+/** @throws UnusableInput when the data have no question to ask */
+async function measureAt (url: string, data: string, names: { pipeline: string, embedder: string, store: string }): Promise<Report> {
+  const conversations = await loadConversations(data)
+  const client = new JsonClient(url)
   try {
-    const server = await startGateway(JSON.stringify({ vector_store: 'pglite', vector_store_config: { data_dir: folder } }))
-    return { ...server, stop: async () => { await server.stop(); await remove() } }
-  } catch (error) {
-    await remove()
-    throw error
+    const measurement = await measure(client, conversations, `bench-${Date.now().toString(36)}-`)
+    if (measurement.outcomes.length === 0) throw new UnusableInput(`${data} has no question of category 1 to 4 with evidence`)
+    return makeReport({ data: basename(data), ...names }, measurement)
+  } finally {
+    client.close()
   }
 }
 
-await runBench(async (args) => {
-  const { values } = parseArgs({
-    args,
-    options: { data: { type: 'string' }, json: { type: 'string' }, url: { type: 'string' }, store: { type: 'string' } },
-  })
-  if (values.url !== undefined && values.store !== undefined) throw new UnusableInput('--url and --store exclude each other')
-  const path = values.data ?? OWN_DATA
-  const conversations = await loadConversations(path)
-  const server = values.url === undefined ? await startOn(values.store ?? 'in_memory') : undefined
-  const client = new JsonClient(server?.url ?? values.url!)
+async function measureSetting (data: string, setting: Setting): Promise<Report> {
+  const server = await startSetting(setting)
   try {
-    const measurement = await measure(client, conversations, `bench-${Date.now().toString(36)}-`)
-    if (measurement.outcomes.length === 0) throw new UnusableInput(`${path} has no question of category 1 to 4 with evidence`)
-    const report = makeReport(basename(path), measurement)
-    const json = JSON.stringify(report)
-    console.log(`${formatReport(report)}\n\n${json}`)
-    if (values.json !== undefined) await writeFile(values.json, `${json}\n`)
+    return await measureAt(server.url, data, { pipeline: setting.pipeline.name, embedder: embedderLabel(setting.embedder), store: setting.store })
   } finally {
-    client.close()
-    await server?.stop()
+    await server.stop()
+  }
+}
+
+async function run (options: Mode<'run'>): Promise<void> {
+  const served = 'as served'
+  const report = options.url === undefined
+    ? await measureSetting(options.data, { ...options, pipeline: await choosePipeline(options.pipeline) })
+    : await measureAt(options.url, options.data, { pipeline: served, embedder: served, store: served })
+  const { outcomes: _, ...figures } = report
+  console.log(`${formatReport(report)}\n\n${JSON.stringify(figures)}`)
+  await writeJson(options.json, report)
+}
+
+async function compareRuns ({ a, b }: Mode<'compare'>): Promise<void> {
+  const [one, other] = [await readReport(a), await readReport(b)]
+  console.log(formatComparison(one, other, compare(one, other)))
+}
+
+async function tabulate ({ reports, writeTo }: Mode<'table'>): Promise<void> {
+  const tables = markdownTables(await Promise.all(reports.map(readReport)))
+  console.log(tables)
+  if (writeTo !== undefined) await writeTables(writeTo, tables)
+}
+
+async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<void> {
+  const results: FloorResult[] = []
+  const overallOf = async (data: string, pipeline: string) =>
+    (await measureSetting(data, { store, pipeline: await choosePipeline(pipeline), embedder: { name: 'none' } })).overall
+  for (const floor of await readFloors(path)) {
+    const plain = floor.not_below === undefined ? undefined : await overallOf(floor.data, floor.not_below.pipeline)
+    results.push(...checkFloor(floor, await overallOf(floor.data, 'default'), plain))
+  }
+  console.log(formatFloors(results))
+  const below = results.filter(({ holds }) => !holds)
+  if (below.length > 0) {
+    throw new UnusableInput(`below the floor: ${below.map(({ data, figure, value, floor, origin }) => `${figure} on ${basename(data)} is ${value.toFixed(4)}, ${origin} ${floor.toFixed(4)}`).join('; ')}`)
+  }
+}
+
+async function timeLibrary ({ data, json, memories, pipeline: name }: Mode<'library'>): Promise<void> {
+  const conversations = await loadConversations(data)
+  const pipeline = await choosePipeline(name)
+  const figures: LibraryFigures[] = []
+  for (const size of memories) figures.push(await measureLibrary(conversations, size, { pipeline, embedder: { name: 'none' } }))
+  const report = { bench: 'recall-library', data: basename(data), pipeline: pipeline.name, figures }
+  console.log(`${formatLibrary(figures)}\n\n${JSON.stringify(report)}`)
+  await writeJson(json, report)
+}
+
+async function writeJson (path: string | undefined, value: unknown): Promise<void> {
+  if (path !== undefined) await writeFile(path, `${JSON.stringify(value)}\n`)
+}
+
+await runBench(async (args) => {
+  const options = readOptions(args)
+  switch (options.mode) {
+    case 'run': return await run(options)
+    case 'compare': return await compareRuns(options)
+    case 'table': return await tabulate(options)
+    case 'floor': return await checkFloors(options)
+    case 'library': return await timeLibrary(options)
   }
 }, USAGE)

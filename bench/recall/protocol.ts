@@ -27,9 +27,9 @@ export function evidenceTurns (entries: readonly string[], turns: { has (id: str
   return new Set(ids.filter((id) => turns.has(id)))
 }
 
-/** The content of a turn's memory: who said it, what, and what the photo shows when there is one. */
-export function turnContent ({ speaker, text, blip_caption: caption }: { speaker: string, text: string, blip_caption?: string }): string {
-  return `${speaker}: ${text}${caption === undefined ? '' : ` [photo: ${caption}]`}`
+/** The content of a turn's memory: who said it when somebody did, what, and what the photo shows when there is one. */
+export function turnContent ({ speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string }): string {
+  return `${speaker === undefined ? '' : `${speaker}: `}${text}${caption === undefined ? '' : ` [photo: ${caption}]`}`
 }
 
 /** Adversarial questions (category 5) have no answer in the conversation, so there is no evidence to find. */

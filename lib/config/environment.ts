@@ -5,7 +5,7 @@ import type { AuthMode, Config } from './schema.js'
 import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
 /** What the environment says. `mode` is undefined only when the variable is wrong. */
-export interface Settings extends Omit<Config, 'auth' | 'file' | 'baseDirectory' | 'warnings'> {
+export interface Settings extends Omit<Config, 'auth' | 'file' | 'environment' | 'baseDirectory' | 'warnings'> {
   mode: AuthMode | undefined
   auth: Omit<Config['auth'], 'mode'>
   allowDevAuth: boolean

@@ -35,12 +35,13 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])
 
   const warnings = [...strangers.warnings, ...collectWarnings(settings, file, (name) => reader.isSet(name))]
   const baseDirectory = configPath === undefined ? cwd : dirname(resolve(cwd, configPath))
-  return deepFreeze(assemble(settings, mode, file, baseDirectory, warnings))
+  return deepFreeze({ ...assemble(settings, mode, file, baseDirectory, warnings), ...(Object.keys(environment).length > 0 && { environment }) })
 }
 
 function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[]): FileConfig | undefined {
@@ -54,6 +55,19 @@ function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: 
   const substitution = new Substitution(reader, problems)
   const value = readYaml(text, FileSchema, printable(path), (...place) => substitution.apply(...place), problems)
   return value === undefined ? undefined : validateFile(value, substitution, problems)
+}
+
+/** What providers look up by a name in their settings; they see no other variable. As for our own secrets, a file may hold the value. */
+function readNamedVariables (file: FileConfig, reader: EnvironmentReader, problems: string[]): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const settings of [file.vector_store_config, file.llm_provider_config, file.embedding_provider_config, file.reranker_config]) {
+    const name = settings?.['api_key_env']
+    if (typeof name !== 'string') continue
+    const { value, problem } = reader.lookUp(name)
+    if (problem !== undefined) problems.push(problem)
+    if (value !== undefined) found[name] = value
+  }
+  return found
 }
 
 function assemble (settings: Settings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string, warnings: string[]): Config {

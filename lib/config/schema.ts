@@ -1,4 +1,5 @@
-import { Type, type Static, type TObject, type TProperties } from 'typebox'
+import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
+import { SCORER_TABLE } from './scorer-table.js'
 
 // Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name.
 // Messages and the reference (docs/configuration.md) are made of them.
@@ -9,6 +10,12 @@ const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, 
 /** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
 function section<P extends TProperties> (properties: P, description: string): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, description })
+}
+
+/** A weight for each scorer. */
+function scorerWeights (): Record<keyof typeof SCORER_TABLE, TOptional<TNumber>> {
+  const weights = Object.entries(SCORER_TABLE).map(([name, { weight, about }]) => [name, Type.Optional(Type.Number({ minimum: -100, maximum: 100, description: `${about} Default ${weight}.` }))])
+  return Object.fromEntries(weights) as Record<keyof typeof SCORER_TABLE, TOptional<TNumber>>
 }
 
 const perMinute = (what: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${what} a minute, for each principal and bank. Unset: no limit.` }))
@@ -41,6 +48,13 @@ export const BarriersSchema = section({
   }, 'What metadata may hold.')),
 }, 'What may enter a bank.')
 
+export const SignalQualitySchema = section({
+  dedup: Type.Optional(section({
+    action: Type.Optional(Type.Enum(['off', 'skip', 'warn', 'update'], { description: 'off: only exact repeats are recognised. skip: a near-duplicate is not stored. warn: it is stored, and the answer names what it repeats. update: it takes the place of what it repeats, under its id. Default off.' })),
+    threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Cosine of the word counts, stop words left out, from which on a memory counts as a near-duplicate. Never are those that differ in numbers, negations or document, or tell the same words in another order. Default 0.9.' })),
+  }, 'What retain does with a memory that nearly repeats one of the bank.')),
+}, 'What is worth keeping.')
+
 const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'])
 const Permissions = Type.Array(Permission, { minItems: 1, description: '`*` is all four; `admin` implies none of the others.' })
 const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, 'x-allowed': 'without spaces, with * only as the last character', description: `${what}; one trailing * matches any rest.` })
@@ -55,6 +69,7 @@ export const BankSchema = section({
   access: Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'), { description: 'Grants on this bank, beside access_grants.' })),
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
+  signal_quality: Type.Optional(SignalQualitySchema),
 }, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
 
 const providerName = (byDefault: string) => Type.String({ minLength: 1, description: `A registered name, or module:Class (a package, or a path relative to this file). Default ${byDefault}.` })
@@ -87,6 +102,8 @@ export const FileSchema = section({
   llm_provider_config: Type.Optional(providerConfig),
   embedding_provider: Type.Optional(providerName('mock')),
   embedding_provider_config: Type.Optional(providerConfig),
+  reranker: Type.Optional(providerName('none')),
+  reranker_config: Type.Optional(providerConfig),
   access_control: Type.Optional(section({
     enabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
     default_policy: Type.Optional(Type.Enum(['owner_only', 'open', 'deny'], { description: 'What holds when no grant matches. Default owner_only.' })),
@@ -103,11 +120,21 @@ export const FileSchema = section({
   }, 'How callers are understood.')),
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
+  signal_quality: Type.Optional(SignalQualitySchema),
   retrieval: Type.Optional(section({
     weights: Type.Optional(section({
       lexical: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the lexical (BM25) score. Default 1.' })),
       semantic: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
     }, 'Weights of the strategies in the fused score.')),
+    fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
+    scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),
+    diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.2.' })),
+    semantic_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000.' })),
+    rerank: Type.Optional(section({
+      candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many of the best candidates the reranker judges. Default 100.' })),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 1500.' })),
+      weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the reranker in the new score. Default 0.8.' })),
+    }, 'How the reranker is used, when `reranker` names one.')),
     bm25: Type.Optional(section({
       k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
       b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
@@ -124,6 +151,7 @@ export const FileSchema = section({
 export type FileConfig = Static<typeof FileSchema>
 export type Homeostasis = Static<typeof HomeostasisSchema>
 export type Barriers = Static<typeof BarriersSchema>
+export type SignalQuality = Static<typeof SignalQualitySchema>
 export type Grant = Static<typeof GrantSchema>
 export type BankConfig = Static<typeof BankSchema>
 export type SourceConfig = Static<typeof SourceSchema>
@@ -157,6 +185,8 @@ export interface Config {
   adminToken?: string
   database: { url?: string, migrateUrl?: string }
   file: FileConfig
+  /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
+  environment?: Readonly<Record<string, string>>
   /** Where relative provider paths start: the folder of the configuration file, else the working directory. */
   baseDirectory: string
   /** Sentences for the log: nothing wrong, but worth knowing. */

@@ -48,12 +48,13 @@ export class Banks {
   }
 
   async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
-    const { access, store, clock } = this.#deps
+    const { access, store, clock, filler } = this.#deps
     access.require(context, 'read', bankId)
     const statistics = await guarded(() => store.statistics(bankOf(context, bankId), clock()))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
+      ...(filler !== undefined && { pending_embeddings: statistics.unembeddedCount ?? 0 }),
       token_count: statistics.tokens,
       first_retained_at: nullableInstant(statistics.firstRetainedAt),
       first_occurred_at: nullableInstant(statistics.firstOccurredAt),

@@ -4,24 +4,30 @@ import type { BankKey, RequestContext } from '../identity/context.js'
 import type { IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
+import type { Reranker } from '../models/reranker.js'
 import type { AdmissionControl } from '../policy/admission.js'
 import type { PolicySettings } from '../policy/settings.js'
-import type { Indexing } from '../retrieval/passages.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { IdempotencyLedger } from './idempotency.js'
+import type { Indexer } from './indexer.js'
+import type { VectorFiller } from './vector-filler.js'
 
 /** What the operations of the memory service share. */
 export interface Dependencies {
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
+  /** Absent when none is configured. */
+  reranker?: Reranker
   access: AccessControl
   settings: PolicySettings
   admission: AdmissionControl
   ledger: IdempotencyLedger
   retriever: Retriever
-  indexing: Indexing
+  indexer: Indexer
+  /** Absent when no vectors come after the write. */
+  filler?: VectorFiller
   clock: Clock
   newId: IdSource
 }

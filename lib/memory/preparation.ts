@@ -48,14 +48,14 @@ export function prepare (item: RetainItem, identity: { memoryId: string, retaine
     source: item.source ?? null,
     tokens: countTokens(text),
   }
-  return { memory, fingerprint: fingerprint(memory), redactions: screened.redactions }
+  return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
 }
 
 /**
  * What makes a retain an exact repeat: the content after NFC, trimming and single spaces, the set of tags, the document
  * and the time. SHA-256 in hex.
  */
-function fingerprint ({ text, tags, documentId, occurredAt }: Memory): string {
+export function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
   const content = text.normalize('NFC').trim().replace(/\s+/gu, ' ')
   return createHash('sha256').update(JSON.stringify([content, tags, documentId, occurredAt])).digest('hex')
 }

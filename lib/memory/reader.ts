@@ -1,12 +1,16 @@
 import { invalidField, invalidRequest } from '../errors.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
-import type { Retrieved } from '../retrieval/retriever.js'
+import type { PolicySettings } from '../policy/settings.js'
+import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
+import type { Filters } from '../stores/vector-store.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import { clamp, readFilters, toHit } from './records.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
 const DEFAULT_MAX_RESULTS = 10
 const MAX_RESULTS = 1000
+
+type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
 /** recall. */
 export class Reader {
@@ -21,24 +25,29 @@ export class Reader {
     const banks = readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     admission.admit('recall', context, banks)
-    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ bankId }) => settings.of(bankId).homeostasis.recall_max_tokens))
-    const retrieved = await retriever.retrieve({
-      query: request.query,
-      banks,
-      filters,
-      limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
-      ...(request.min_score !== undefined && { minScore: request.min_score }),
-      ...(maxTokens !== undefined && { maxTokens }),
-      ...(signal !== undefined && { signal }),
-    })
     const explain = request.explain === true
+    const retrieved = await retriever.retrieve({ ...retrievalRequest(request, banks, filters, settings), explain, ...(signal !== undefined && { signal }) })
     return {
       hits: retrieved.hits.map((hit) => toHit(hit, explain)),
       total_available: retrieved.total,
       truncated: retrieved.truncated,
       usage: { tokens: retrieved.tokens },
+      ...(retrieved.degraded.length > 0 && { degraded: retrieved.degraded }),
       ...(explain && { trace: toTrace(retrieved) }),
     }
+  }
+}
+
+/** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
+export function retrievalRequest (request: RecallBounds, banks: readonly BankKey[], filters: Filters, settings: PolicySettings): RetrievalRequest {
+  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ bankId }) => settings.of(bankId).homeostasis.recall_max_tokens))
+  return {
+    query: request.query,
+    banks,
+    filters,
+    limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
+    ...(request.min_score !== undefined && { minScore: request.min_score }),
+    ...(maxTokens !== undefined && { maxTokens }),
   }
 }
 

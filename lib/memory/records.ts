@@ -52,12 +52,12 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit ({ bank, memory, score, passageCount, passages, strategies }: FusedCandidate, explain: boolean): Hit {
+export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, rerank }: FusedCandidate, explain: boolean): Hit {
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
   }
-  if (explain) hit.scores = strategies
+  if (explain) hit.scores = { ...strategies, ...(signals !== undefined && { signals }), ...(rerank !== undefined && { rerank }) }
   return hit
 }
 

@@ -6,7 +6,7 @@ import { BANK_ID_PATTERN } from '../identity/context.js'
  * Optional request fields may also be null, which means absent; the routes take such nulls out before validation.
  */
 
-const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => Type.Object(properties, { additionalProperties: false, ...options })
+export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => Type.Object(properties, { additionalProperties: false, ...options })
 const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
 const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
 const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
@@ -35,11 +35,16 @@ const retainFields = {
 export const RetainItem = strict(retainFields)
 export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, { examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }] })
 export const RetainAnswer = strict({
-  stored: Type.Boolean({ description: 'False for an exact repeat.' }),
+  stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
   memory_id: MemoryId,
   chunk_count: Type.Integer({ description: 'Passages that the text was split into for search.' }),
   deduplicated: Type.Boolean({ description: 'True when the memory stood already; `memory_id` is its id.' }),
   bank_id: BankId,
+  updated: Type.Optional(Type.Boolean({ description: 'True when the content took the place of a near-duplicate, under its id.' })),
+  near_duplicate: Type.Optional(strict({
+    memory_id: MemoryId,
+    similarity: Type.Number({ description: 'Within 0–1.' }),
+  }, { description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
   redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
 })
 export const RetainBatchRequest = strict({ bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }) }, { examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }] })
@@ -59,7 +64,16 @@ const memoryFields = {
 }
 
 export const MemoryRecord = strict(memoryFields)
-const StrategyScore = strict({ rank: Type.Integer({ description: 'From 1, among the candidates of the strategy.' }), score: Type.Number({ description: 'Within 0–1.' }) })
+const StrategyScore = strict({
+  rank: Type.Optional(Type.Integer({ description: 'From 1, among the candidates of the strategy; absent when it was none of them.' })),
+  score: Type.Number({ description: 'Within 0–1.' }),
+})
+const Scores = strict({
+  lexical: Type.Optional(StrategyScore),
+  semantic: Type.Optional(StrategyScore),
+  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration).' })),
+  rerank: Type.Optional(strict({ rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }) })),
+}, { description: 'Rank and score per strategy and what the scorers added (`explain`).' })
 export const Hit = strict({
   ...memoryFields,
   score: Type.Number({ description: 'Within 0–1; comparable within one answer.' }),
@@ -69,18 +83,17 @@ export const Hit = strict({
     end: Type.Integer({ description: 'UTF-16 offset behind the passage.' }),
     score: Type.Number(),
   }), { description: 'What matched, best first, when the memory was split.' })),
-  scores: Type.Optional(strict({ lexical: Type.Optional(StrategyScore), semantic: Type.Optional(StrategyScore) }, { description: 'Rank and score per strategy (`explain`).' })),
+  scores: Type.Optional(Scores),
 })
 
 const scope = {
   bank_id: Type.Optional(BankId),
   banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks in one ranking; instead of bank_id.' })),
 }
-const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
+export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
 
-export const RecallRequest = strict({
-  query,
-  ...scope,
+/** What bounds a recall: filters, and how much of the ranking is given. */
+export const recallBounds = {
   max_results: Type.Optional(clamped('Hits at most; clamped to 1–1000. Default 10.')),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of all hits together; the first hit that does not fit ends the list.' })),
   tags: Type.Optional(Tags),
@@ -90,17 +103,25 @@ export const RecallRequest = strict({
   occurred_before: Type.Optional(instant('Exclusive.')),
   as_of: Type.Optional(instant('Only memories retained by then; inclusive.')),
   min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Hits of a lower score are left out.' })),
+}
+
+export const RecallRequest = strict({
+  query,
+  ...scope,
+  ...recallBounds,
   explain: Type.Optional(Type.Boolean({ description: 'Adds `scores` to each hit, and `trace`. Default false.' })),
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', max_results: 5 }] })
 export const Trace = strict({
   stages: Type.Array(strict({ name: Type.String(), duration_ms: Type.Number() })),
   strategies: Type.Array(strict({ name: Type.String(), weight: Type.Number(), candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }) })),
 })
+export const Degraded = Type.Array(Type.Enum(['semantic', 'rerank']), { description: 'What the answer went without, because a model was down or late. Absent when nothing was.' })
 export const RecallAnswer = strict({
   hits: Type.Array(Hit),
   total_available: Type.Integer({ description: 'Memories that were candidates after filters, whatever max_results is.' }),
   truncated: Type.Boolean({ description: 'True when max_tokens ended the list.' }),
   usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the hits given.' }) }),
+  degraded: Type.Optional(Degraded),
   trace: Type.Optional(Trace),
 })
 
@@ -142,6 +163,7 @@ export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: 
 export const StatisticsAnswer = strict({
   ...bankFields,
   chunk_count: Type.Integer(),
+  pending_embeddings: Type.Optional(Type.Integer({ description: 'Memories whose vectors are still to be made; until then they are found by words. Absent when recall goes by words alone.' })),
   token_count: Type.Integer(),
   first_retained_at: nullableInstant('Of the oldest memory.'),
   first_occurred_at: nullableInstant('Earliest occurred_at.'),

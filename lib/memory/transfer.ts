@@ -2,10 +2,9 @@ import secureJson from 'secure-json-parse'
 import { formatInstant } from '../clock.js'
 import { invalidField, invalidRequest } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
-import { makePassages } from '../retrieval/passages.js'
 import { guarded } from '../retrieval/retriever.js'
 import { schemaCheck } from '../schema-check.js'
-import type { ImportOutcome, Memory, NewMemory } from '../stores/vector-store.js'
+import type { ImportOutcome, Memory } from '../stores/vector-store.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import type { IdempotencyKey } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
@@ -39,17 +38,21 @@ export class Transfer {
    * @throws ServiceError invalid_request that names the line
    */
   async import (bankId: string, text: string, onConflict: 'skip' | 'overwrite', context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
-    const { access, store, indexing, clock, ledger } = this.#deps
+    const { access, store, indexer, clock, ledger } = this.#deps
     access.require(context, 'admin', bankId)
     return await ledger.once(idempotency, context, bankId, async (keep) => {
       const now = clock()
       const lines = this.#read(bankId, text, now)
       const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
-      const passages = await makePassages(standing.map(({ memory }) => memory.text), indexing)
-      const memories = standing.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
+      const bank = bankOf(context, bankId)
+      const memories = await indexer.index(standing)
       // A memory that has expired since it was exported would be gone the moment it came in.
       const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + lines.length - standing.length })
-      return toAnswer(await guarded(() => store.import(bankOf(context, bankId), memories, onConflict, clock(), keep(toAnswer))))
+      return await indexer.replacing(bank, memories, async () => {
+        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer)))
+        indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
+        return toAnswer(outcome)
+      })
     })
   }
 

@@ -1,8 +1,8 @@
 import { invalidField, invalidRequest, type FieldError } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
-import { makePassages } from '../retrieval/passages.js'
+import type { BankKey, RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { InsertOutcome, NewMemory, RemoveOutcome, Selector } from '../stores/vector-store.js'
+import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
@@ -54,26 +54,61 @@ export class Writer {
     wrap: (answers: RetainAnswer[]) => T,
     keep: KeepReceipt<T>,
   ): Promise<T> {
-    const { admission, store, indexing, clock } = this.#deps
+    const { admission, settings, store, clock } = this.#deps
     const bank = bankOf(context, bankId)
     const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index)))
     const admitted = admission.admit('retain', context, [bank], items.length)
     try {
-      const passages = await makePassages(prepared.map(({ memory }) => memory.text), indexing)
-      const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
-      const toAnswer = (outcomes: InsertOutcome[]): T => wrap(outcomes.map((outcome, index) => ({
-        stored: outcome.stored,
-        memory_id: outcome.memoryId,
-        chunk_count: outcome.stored ? passages[index]!.length : outcome.passageCount,
-        deduplicated: !outcome.stored,
-        bank_id: bankId,
-        ...(prepared[index]!.redactions.length > 0 && { redactions: prepared[index]!.redactions }),
+      const plan = await planDedup(prepared, settings.of(bankId).signalQuality.dedup ?? {}, store, bank, clock())
+      return await this.#carryOut(plan, bank, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
+        const { memoryId, passageCount, repeats } = facts(place)
+        const stored = kind !== 'left' && !repeats
+        const { redactions } = prepared[index]!
+        return {
+          stored,
+          memory_id: memoryId,
+          chunk_count: passageCount,
+          deduplicated: !stored,
+          bank_id: bankId,
+          ...(kind === 'updated' && stored && { updated: true }),
+          ...(near !== undefined && !(kind === 'stored' && repeats) && { near_duplicate: { memory_id: facts(near.place).memoryId, similarity: near.similarity } }),
+          ...(redactions.length > 0 && { redactions }),
+        }
       })))
-      return toAnswer(await guarded(() => store.insert(bank, memories, clock(), keep(toAnswer))))
     } catch (error) {
       admitted.release()
       throw error
     }
+  }
+
+  /**
+   * Stores what the plan says, all or nothing.
+   * @param answerBy makes the answer by what a place of the plan has become
+   */
+  async #carryOut<T> ({ slots }: Plan, bank: BankKey, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
+    const { indexer, store, clock } = this.#deps
+    const memories = await indexer.index(slots.map(({ memory }) => memory))
+    const toAnswer = (outcomes: readonly InsertOutcome[]): T => {
+      const bySlot = new Map(slots.map((slot, index) => [slot, factsOf(outcomes[index]!, memories[index]!)]))
+      return answerBy((place) => isSlot(place) ? bySlot.get(place)! : { ...place, repeats: false })
+    }
+    if (slots.some(({ replaces }) => replaces)) {
+      const outcomes = memories.map(({ memoryId }): InsertOutcome => ({ stored: true, memoryId }))
+      return await indexer.replacing(bank, memories, async () => {
+        await guarded(() => store.import(bank, memories, 'overwrite', clock(), keep(() => toAnswer(outcomes))))
+        indexer.stored(bank, memories)
+        return toAnswer(outcomes)
+      })
+    }
+    if (slots.length === 0) {
+      // There is nothing to store but the receipt, which a store keeps with its work: this is work that does nothing.
+      const receipt = keep(() => toAnswer([]))
+      if (receipt !== undefined) await guarded(() => store.remove(bank, { kind: 'ids', memoryIds: [] }, { now: clock(), dryRun: true, idLimit: 0 }, receipt))
+      return toAnswer([])
+    }
+    const outcomes = await guarded(() => store.insert(bank, memories, clock(), keep(toAnswer)))
+    indexer.stored(bank, memories.filter((_, index) => outcomes[index]!.stored))
+    return toAnswer(outcomes)
   }
 
   #prepare (bankId: string, item: RetainItem, at: string): PreparedMemory {
@@ -84,6 +119,18 @@ export class Writer {
     if (expiresAt !== null && expiresAt <= now) throw invalidField(`${at}expires_at`, 'must lie in the future')
     return prepared
   }
+}
+
+/** What a place of a plan has become. */
+interface Facts {
+  memoryId: string
+  passageCount: number
+  /** Whether the store knew it already. */
+  repeats: boolean
+}
+
+function factsOf (outcome: InsertOutcome, { passages }: NewMemory): Facts {
+  return { memoryId: outcome.memoryId, passageCount: outcome.stored ? passages.length : outcome.passageCount, repeats: !outcome.stored }
 }
 
 /** @throws ServiceError invalid_request unless exactly one way of selecting is given */

@@ -3,6 +3,9 @@ import { EMBEDDING_PROVIDER_METHODS, type EmbeddingProvider } from './embedding-
 import { LANGUAGE_MODEL_METHODS, type LanguageModel } from './language-model.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { MockLanguageModel } from './mock/language-model.js'
+import { RERANKER_METHODS, type Reranker } from './reranker.js'
+
+// All but the mocks are loaded when they are chosen: a start without them should not wait for what they need.
 
 export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
   key: 'embedding_provider',
@@ -12,6 +15,19 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
       refuseUnknownKeys('embedding_provider_config', config, [])
       return new MockEmbeddingProvider()
     },
+    auto: async (config, surroundings) => await (await import('./auto.js')).autoEmbeddings(config, surroundings),
+    local: async (config, surroundings) => (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings),
+    transformers: async (config, surroundings) => await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings),
+    openai_compatible: async (config, surroundings) => await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings),
+  },
+}
+
+export const rerankers: ProviderKind<Reranker> = {
+  key: 'reranker',
+  methods: RERANKER_METHODS,
+  registered: {
+    rerank_endpoint: async (config, surroundings) => (await import('./remote/reranker.js')).makeRemoteReranker(config, surroundings),
+    transformers: async (config, surroundings) => (await import('./transformers/reranker.js')).transformersReranker(config, surroundings),
   },
 }
 

@@ -1,9 +1,10 @@
-import type { BankConfig, Barriers, FileConfig, Homeostasis } from '../config/schema.js'
+import type { BankConfig, Barriers, FileConfig, Homeostasis, SignalQuality } from '../config/schema.js'
 
 /** The policy sections as they hold for one bank. */
 export interface BankPolicy {
   homeostasis: Homeostasis
   barriers: Barriers
+  signalQuality: SignalQuality
 }
 
 /**
@@ -16,8 +17,8 @@ export class PolicySettings {
   /** Longest prefix first. */
   readonly #patterned: Array<{ prefix: string, policy: BankPolicy }> = []
 
-  constructor (file: Pick<FileConfig, 'homeostasis' | 'barriers' | 'banks'>) {
-    this.#global = { homeostasis: file.homeostasis ?? {}, barriers: file.barriers ?? {} }
+  constructor (file: Pick<FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'banks'>) {
+    this.#global = { homeostasis: file.homeostasis ?? {}, barriers: file.barriers ?? {}, signalQuality: file.signal_quality ?? {} }
     for (const [bankId, bank] of Object.entries(file.banks ?? {})) {
       const policy = overlay(this.#global, bank)
       if (bankId.endsWith('*')) this.#patterned.push({ prefix: bankId.slice(0, -1), policy })
@@ -34,7 +35,7 @@ export class PolicySettings {
 }
 
 function overlay (global: BankPolicy, bank: BankConfig): BankPolicy {
-  const { homeostasis, barriers } = bank
+  const { homeostasis, barriers, signal_quality: signalQuality } = bank
   return {
     homeostasis: {
       ...global.homeostasis,
@@ -46,5 +47,6 @@ function overlay (global: BankPolicy, bank: BankConfig): BankPolicy {
       validation: { ...global.barriers.validation, ...barriers?.validation },
       metadata: { ...global.barriers.metadata, ...barriers?.metadata },
     },
+    signalQuality: { dedup: { ...global.signalQuality.dedup, ...signalQuality?.dedup } },
   }
 }

@@ -1,3 +1,4 @@
+import type { ScorerName } from './scoring/scorers.js'
 import { bankKeyString } from '../identity/context.js'
 import type { Candidate, SearchResult } from '../stores/vector-store.js'
 
@@ -5,39 +6,68 @@ export const STRATEGIES = ['lexical', 'semantic'] as const
 export type Strategy = typeof STRATEGIES[number]
 /** 0 switches a strategy off. */
 export type Weights = Readonly<Record<Strategy, number>>
+export type FusionMethod = 'linear' | 'rrf'
+
+/** The constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009). */
+const RRF_K = 60
 
 export interface FusedCandidate extends Candidate {
-  /** Where each strategy that found it had it; ranks from 1. */
-  strategies: Partial<Record<Strategy, { rank: number, score: number }>>
+  /** Where each strategy has it; ranks from 1, absent for a memory that a strategy scored and did not have among its best. */
+  strategies: Partial<Record<Strategy, { rank?: number, score: number }>>
+  /** What each scorer added to the sum that the score is made of; only when it was asked for. */
+  signals?: Partial<Record<ScorerName, number>>
+  rerank?: { rank: number, score: number }
 }
 
 /**
- * Linear fusion: the mean of the strategies' scores (each within 0–1) by weight; a strategy that did not find a memory
- * gives it 0. Reciprocal-rank fusion is not used because a weak second strategy then drags a strong first one down.
- * @returns falling by score, ties by memory id
+ * The finds of several searches and strategies, each memory once.
+ * @param results the first is that of the question itself: ranks are those of its lists
  */
-export function fuse (result: SearchResult, weights: Weights): FusedCandidate[] {
-  const { lexical, semantic } = result
-  // One strategy has nothing to be fused with: its order and its scores stand.
-  if (semantic === undefined) return lexical?.map((candidate, index) => alone(candidate, 'lexical', index)) ?? []
-  if (lexical === undefined) return semantic.map((candidate, index) => alone(candidate, 'semantic', index))
-  const fused = new Map<string, FusedCandidate>()
-  for (const [strategy, candidates] of [['lexical', lexical], ['semantic', semantic]] as const) {
-    candidates.forEach((candidate, index) => {
-      const key = `${bankKeyString(candidate.bank)} ${candidate.memory.memoryId}`
-      const known = fused.get(key) ?? { ...candidate, score: 0, strategies: {} }
-      known.score += weights[strategy] * candidate.score
-      known.strategies[strategy] = { rank: index + 1, score: candidate.score }
-      fused.set(key, known)
-    })
+export function unite (results: readonly SearchResult[]): FusedCandidate[] {
+  const united = new Map<string, FusedCandidate>()
+  for (const [index, result] of results.entries()) {
+    for (const strategy of STRATEGIES) {
+      result[strategy]?.forEach((candidate, place) => {
+        const key = `${bankKeyString(candidate.bank)} ${candidate.memory.memoryId}`
+        let known = united.get(key)
+        if (known === undefined) united.set(key, known = toFused(candidate))
+        if (index === 0) known.strategies[strategy] = { rank: place + 1, score: candidate.score }
+      })
+    }
   }
-  const list = [...fused.values()]
-  const totalWeight = weights.lexical + weights.semantic
-  for (const candidate of list) candidate.score /= totalWeight
-  return list.sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1))
+  return [...united.values()]
 }
 
-/** Written out, not spread: this runs for every hit of every recall. */
-function alone ({ bank, memory, score, passageCount, passages }: Candidate, strategy: Strategy, index: number): FusedCandidate {
-  return { bank, memory, score, passageCount, passages, strategies: { [strategy]: { rank: index + 1, score } } }
+/** Written out, not spread: this runs for every candidate of every recall. */
+function toFused ({ bank, memory, score, scores, passageCount, passages }: Candidate): FusedCandidate {
+  const strategies: FusedCandidate['strategies'] = {}
+  if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
+  if (scores.semantic !== undefined) strategies.semantic = { score: scores.semantic }
+  return { bank, memory, score, scores, passageCount, passages, strategies }
+}
+
+/**
+ * What the strategies say of each candidate together.
+ *
+ * `linear` adds up their scores by weight, each as a share of the best one found. `rrf`, reciprocal-rank fusion, looks at ranks alone: it needs no
+ * comparable scores, and lets a weak strategy drag a strong one down.
+ * @returns in the order of the candidates
+ */
+export function fuse (candidates: readonly FusedCandidate[], weights: Weights, method: FusionMethod): number[] {
+  const sums = candidates.map(() => 0)
+  for (const strategy of STRATEGIES) {
+    const weight = weights[strategy]
+    if (weight === 0) continue
+    if (method === 'rrf') {
+      candidates.forEach(({ strategies }, index) => {
+        const rank = strategies[strategy]?.rank
+        if (rank !== undefined) sums[index]! += weight * (RRF_K + 1) / (RRF_K + rank)
+      })
+    } else {
+      let best = Number.MIN_VALUE
+      for (const { scores } of candidates) best = Math.max(best, scores[strategy] ?? 0)
+      candidates.forEach(({ scores }, index) => { sums[index]! += weight * (scores[strategy] ?? 0) / best })
+    }
+  }
+  return sums
 }

@@ -2,13 +2,22 @@ import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { ReceiptTaken, type Filters, type SearchRequest, type VectorStore } from '../stores/vector-store.js'
-import { analyzeQuery } from '../text/analysis.js'
-import { fuse, STRATEGIES, type FusedCandidate, type Strategy, type Weights } from './fusion.js'
+import type { Reranker } from '../models/reranker.js'
+import { ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
+import { interleave } from './interleaving.js'
+import { rankCandidates } from './ranking.js'
+import { rerank } from './reranking.js'
+import { questionParts } from './scoring/parts.js'
+import { readQuestion, type Question } from './scoring/question.js'
+import type { ScorerWeights } from './scoring/scorers.js'
+import { SignalReader } from './scoring/signals.js'
+import { spanFilters } from './time-search.js'
+import { OutOfTime, within } from './within.js'
 
-/** Candidates that each strategy hands to the fusion at least; a deeper list lets one strategy's find rise by the other's. */
-const FUSION_DEPTH = 100
+/** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
+export const CANDIDATES = 100
 
 export interface RetrievalRequest {
   query: string
@@ -18,38 +27,82 @@ export interface RetrievalRequest {
   minScore?: number
   /** Ceiling of the hits' tokens together. */
   maxTokens?: number
+  /** Whether hits tell what each scorer added. */
+  explain?: boolean
   signal?: AbortSignal
 }
+
+/** What a recall went without, because a model did not answer in time or at all. */
+export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
   hits: FusedCandidate[]
   total: number
   truncated: boolean
   tokens: number
+  degraded: Degradation[]
   stages: Array<{ name: string, durationMs: number }>
   strategies: Array<{ name: Strategy, weight: number, candidates: number }>
+}
+
+/** A ranking before it is cut. */
+export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
+  question: Question
+  /** What the store was asked for the question itself. */
+  search: SearchRequest
+  /** Falling score. */
+  candidates: FusedCandidate[]
+  /** The same as they were before the reranker judged them. */
+  scored: readonly FusedCandidate[]
+  /** The questions that this one was split into, each with its own ranking; none for a question that is one. */
+  parts: ReadonlyArray<{ text: string, candidates: readonly FusedCandidate[] }>
+  /** The finds of the question itself, by strategy. */
+  result: SearchResult
 }
 
 export interface RetrieverOptions {
   store: VectorStore
   embeddings: EmbeddingProvider
+  reranker?: Reranker
   weights: Weights
+  fusion: FusionMethod
+  scorers: ScorerWeights
+  /** See RankingOptions. */
+  diversity: number
   bm25: { k1: number, b: number }
+  /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
+  semanticTimeoutMs: number
+  rerank: { candidates: number, timeoutMs: number, weight: number }
   clock: Clock
   /** Milliseconds of a clock that only rises, for durations. */
   timer: () => number
 }
 
-/** Query to hits: analyse and embed, one search call, fuse, cut to score, number and budget. */
+/** Query to hits: analyse and embed, search, fuse and judge, rerank, cut to score, number and budget. */
 export class Retriever {
   readonly #options: RetrieverOptions
+  readonly #signals = new SignalReader()
 
   constructor (options: RetrieverOptions) {
     this.#options = options
   }
 
   async retrieve (request: RetrievalRequest): Promise<Retrieved> {
-    const { store, weights, timer } = this.#options
+    const ranked = await this.rank(request)
+    const started = this.#options.timer()
+    const { hits, truncated, tokens } = cut(ranked.candidates, request)
+    const { total, degraded, stages, strategies } = ranked
+    return { hits, truncated, tokens, total, degraded, strategies, stages: [...stages, { name: 'budget', durationMs: this.#options.timer() - started }] }
+  }
+
+  /** What the strategies alone make of candidates, in the order of these. */
+  fused (candidates: readonly FusedCandidate[]): number[] {
+    return fuse(candidates, this.#options.weights, this.#options.fusion)
+  }
+
+  /** All candidates in their order. */
+  async rank (request: RetrievalRequest): Promise<Ranked> {
+    const { timer, clock, weights } = this.#options
     const stages: Retrieved['stages'] = []
     let last = timer()
     const mark = (name: string) => {
@@ -57,47 +110,93 @@ export class Retriever {
       stages.push({ name, durationMs: now - last })
       last = now
     }
-    const search = await this.#plan(request)
+    const degraded: Degradation[] = []
+    const now = clock()
+    const question = readQuestion(request.query, now)
+    const parts = questionParts(request.query).map((part) => readQuestion(part, now))
+    const questions = [question, ...parts]
     mark('analyze')
-    const result = await guarded(() => store.search(search))
+    const vectors = await this.#embedQueries(questions.map(({ text }) => text), request, degraded)
+    if (weights.semantic > 0) mark('embed')
+    const results = await guarded(async () => await Promise.all(questions.map(async (one, index) => await this.#search(request, one, now, vectors?.[index]))))
     mark('search')
-    const fused = fuse(result, weights)
-    mark('fuse')
-    const { hits, truncated, tokens } = cut(fused, request)
-    mark('budget')
+    const explain = request.explain === true
+    const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...this.#options, explain }))
+    const candidates = interleave(rankings, request.minScore)
+    mark('rank')
+    const reranked = await this.#rerank(request, candidates, degraded)
+    if (this.#options.reranker !== undefined) mark('rerank')
+    const result = results[0]![0]!
     return {
-      hits,
+      question,
+      search: this.#searchFor(request, question, now, vectors?.[0]),
+      candidates: reranked,
+      scored: candidates,
+      parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })),
+      result,
       total: result.total,
-      truncated,
-      tokens,
+      degraded,
       stages,
       strategies: STRATEGIES.flatMap((name) => {
-        const candidates = result[name]
-        return candidates === undefined ? [] : [{ name, weight: weights[name], candidates: candidates.length }]
+        const found = result[name]
+        return found === undefined ? [] : [{ name, weight: weights[name], candidates: found.length }]
       }),
     }
   }
 
-  async #plan ({ query, banks, filters, limit, signal }: RetrievalRequest): Promise<SearchRequest> {
-    const { embeddings, weights, bm25, clock } = this.#options
-    const both = weights.lexical > 0 && weights.semantic > 0
-    // No store is asked before the model has answered, so no connection is held while one is waited for.
-    const vector = weights.semantic > 0 ? (await embed(embeddings, [query], signal))[0]! : undefined
+  /** @returns undefined when the strategy is off, or could not be had */
+  async #embedQueries (texts: readonly string[], { signal }: RetrievalRequest, degraded: Degradation[]): Promise<Float32Array[] | undefined> {
+    const { embeddings, weights, semanticTimeoutMs } = this.#options
+    if (weights.semantic === 0) return undefined
+    try {
+      return await within(semanticTimeoutMs, signal, async (signal) => await embed(embeddings, texts, { signal, purpose: 'query' }))
+    } catch (error) {
+      if (signal?.aborted === true || weights.lexical === 0) throw error instanceof OutOfTime ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
+      degraded.push('semantic')
+      return undefined
+    }
+  }
+
+  #searchFor ({ banks, filters, limit }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
+    const { weights, bm25 } = this.#options
     return {
       banks,
       filters,
-      now: clock(),
-      limit: both ? Math.max(FUSION_DEPTH, 2 * limit) : limit,
-      ...(weights.lexical > 0 && { lexical: { terms: analyzeQuery(query), ...bm25 } }),
+      now,
+      limit: Math.max(CANDIDATES, limit),
+      ...(weights.lexical > 0 && { lexical: { terms: question.terms, ...bm25 } }),
       ...(vector !== undefined && { semantic: { vector } }),
+    }
+  }
+
+  /** @returns the result of the question itself, then those of the searches within the times that it names */
+  async #search (request: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): Promise<SearchResult[]> {
+    const { store } = this.#options
+    const search = this.#searchFor(request, question, now, vector)
+    return await Promise.all([
+      store.search(search),
+      ...spanFilters(request.filters, question.spans).map(async (narrowed) => await store.search({ ...search, filters: narrowed, limit: CANDIDATES / 2 })),
+    ])
+  }
+
+  async #rerank ({ query, signal }: RetrievalRequest, candidates: FusedCandidate[], degraded: Degradation[]): Promise<FusedCandidate[]> {
+    const { reranker, rerank: options } = this.#options
+    if (reranker === undefined) return candidates
+    try {
+      return await rerank(reranker, query, candidates, options, signal)
+    } catch (error) {
+      if (signal?.aborted === true) throw error
+      degraded.push('rerank')
+      return candidates
     }
   }
 }
 
-function cut (fused: FusedCandidate[], { limit, minScore = 0, maxTokens = Infinity }: RetrievalRequest): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
+/** @returns the first of the candidates that pass the bounds of the request */
+export function cut (candidates: readonly FusedCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   const hits: FusedCandidate[] = []
   let tokens = 0
-  for (const candidate of fused) {
+  for (const candidate of candidates) {
     if (hits.length >= limit || candidate.score < minScore) break
     if (tokens + candidate.memory.tokens > maxTokens) return { hits, truncated: true, tokens }
     tokens += candidate.memory.tokens

@@ -29,7 +29,7 @@ export function analyzeText (text: string): AnalyzedText {
     const term = stopped ? word : stem(word)
     terms.set(term, (terms.get(term) ?? 0) + 1)
   }
-  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL)) }
+  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
 }
 
 /**
@@ -40,4 +40,9 @@ export function analyzeQuery (text: string): string[] {
   const found = words(text)
   const telling = found.filter((word) => !STOP_WORDS.has(word))
   return [...new Set(telling.length > 0 ? telling.map(stem) : found)]
+}
+
+/** Whether a text ends in a question, a remark in brackets or an emoji behind it left aside. */
+export function endsInQuestion (text: string): boolean {
+  return /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL))
 }

@@ -37,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'batch', needs: 'w', writes: true, request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }) },
   { name: 'recall', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }) },
   { name: 'recall of several banks', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { banks: [bank, bank], query: 'otter river' }) },
+  { name: 'explain a recall', needs: 'r', writes: false, request: (bank, { kept }) => json('/v1/recall/explain', { bank_id: bank, query: 'otter river', expect: kept }) },
   { name: 'reflect', needs: 'r', writes: false, request: (bank) => json('/v1/reflect', { bank_id: bank, query: 'Where does the otter sleep?' }) },
   { name: 'forget by id', needs: 'f', writes: true, request: (bank, { dropped }) => json('/v1/forget', { bank_id: bank, memory_ids: [dropped] }) },
   { name: 'forget by tag', needs: 'f', writes: true, request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['drop'] }) },

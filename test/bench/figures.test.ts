@@ -1,17 +1,28 @@
 import t from 'tap'
-import { figuresOf } from '../../bench/recall/figures.js'
 import { percentile, summarize } from '../../bench/percentiles.js'
+import { figuresOf } from '../../bench/recall/figures.js'
+import { outcome } from './outcomes.js'
 
 await t.test('figures are averaged over a conversation\'s questions, then over conversations', async (t) => {
   const figures = figuresOf([
-    { conversation: 'a', category: 1, ranks: [1] },
-    { conversation: 'a', category: 1, ranks: [1] },
-    { conversation: 'a', category: 1, ranks: [1] },
-    { conversation: 'b', category: 1, ranks: [Infinity] },
+    outcome({ conversation: 'a', ranks: [1] }),
+    outcome({ conversation: 'a', ranks: [1] }),
+    outcome({ conversation: 'a', ranks: [1] }),
+    outcome({ conversation: 'b', ranks: [Infinity] }),
   ])
   t.equal(figures.questions, 4)
   t.equal(figures.recall_at_10, 0.5)
   t.equal(figures.mrr, 0.5)
+})
+
+await t.test('sessions have figures of their own, in both orders', async (t) => {
+  const { sessions } = figuresOf([outcome({ sessionRanks: [5, 6], sessionScoreRanks: [1, 11] }), outcome({ sessionRanks: [7, Infinity], sessionScoreRanks: [2, 3] })])
+  t.strictSame(sessions?.by_first, { recall_at_5: 0.25, recall_at_10: 0.75, hit_at_5: 0.5 })
+  t.strictSame(sessions?.by_score, { recall_at_5: 0.75, recall_at_10: 0.75, hit_at_5: 1 })
+})
+
+await t.test('isolated facts have no figures of sessions', async (t) => {
+  t.notOk('sessions' in figuresOf([outcome({ sessionRanks: [], sessionScoreRanks: [] })]))
 })
 
 await t.test('a percentile is a value that was measured', async (t) => {

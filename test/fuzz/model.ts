@@ -1,3 +1,5 @@
+import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../../lib/retrieval/chunking.js'
+
 /** A memory, as little of it as tells memories apart. Instants are RFC 3339. */
 export interface Known {
   id: string
@@ -28,9 +30,18 @@ export class ModelBank {
     return [...this.memories].sort((a, b) => compare(b.retainedAt, a.retainedAt) || compare(b.id, a.id))
   }
 
-  /** Those with one of the words, and with the tags when some are asked for. */
+  /** Those with one of the words, by themselves or by a neighbour, and with the tags when some are asked for. */
   find (words: readonly string[], tags: readonly string[] = [], match: 'any' | 'all' = 'any'): Known[] {
-    return this.memories.filter((memory) => words.some((word) => wordsOf(memory.text).includes(word)) && (tags.length === 0 || tagged(memory, tags, match)))
+    const holds = ({ text }: Known) => words.some((word) => wordsOf(text).includes(word))
+    return this.memories.filter((memory) => (holds(memory) || this.#neighbours(memory).some(holds)) && (tags.length === 0 || tagged(memory, tags, match)))
+  }
+
+  /** The two memories on either side in the same document, whatever their tags; what needs several passages has none and is none. */
+  #neighbours (memory: Known): Known[] {
+    if (memory.documentId === null || !isShort(memory)) return []
+    const sequence = this.memories.filter((other) => other.documentId === memory.documentId && isShort(other)).sort((a, b) => compare(placed(a), placed(b)) || compare(a.id, b.id))
+    const place = sequence.indexOf(memory)
+    return sequence.slice(Math.max(0, place - 2), place + 3)
   }
 
   remove (which: (memory: Known) => boolean): string[] {
@@ -59,6 +70,15 @@ export class ModelBank {
 
 export function tagged (memory: Known, tags: readonly string[], match: 'any' | 'all'): boolean {
   return match === 'all' ? tags.every((tag) => memory.tags.includes(tag)) : tags.some((tag) => memory.tags.includes(tag))
+}
+
+function isShort ({ text }: Known): boolean {
+  return text.length <= DEFAULT_CHUNK_MAX_CHARACTERS
+}
+
+/** When a memory was said, as text that sorts by time. */
+function placed ({ occurredAt, retainedAt }: Known): string {
+  return new Date(occurredAt ?? retainedAt).toISOString()
 }
 
 function wordsOf (text: string): string[] {

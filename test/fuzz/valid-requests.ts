@@ -34,6 +34,7 @@ const SAMPLES: Record<string, Sample[]> = {
     json({ bank_id: 'user-bob', query: 'otter', max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', min_score: 0.1, explain: true }),
     json({ banks: ['user-bob', 'bob'], query: 'otter', max_results: '7' }),
   ],
+  'POST /v1/recall/explain': [json({ bank_id: 'user-bob', query: 'otter', expect: ID, max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', min_score: 0.1 })],
   'POST /v1/reflect': [json({ bank_id: 'user-bob', query: 'Where does the otter sleep?', max_tokens: 50, tags: ['a'], tags_match: 'any', include_sources: false }), json({ banks: ['bob'], query: 'otter' })],
   'POST /v1/forget': [json({ bank_id: 'user-bob', memory_ids: [ID], dry_run: true }), json({ bank_id: 'user-bob', tags: ['a'], tags_match: 'all' }, { 'idempotency-key': 'k' }), json({ bank_id: 'user-bob', scope: 'all' })],
   'POST /v1/banks/:bank_id/import': [sample([['on_conflict', 'overwrite']], { ...NDJSON_TYPE, 'idempotency-key': 'k' }, { text: [{ format: 'memory-gateway-export', version: 1 }, LINE].map((line) => JSON.stringify(line)).join('\n') })],

@@ -91,6 +91,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   recall: [...caller, ...body, ...limits, 'model_output_invalid'],
+  explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
   reflect: [...caller, ...body, ...limits, 'model_output_invalid'],
   forget: [...caller, ...body, ...repeated, ...limits],
   listBanks: caller,
@@ -154,7 +155,7 @@ await t.test('the example of every JSON request is taken by the service', async 
     const path = name.split(' ')[1]!.replace('{source_id}', 'shop')
     answered[operationId] = (await app.post(path, content.example)).statusCode
   }
-  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, reflect: 200, forget: 200, ingestWebhook: 200 })
+  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, explainRecall: 200, reflect: 200, forget: 200, ingestWebhook: 200 })
 })
 
 await t.test('what the service answers is what the document says', async (t) => {
@@ -164,6 +165,7 @@ await t.test('what the service answers is what the document says', async (t) => 
     'POST /v1/retain': await post('/v1/retain', { bank_id: 'shown', content: 'Bob.' }),
     'POST /v1/retain/batch': await post('/v1/retain/batch', { bank_id: 'shown', items: [{ content: 'Carol.' }, { content: 'Bob.' }] }),
     'POST /v1/recall': await post('/v1/recall', { bank_id: 'shown', query: 'tea', explain: true }),
+    'POST /v1/recall/explain': await post('/v1/recall/explain', { bank_id: 'shown', query: 'tea in 2025', expect: id }),
     'POST /v1/reflect': await post('/v1/reflect', { bank_id: 'shown', query: 'tea' }),
     'POST /v1/forget': await post('/v1/forget', { bank_id: 'shown', tags: ['a'], dry_run: true }),
     'GET /v1/banks': await get('/v1/banks?limit=1'),

@@ -48,7 +48,7 @@ export function localEmbeddings (config: ProviderConfig, { warn }: Pick<ModelSur
     env: {},
     warn,
   })
-  return new QueuedEmbeddings({ model: LOCAL_MODEL, dimensions: LOCAL_DIMENSIONS, fusionWeight: 0.4, cacheSize: settings.cache_size, prepare, queue })
+  return new QueuedEmbeddings({ model: LOCAL_MODEL, dimensions: LOCAL_DIMENSIONS, fusionWeight: 1.5, cacheSize: settings.cache_size, prepare, queue })
 }
 
 /**

@@ -121,7 +121,7 @@ export async function makeRemoteEmbeddingProvider (config: ProviderConfig, surro
   return new RemoteEmbeddingProvider({
     model: spaceOf(settings),
     dimensions,
-    fusionWeight: settings.fusion_weight ?? 1,
+    fusionWeight: settings.fusion_weight ?? 1.5,
     client: clientOf(dimensions, batchSize),
     calls: endpoint.calls,
     prefixes: { query: settings.query_prefix ?? '', document: settings.document_prefix ?? '' },

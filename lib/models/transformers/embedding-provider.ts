@@ -31,7 +31,7 @@ const check = settingsCheck('embedding_provider_config', TransformersEmbeddingSe
 export async function transformersEmbeddings (config: ProviderConfig, { baseDirectory, warn }: ModelSurroundings, { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {}): Promise<EmbeddingProvider> {
   const checked = check(config)
   const settings = { ...WORKER_DEFAULTS, ...checked }
-  const { pooling = 'mean', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '', fusion_weight: fusionWeight = 0.4 } = settings
+  const { pooling = 'mean', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '', fusion_weight: fusionWeight = 1.5 } = settings
   const [url] = requirePackages(NAME, [module] as const)
   const queue = new WorkerQueue<string>({
     name: NAME,

@@ -30,7 +30,11 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'sources: {"a/b": {}}': 'sources: found the key "a/b", allowed is a source id of letters, digits and ._-, at most 128 characters, the first a letter or digit',
     'vector_store_config: hunter2': 'vector_store_config: found a text (not shown), allowed is a map',
     'vectorstore: in_memory': 'vectorstore is not a known key; did you mean "vector_store"?',
-    'signal_quality: {}': 'signal_quality is not a known key, allowed are "vector_store", "vector_store_config", "llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "access_control", "access_grants", "banks", "identity", "homeostasis", "barriers", "retrieval", "sources"',
+    'signal_quality: {dedup: {action: skp}}': 'signal_quality.dedup.action: found "skp", allowed are "off", "skip", "warn", "update"; did you mean "skip"?',
+    'banks: {a: {signal_quality: {dedup: {threshold: 2}}}}': 'banks.a.signal_quality.dedup.threshold: found 2, allowed is a number from 0 to 1',
+    'rerankers: cohere': 'rerankers is not a known key; did you mean "reranker"?',
+    'reranker_config: hunter2': 'reranker_config: found a text (not shown), allowed is a map',
+    'observability: {}': 'observability is not a known key, allowed are "vector_store", "vector_store_config", "llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "reranker", "reranker_config", "access_control", "access_grants", "banks", "identity", "homeostasis", "barriers", "signal_quality", "retrieval", "sources"',
   }
   for (const [yaml, sentence] of Object.entries(cases)) t.same(yamlProblems(yaml), [sentence], yaml)
 })

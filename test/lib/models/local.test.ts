@@ -40,7 +40,7 @@ t.test('white space does not matter, and what is behind 8000 characters is not s
 })
 
 t.test('it is made deferred, with a model that is told from others', async (t) => {
-  t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 0.4])
+  t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5])
 })
 
 t.test('a missing package is told of with what to install', async (t) => {

@@ -162,6 +162,6 @@ t.test('a provider that is closed ends what is under way', async (t) => {
 })
 
 t.test('it says of itself that writes need not wait, and how much it weighs', async (t) => {
-  t.match((await openEmbeddings(t)).provider, { deferred: true, fusionWeight: 1 })
+  t.match((await openEmbeddings(t)).provider, { deferred: true, fusionWeight: 1.5 })
   t.match((await openEmbeddings(t, { fusion_weight: 0.4 })).provider, { fusionWeight: 0.4 })
 })

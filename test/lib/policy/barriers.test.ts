@@ -6,10 +6,10 @@ import type { BankPolicy } from '../../../lib/policy/settings.js'
 import type { Metadata } from '../../../lib/stores/vector-store.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 
-const NONE: BankPolicy = { homeostasis: {}, barriers: {} }
+const NONE: BankPolicy = { homeostasis: {}, barriers: {}, signalQuality: {} }
 
 function policy (barriers: BankPolicy['barriers'], homeostasis: BankPolicy['homeostasis'] = {}): BankPolicy {
-  return { barriers, homeostasis }
+  return { barriers, homeostasis, signalQuality: {} }
 }
 
 t.test('a content has 1 to 50,000 characters unless the bank says otherwise', async (t) => {

@@ -2,28 +2,31 @@ import t from 'tap'
 import { PolicySettings } from '../../../lib/policy/settings.js'
 
 t.test('without a file nothing is set', async (t) => {
-  t.strictSame(new PolicySettings({}).of('home'), { homeostasis: {}, barriers: {} })
+  t.strictSame(new PolicySettings({}).of('home'), { homeostasis: {}, barriers: {}, signalQuality: {} })
 })
 
 t.test('the general sections hold for a bank without its own', async (t) => {
-  const settings = new PolicySettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, banks: { other: {} } })
-  t.strictSame(settings.of('home'), { homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } } })
+  const settings = new PolicySettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signal_quality: { dedup: { action: 'skip' } }, banks: { other: {} } })
+  t.strictSame(settings.of('home'), { homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signalQuality: { dedup: { action: 'skip' } } })
 })
 
 t.test('a bank\'s sections are laid over the general ones key by key', async (t) => {
   const settings = new PolicySettings({
     homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6, rate_limits: { recall_per_minute: 1, retain_per_minute: 2 }, quotas: { retain_per_day: 3, reflect_per_day: 4 } },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['a'], max_metadata_size_bytes: 8 } },
+    signal_quality: { dedup: { action: 'warn', threshold: 0.8 } },
     banks: {
       home: {
         homeostasis: { reflect_max_tokens: 60, rate_limits: { retain_per_minute: 20, global_per_minute: 50 }, quotas: { reflect_per_day: 40 } },
         barriers: { metadata: { blocked_keys: ['b'] } },
+        signal_quality: { dedup: { action: 'off' } },
       },
     },
   })
   t.strictSame(settings.of('home'), {
     homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 60, rate_limits: { recall_per_minute: 1, retain_per_minute: 20, global_per_minute: 50 }, quotas: { retain_per_day: 3, reflect_per_day: 40 } },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
+    signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
   })
   t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'and change nothing for others')
 })

@@ -1,75 +1,87 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { fuse } from '../../../lib/retrieval/fusion.js'
+import { fuse, unite } from '../../../lib/retrieval/fusion.js'
 import type { BankKey } from '../../../lib/identity/context.js'
-import type { Candidate, Memory } from '../../../lib/stores/vector-store.js'
+import type { Candidate } from '../../../lib/stores/vector-store.js'
+import { candidate, found, HOME, ids } from './candidates.js'
 
-const HOME: BankKey = { tenantId: null, bankId: 'home' }
-
-function memory (memoryId: string): Memory {
-  return { memoryId, text: memoryId, tags: [], metadata: {}, occurredAt: null, retainedAt: 0, expiresAt: null, documentId: null, source: null, tokens: 1 }
-}
-
-function candidate (memoryId: string, score: number, bank = HOME): Candidate {
-  return { bank, memory: memory(memoryId), score, passageCount: 1, passages: [{ start: 0, end: 1, score }] }
-}
-
-function scores (result: ReturnType<typeof fuse>): Array<[string, number]> {
-  return result.map(({ memory, score }) => [memory.memoryId, score])
-}
-
-t.test('one strategy alone keeps its scores, whatever its weight is', async (t) => {
-  const lexical = [candidate('a', 0.9), candidate('b', 0.4)]
-  for (const weight of [0.25, 1, 4]) t.strictSame(scores(fuse({ lexical, total: 2 }, { lexical: weight, semantic: 0 })), [['a', 0.9], ['b', 0.4]])
-})
-
-t.test('two strategies give the mean by weight, and what only one found gets 0 from the other', async (t) => {
-  const result = { lexical: [candidate('a', 1), candidate('b', 0.5)], semantic: [candidate('b', 0.9), candidate('c', 0.6)], total: 3 }
-  t.strictSame(scores(fuse(result, { lexical: 3, semantic: 1 })), [['a', 0.75], ['b', (3 * 0.5 + 0.9) / 4], ['c', 0.15]])
-})
-
-t.test('each hit tells its rank and score in each strategy that found it', async (t) => {
-  const result = { lexical: [candidate('a', 1), candidate('b', 0.5)], semantic: [candidate('b', 0.9)], total: 2 }
-  t.strictSame(fuse(result, { lexical: 1, semantic: 1 }).map(({ memory, strategies }) => [memory.memoryId, strategies]), [
+t.test('a memory that both strategies found is one candidate, with its rank in each', async (t) => {
+  const lexical = [candidate('a', { lexical: 1, semantic: 0.2 }), candidate('b', { lexical: 0.5, semantic: 0.9 })]
+  const semantic = [candidate('b', { lexical: 0.5, semantic: 0.9 }), candidate('c', { lexical: 0, semantic: 0.6 })].map((one) => ({ ...one, score: one.scores.semantic! }))
+  const united = unite([{ lexical, semantic, total: 3 }])
+  t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [
+    ['a', { lexical: { rank: 1, score: 1 }, semantic: { score: 0.2 } }],
     ['b', { lexical: { rank: 2, score: 0.5 }, semantic: { rank: 1, score: 0.9 } }],
-    ['a', { lexical: { rank: 1, score: 1 } }],
+    ['c', { lexical: { score: 0 }, semantic: { rank: 2, score: 0.6 } }],
   ])
 })
 
-t.test('equal scores are ordered by memory id', async (t) => {
-  const result = { lexical: [candidate('c', 0.5)], semantic: [candidate('a', 0.5), candidate('b', 0.5)], total: 3 }
-  t.strictSame(fuse(result, { lexical: 1, semantic: 1 }).map(({ memory }) => memory.memoryId), ['a', 'b', 'c'])
+t.test('what further searches add has no rank, and those that were known keep theirs', async (t) => {
+  const united = unite([
+    { lexical: [candidate('a', { lexical: 0.9 })], total: 1 },
+    { lexical: [candidate('b', { lexical: 0.3 }), candidate('a', { lexical: 0.9 })], total: 2 },
+    { lexical: [candidate('b', { lexical: 0.3 })], total: 1 },
+  ])
+  t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [['a', { lexical: { rank: 1, score: 0.9 } }], ['b', { lexical: { score: 0.3 } }]])
 })
 
-t.test('one id in two banks, or in two tenants, is two hits', async (t) => {
+t.test('one id in two banks, or in two tenants, is two candidates', async (t) => {
   const banks: BankKey[] = [HOME, { tenantId: null, bankId: 'other' }, { tenantId: 'acme', bankId: 'home' }]
-  const result = { lexical: banks.map((bank, index) => candidate('a', 0.9 - index / 10, bank)), semantic: banks.map((bank) => candidate('a', 0.5, bank)), total: 3 }
-  const fused = fuse(result, { lexical: 1, semantic: 1 })
-  t.strictSame(fused.map(({ bank }) => bank), banks)
-  for (const { strategies } of fused) t.strictSame(Object.keys(strategies), ['lexical', 'semantic'])
+  const result = { lexical: banks.map((bank) => candidate('a', { lexical: 0.9, bank })), semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })), total: 3 }
+  t.strictSame(unite([result]).map(({ bank }) => bank), banks)
 })
 
-t.test('nothing fuses to nothing', async (t) => {
-  t.strictSame(fuse({ lexical: [], semantic: [], total: 0 }, { lexical: 1, semantic: 1 }), [])
-  t.strictSame(fuse({ total: 0 }, { lexical: 1, semantic: 1 }), [])
+t.test('nothing unites to nothing, and fuses to nothing', async (t) => {
+  t.strictSame(unite([]), [])
+  t.strictSame(unite([{ lexical: [], semantic: [], total: 0 }, { total: 0 }]), [])
+  for (const method of ['linear', 'rrf'] as const) t.strictSame(fuse([], { lexical: 1, semantic: 1 }, method), [])
 })
 
-t.test('every candidate is one hit, its score within 0–1, in falling order, and the input is left alone', async () => {
-  const list = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefgh'), fc.double({ min: 0, max: 1, noNaN: true })), { selector: ([id]) => id })
-    .map((pairs) => pairs.sort(([, a], [, b]) => b - a).map(([id, score]) => candidate(id, score)))
-  const weight = fc.double({ min: 0.01, max: 100, noNaN: true })
-  fc.assert(fc.property(list, list, weight, weight, (lexical, semantic, l, s) => {
-    const before = JSON.stringify([lexical, semantic])
-    const fused = fuse({ lexical, semantic, total: 0 }, { lexical: l, semantic: s })
-    assert.deepEqual(new Set(fused.map(({ memory }) => memory.memoryId)), new Set([...lexical, ...semantic].map(({ memory }) => memory.memoryId)))
-    fused.forEach(({ memory, score }, index) => {
-      const of = (candidates: Candidate[]) => candidates.find((candidate) => candidate.memory.memoryId === memory.memoryId)?.score ?? 0
-      assert.ok(Math.abs(score - (l * of(lexical) + s * of(semantic)) / (l + s)) < 1e-9)
-      assert.ok(score >= 0 && score <= 1)
-      const next = fused[index + 1]
-      if (next !== undefined) assert.ok(score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId))
-    })
-    assert.equal(JSON.stringify([lexical, semantic]), before)
+t.test('linear adds up the scores by weight, each as a share of the best one found', async (t) => {
+  const candidates = found(candidate('a', { lexical: 0.4, semantic: 0.5 }), candidate('b', { lexical: 0.1, semantic: 0.25 }), candidate('c', { lexical: 0.2 }))
+  t.strictSame(fuse(candidates, { lexical: 1, semantic: 0 }, 'linear'), [1, 0.25, 0.5])
+  t.strictSame(fuse(candidates, { lexical: 2, semantic: 3 }, 'linear'), [5, 2, 1])
+  t.strictSame(fuse(candidates, { lexical: 0, semantic: 1 }, 'linear'), [1, 0.5, 0])
+})
+
+t.test('where nothing has a score, nothing is added', async (t) => {
+  t.strictSame(fuse(found(candidate('a', { lexical: 0 }), candidate('b')), { lexical: 1, semantic: 1 }, 'linear'), [0, 0])
+})
+
+t.test('rrf looks at ranks alone, and gives the weight to the first', async (t) => {
+  const candidates = unite([{ lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })], semantic: [candidate('b', { semantic: 0.3 })], total: 2 }, { lexical: [candidate('c', { lexical: 0.8 })], total: 1 }])
+  const [a, b, c] = fuse(candidates, { lexical: 2, semantic: 1 }, 'rrf')
+  t.equal(a, 2)
+  t.ok(b! > 2.9 && b! < 3)
+  t.equal(c, 0, 'a candidate without a rank')
+})
+
+const score = fc.integer({ min: 0, max: 1000 }).map((thousandths) => thousandths / 1000)
+const list = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefgh'), score, score), { selector: ([id]) => id })
+
+t.test('every memory is one candidate, whatever was searched for, and the finds are left alone', async () => {
+  const finds = (pairs: Array<[string, number, number]>): Candidate[] => pairs.map(([id, lexical, semantic]) => candidate(id, { lexical, semantic }))
+  fc.assert(fc.property(list, list, list, (lexical, semantic, further) => {
+    const results = [{ lexical: finds(lexical), semantic: finds(semantic), total: 0 }, { lexical: finds(further), total: 0 }]
+    const before = JSON.stringify(results)
+    const united = unite(results)
+    assert.equal(JSON.stringify(results), before)
+    assert.equal(new Set(ids(united)).size, united.length)
+    assert.deepEqual(new Set(ids(united)), new Set([...lexical, ...semantic, ...further].map(([id]) => id)))
+  }))
+})
+
+t.test('a fused score is within 0 and the sum of the weights, and rises with every score', async () => {
+  const weight = fc.integer({ min: 0, max: 1000 }).map((hundredths) => hundredths / 100)
+  fc.assert(fc.property(list, weight, weight, (pairs, lexical, semantic) => {
+    const candidates = found(...pairs.map(([id, byWords, byMeaning]) => candidate(id, { lexical: byWords, semantic: byMeaning })))
+    for (const method of ['linear', 'rrf'] as const) {
+      for (const sum of fuse(candidates, { lexical, semantic }, method)) assert.ok(sum >= 0 && sum <= (lexical + semantic) * (1 + 1e-12))
+    }
+    const sums = fuse(candidates, { lexical, semantic }, 'linear')
+    candidates.forEach((one, i) => candidates.forEach((other, j) => {
+      if (one.scores.lexical! <= other.scores.lexical! && one.scores.semantic! <= other.scores.semantic!) assert.ok(sums[i]! <= sums[j]!)
+    }))
   }))
 })

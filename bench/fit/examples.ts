@@ -1,0 +1,94 @@
+import { uuidv7Source } from '../../lib/ids.js'
+import type { BankKey } from '../../lib/identity/context.js'
+import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
+import { unite } from '../../lib/retrieval/fusion.js'
+import { makePassages } from '../../lib/retrieval/passages.js'
+import { CANDIDATES } from '../../lib/retrieval/retriever.js'
+import { readQuestion } from '../../lib/retrieval/scoring/question.js'
+import { judgement, prospects } from '../../lib/retrieval/scoring/ranking.js'
+import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
+import { spanFilters } from '../../lib/retrieval/time-search.js'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
+import type { Conversation } from '../recall/conversation.js'
+import { evidenceTurns, isAnswerable, turnContent } from '../recall/protocol.js'
+import type { Example } from './softmax.js'
+
+/** The columns of an example: the strategies as linear fusion has them, then the scorers. */
+export const COLUMNS = ['lexical', 'semantic', ...SCORER_NAMES] as const
+
+const BANK: BankKey = { tenantId: null, bankId: 'fit' }
+const BM25 = { k1: 0.9, b: 0.3 }
+
+/** Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say of each. */
+export async function makeExamples (conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider): Promise<Example[]> {
+  const examples: Example[] = []
+  for (const conversation of conversations) {
+    const store = new InMemoryVectorStore()
+    const { memories, ids } = await memoriesOf(conversation, now, embeddings)
+    await store.insert(BANK, memories, now)
+    const signals = new SignalReader()
+    for (const { question: text, evidence, category } of conversation.questions.filter(isAnswerable)) {
+      const turns = evidenceTurns(evidence, ids)
+      if (turns.size === 0) continue
+      const question = readQuestion(text, now)
+      const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
+      const request: SearchRequest = {
+        banks: [BANK], now, filters: {}, limit: CANDIDATES, lexical: { terms: question.terms, ...BM25 }, ...(vector !== undefined && { semantic: { vector } }),
+      }
+      const results = [await store.search(request)]
+      for (const filters of spanFilters({}, question.spans)) results.push(await store.search({ ...request, filters, limit: CANDIDATES / 2 }))
+      const candidates = unite(results)
+      const judged = prospects(candidates, question, signals)
+      const features = new Float64Array(candidates.length * COLUMNS.length)
+      judged.forEach((prospect, row) => {
+        const { scores, best } = prospect
+        const given = judgement(prospect, question)
+        features.set([(scores.lexical ?? 0) / best.lexical, (scores.semantic ?? 0) / best.semantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
+      })
+      const wanted = new Set([...turns].map((turn) => ids.get(turn)!))
+      examples.push({
+        group: conversation.id,
+        category,
+        features,
+        candidates: candidates.length,
+        positives: candidates.flatMap(({ memory }, row) => wanted.has(memory.memoryId) ? [row] : []),
+        wanted: wanted.size,
+      })
+    }
+    await store.close()
+  }
+  return examples
+}
+
+async function memoriesOf ({ sessions }: Conversation, now: number, embeddings?: EmbeddingProvider): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
+  const newId = uuidv7Source(() => now)
+  const ids = new Map<string, string>()
+  const memories: NewMemory[] = []
+  for (const { id, startsAt, turns } of sessions) {
+    const isolated = Number.isNaN(startsAt)
+    for (const [index, turn] of turns.entries()) {
+      const text = turnContent(turn)
+      const memoryId = newId()
+      ids.set(turn.dia_id, memoryId)
+      const [passages] = makePassages([text], { chunkMaxCharacters: 2000 })
+      const vectors = embeddings === undefined ? undefined : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
+      memories.push({
+        memoryId,
+        text,
+        tags: [],
+        metadata: {},
+        occurredAt: isolated ? null : startsAt + index * 1000,
+        retainedAt: now,
+        expiresAt: null,
+        documentId: isolated ? null : id,
+        source: null,
+        tokens: 0,
+        fingerprint: turn.dia_id,
+        passages: passages!.map((passage, at) => ({ ...passage, ...(vectors !== undefined && { vector: vectors[at]! }) })),
+      })
+    }
+  }
+  return { memories, ids }
+}

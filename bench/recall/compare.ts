@@ -1,0 +1,75 @@
+import { UnusableInput } from '../checked.js'
+import { formatTable } from '../table.js'
+import { pairedBootstrap, type Difference } from './bootstrap.js'
+import { groupBy, hasSessions } from './figures.js'
+import type { Outcome } from './measure.js'
+import { ndcgAt, recallAt } from './metrics.js'
+import { CATEGORIES, outcomesOf, runTitle, type Report } from './report.js'
+
+const BY_CATEGORY = { 'recall@10': ({ ranks }: Outcome) => recallAt(ranks, 10), 'session recall@5': ({ sessionRanks }: Outcome) => recallAt(sessionRanks, 5) }
+const OVERALL = {
+  'recall@5': ({ ranks }: Outcome) => recallAt(ranks, 5),
+  'recall@10': BY_CATEGORY['recall@10'],
+  'recall@25': ({ ranks }: Outcome) => recallAt(ranks, 25),
+  'nDCG@10': ({ ranks }: Outcome) => ndcgAt(ranks, 10),
+  'session recall@5': BY_CATEGORY['session recall@5'],
+}
+
+/** One outcome of each run, of the same question. */
+type Twins = ReadonlyArray<readonly [Outcome, Outcome]>
+
+export interface Comparison extends Difference {
+  /** `recall@10`, or with its category: `recall@10, temporal`. */
+  figure: string
+  questions: number
+}
+
+/**
+ * Each figure of two runs over the same questions, b against a.
+ * @throws UnusableInput when the runs did not ask the same questions
+ */
+export function compare (a: Report, b: Report): Comparison[] {
+  const twins = pairUp(a, b)
+  const categories = [...groupBy(twins, ([{ category }]) => category)].sort(([x], [y]) => x - y)
+  return [
+    ...compareFigures(OVERALL, twins, ''),
+    ...categories.flatMap(([category, group]) => compareFigures(BY_CATEGORY, group, `, ${CATEGORIES[category] ?? category}`)),
+  ]
+}
+
+function compareFigures (figures: Record<string, (outcome: Outcome) => number>, twins: Twins, suffix: string): Comparison[] {
+  return Object.entries(figures).flatMap(([name, valueOf]) => {
+    const counted = name.startsWith('session') ? twins.filter(([one]) => hasSessions(one)) : twins
+    if (counted.length === 0) return []
+    const pairs = counted.map(([one, other]) => ({ conversation: one.conversation, a: valueOf(one), b: valueOf(other) }))
+    return [{ figure: `${name}${suffix}`, questions: counted.length, ...pairedBootstrap(pairs) }]
+  })
+}
+
+function pairUp (a: Report, b: Report): Twins {
+  const [first, second] = [outcomesOf(a), outcomesOf(b)]
+  const keyOf = ({ conversation, question, category, ranks }: Outcome) => JSON.stringify([conversation, question, category, ranks.length])
+  const known = new Map(second.map((outcome) => [keyOf(outcome), outcome]))
+  const pairs = first.flatMap((outcome) => {
+    const other = known.get(keyOf(outcome))
+    return other === undefined ? [] : [[outcome, other] as const]
+  })
+  if (first.length === 0 || pairs.length !== first.length || first.length !== second.length) {
+    throw new UnusableInput(`the runs did not ask the same questions: ${first.length} on ${a.data} and ${second.length} on ${b.data}, ${pairs.length} of them the same`)
+  }
+  return pairs
+}
+
+/** The comparison for people; figures in per cent. */
+export function formatComparison (a: Report, b: Report, comparisons: readonly Comparison[]): string {
+  const percent = (value: number) => (value * 100).toFixed(1)
+  const signed = (value: number) => `${value < 0 ? '' : '+'}${percent(value)}`
+  return [
+    `A: ${runTitle(a)}\nB: ${runTitle(b)}`,
+    formatTable([
+      ['%', 'questions', 'A', 'B', 'B - A', '95 % interval', 'conversations won by B'],
+      ...comparisons.map(({ figure, questions, a: one, b: other, difference, low, high, won, conversations }) =>
+        [figure, String(questions), percent(one), percent(other), signed(difference), `[${signed(low)}, ${signed(high)}]`, `${won}/${conversations}`]),
+    ]),
+  ].join('\n\n')
+}

@@ -1,0 +1,69 @@
+import { dirname, join } from 'node:path'
+import { Type, type Static } from 'typebox'
+import { checker } from '../checked.js'
+import { formatTable } from '../table.js'
+import { parseJson, readTextFile } from './conversation.js'
+import type { Figures } from './figures.js'
+
+const FIGURES = ['recall_at_5', 'recall_at_10', 'recall_at_25', 'hit_at_10', 'mrr', 'ndcg_at_10'] as const
+/** What rounding may take away. */
+const ROUNDING = 1e-9
+
+const Floor = Type.Object({
+  /** Path of the data, from the file of the floors. */
+  data: Type.String({ minLength: 1 }),
+  /** A figure and what it must at least be. */
+  at_least: Type.Optional(Type.Partial(Type.Record(Type.Enum([...FIGURES, 'session_recall_at_5']), Type.Number({ minimum: 0, maximum: 1 })), { additionalProperties: false })),
+  /** Figures that must not be below those of another pipeline on the same data. */
+  not_below: Type.Optional(Type.Object({
+    pipeline: Type.String(),
+    figures: Type.Array(Type.Enum([...FIGURES])),
+    /** By how much they may be below all the same. Default 0. */
+    slack: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  }, { additionalProperties: false })),
+}, { additionalProperties: false })
+export type Floor = Static<typeof Floor>
+
+const checkFloors = checker(Type.Object({ floors: Type.Array(Floor, { minItems: 1 }) }), 'the file of floors')
+
+/**
+ * @returns the floors, their paths of data as from the working directory
+ * @throws UnusableInput
+ */
+export async function readFloors (path: string): Promise<Floor[]> {
+  const { floors } = checkFloors(parseJson(await readTextFile(path), path))
+  return floors.map((floor) => ({ ...floor, data: join(dirname(path), floor.data) }))
+}
+
+export interface FloorResult {
+  data: string
+  figure: string
+  value: number
+  floor: number
+  /** Where the floor comes from: `recorded`, or the name of the other pipeline. */
+  origin: string
+  holds: boolean
+}
+
+/** @param plain figures of the pipeline that `not_below` names; without them that part is not looked at */
+export function checkFloor ({ data, at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures): FloorResult[] {
+  const result = (figure: string, value: number, floor: number, origin: string) => ({ data, figure, value, floor, origin, holds: value >= floor - ROUNDING })
+  return [
+    ...Object.entries(atLeast).map(([figure, floor]) => result(figure, valueOf(figures, figure), floor, 'recorded')),
+    ...(plain === undefined || notBelow === undefined ? [] : notBelow.figures.map((figure) => result(figure, valueOf(figures, figure), valueOf(plain, figure) - (notBelow.slack ?? 0), notBelow.pipeline))),
+  ]
+}
+
+/** NaN, which is below every floor, when the data have no such figure. */
+function valueOf (figures: Figures, name: string): number {
+  if (name === 'session_recall_at_5') return figures.sessions?.by_first.recall_at_5 ?? NaN
+  const known = FIGURES.find((figure) => figure === name)
+  return known === undefined ? NaN : figures[known]
+}
+
+export function formatFloors (results: readonly FloorResult[]): string {
+  return formatTable([
+    ['floors', 'figure', 'found', 'floor', 'of', ''],
+    ...results.map(({ data, figure, value, floor, origin, holds }) => [data, figure, value.toFixed(4), floor.toFixed(4), origin, holds ? 'holds' : 'BELOW']),
+  ])
+}

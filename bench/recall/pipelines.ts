@@ -1,0 +1,54 @@
+import { basename } from 'node:path'
+import { parse } from 'yaml'
+import { SCORER_TABLE } from '../../lib/config/scorer-table.js'
+import { UnusableInput } from '../checked.js'
+import { readTextFile } from './conversation.js'
+
+/** The `retrieval` section of a configuration file; the gateway checks it. */
+export type Retrieval = Readonly<Record<string, unknown>>
+
+const NO_SCORERS: Readonly<Record<string, number>> = Object.fromEntries(Object.keys(SCORER_TABLE).map((name) => [name, 0]))
+
+/**
+ * The ways of ranking that `--pipeline` knows by name, each as the `retrieval` section that it is.
+ * Undefined leaves the section out, so that the gateway has its defaults.
+ */
+export const PIPELINES: Readonly<Record<string, Retrieval | undefined>> = {
+  default: undefined,
+  // Candidates come from the lexical strategy, which knows context; so small a weight of it only orders what own words tie on.
+  bm25: { weights: { lexical: 1e-6, semantic: 0 }, scorers: { ...NO_SCORERS, own: 1 } },
+  context_bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS },
+}
+
+export interface Pipeline {
+  /** For reports. */
+  name: string
+  retrieval?: Retrieval
+}
+
+/**
+ * @param name one of PIPELINES, or the path of a YAML file whose `retrieval` section is taken as it stands
+ * @throws UnusableInput
+ */
+export async function choosePipeline (name: string): Promise<Pipeline> {
+  if (/\.ya?ml$/.test(name)) return { name: basename(name).replace(/\.ya?ml$/, ''), retrieval: retrievalOf(await readTextFile(name), name) }
+  if (!Object.hasOwn(PIPELINES, name)) throw new UnusableInput(`--pipeline: found ${name}, allowed are ${Object.keys(PIPELINES).join(', ')} and a file that ends in .yaml`)
+  const retrieval = PIPELINES[name]
+  return { name, ...(retrieval !== undefined && { retrieval }) }
+}
+
+function retrievalOf (text: string, path: string): Retrieval {
+  let file: unknown
+  try {
+    file = parse(text)
+  } catch (error) {
+    throw new UnusableInput(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const retrieval = isMap(file) ? file['retrieval'] : undefined
+  if (!isMap(retrieval)) throw new UnusableInput(`${path} has no section \`retrieval\``)
+  return retrieval
+}
+
+function isMap (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,25 @@
+/**
+ * The scorers of recall (lib/retrieval/scoring) with their default weights, beside a lexical weight of 1. docs/recall-quality.md tells
+ * where they come from and what each is worth.
+ */
+export const SCORER_TABLE = {
+  match: { weight: 1.2, about: 'Share of the best lexical score that the query could reach.' },
+  own: { weight: 0, about: 'Lexical score by the memory\'s own words, against the best one found.' },
+  phrase: { weight: 0.5, about: 'Neighbouring words of the query that are neighbours in the memory.' },
+  document: { weight: 0.45, about: 'The best matches of the same document taken together, against the best document found.' },
+  document_best: { weight: 0.3, about: 'The best match by own words in the same document, against the best document found.' },
+  document_meaning: { weight: 0.5, about: 'The nearest in meaning of the same document taken together, against the best document found.' },
+  speaker: { weight: 0.55, about: 'The one whom the query names is who speaks.' },
+  speaker_self: { weight: 0.15, about: 'The one whom the query names speaks of themselves.' },
+  date: { weight: 1.6, about: 'Closeness to a time that the query names.' },
+  time_told: { weight: 0.5, about: 'Tells a time, to a query that asks for one.' },
+  number_told: { weight: 0.25, about: 'Tells a number, to a query that asks for one.' },
+  place_told: { weight: 0.4, about: 'Has names, to a query that asks for a place.' },
+  name_told: { weight: 0.4, about: 'Has names, to a query that asks for one.' },
+  names: { weight: 0.25, about: 'Has names.' },
+  tells_time: { weight: 0.05, about: 'Tells a time.' },
+  length: { weight: 1, about: 'Has much to say: logarithm of its words.' },
+  question: { weight: -0.2, about: 'Ends in a question itself.' },
+  second_person: { weight: -0.05, about: 'Speaks of the other one.' },
+  reaction: { weight: -0.1, about: 'Opens as a reaction: thanks, praise, agreement, a greeting.' },
+} as const satisfies Record<string, { weight: number, about: string }>

@@ -1,0 +1,102 @@
+import { Type, type Static } from 'typebox'
+import { BankId, Degraded, MemoryId, query, recallBounds, strict } from './schemas.js'
+
+const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
+const nullableBoolean = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description })
+const nullableNumber = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description })
+
+export const ExplainRequest = strict({
+  query,
+  bank_id: BankId,
+  expect: Type.String({ format: 'uuid', description: 'Id of the memory that is looked for.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }),
+  ...recallBounds,
+}, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', expect: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f' }] })
+
+const strategyFields = {
+  rank: nullableInteger('From 1 among all that the strategy finds, behind its candidates too, for the question as a whole. Null when it does not find the memory, or not within `beyond`.'),
+  score: nullableNumber('Within 0–1. Null when the strategy has none for the memory, or it lies so far behind that it was not looked for.'),
+  candidates: Type.Integer({ description: 'How many candidates the strategy handed on.' }),
+  beyond: Type.Optional(Type.Integer({ description: 'The memory is not even among so many of the best.' })),
+}
+
+const FilterStage = strict({
+  passed: Type.Boolean(),
+  failed: Type.Array(Type.Enum(['tags', 'metadata', 'occurred_after', 'occurred_before', 'as_of']), { description: 'Every filter that the memory does not satisfy.' }),
+}, { description: 'The filters of the request.' })
+
+const LexicalStage = strict({
+  state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: handed on. too_low: found, behind the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.' }),
+  ...strategyFields,
+  own_score: nullableNumber('The score without the words of neighbours in the same document.'),
+  terms: strict({
+    asked: Type.Array(Type.String(), { description: 'The query as it is searched for: stems of its words.' }),
+    in_memory: Type.Array(Type.String(), { description: 'Those of them that the memory itself holds.' }),
+    from_neighbours: nullableBoolean('Whether neighbours in the same document add to the score. Null when the score is not known.'),
+  }),
+}, { description: 'Search by words.' })
+
+const SemanticStage = strict({
+  state: Type.Enum(['candidate', 'too_low', 'no_vector', 'filtered', 'degraded', 'off'], { description: 'As in `lexical`. no_vector: the memory has no embedding (yet). degraded: the query could not be embedded in time.' }),
+  ...strategyFields,
+}, { description: 'Search by meaning.' })
+
+const TimesStage = strict({
+  spans: Type.Array(strict({ from: Type.String({ format: 'date-time' }), to: Type.String({ format: 'date-time', description: 'Exclusive.' }) })),
+  searched: Type.Boolean({ description: 'Whether the memory occurred in a time that was also searched by itself, so that it can be a candidate without being among those of a strategy.' }),
+}, { description: 'The times that the query names; absent when it names none.' })
+
+const PartsStage = Type.Array(strict({
+  query: Type.String(),
+  rank: nullableInteger('From 1 among the candidates of this part. Null when it is none of them.'),
+}), { description: 'The questions that the query was split into, whose rankings take turns; absent when it is one question.' })
+
+const FusionStage = strict({
+  rank: Type.Integer({ description: 'From 1, by the strategies alone.' }),
+  score: Type.Number({ description: 'What the strategies say together, weights included.' }),
+}, { description: 'The strategies together; absent when none handed the memory on for the question as a whole.' })
+
+const ScorersStage = strict({
+  rank: Type.Integer({ description: 'From 1, by strategies and scorers.' }),
+  score: Type.Number({ description: 'Within 0–1.' }),
+  signals: Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration); those that added nothing are left out.' }),
+}, { description: 'What the memory was judged by beside the strategies.' })
+
+const RerankStage = strict({
+  state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: behind those that the reranker was given. degraded: it failed or was late. off: none is configured.' }),
+  rank: nullableInteger('From 1, by what the reranker says alone.'),
+  score: nullableNumber('On the scale of the reranker.'),
+}, { description: 'The reranker.' })
+
+const BudgetStage = strict({
+  cut_by: Type.Array(Type.Enum(['min_score', 'max_results', 'max_tokens']), { description: 'Every bound that keeps the memory out by itself.' }),
+  min_score: Type.Number(),
+  max_results: Type.Integer({ description: 'After clamping.' }),
+  max_tokens: nullableInteger('The request\'s own or the bank\'s ceiling, whichever is less. Null: no bound.'),
+  tokens_needed: Type.Integer({ description: 'Tokens of the memory and all before it.' }),
+}, { description: 'How much of the ranking is given.' })
+
+export const ExplainAnswer = strict({
+  memory_id: MemoryId,
+  found: Type.Boolean({ description: 'Whether it is among the hits.' }),
+  verdict: Type.Enum(['returned', 'not_in_bank', 'filtered', 'no_strategy_found_it', 'not_a_candidate', 'below_min_score', 'cut_by_max_results', 'cut_by_max_tokens'], {
+    description: 'The first thing that kept the memory out. not_in_bank: the bank has no such memory, or it has expired. no_strategy_found_it: nothing in it answers the query. not_a_candidate: found, but too far behind to be looked at.',
+  }),
+  rank: nullableInteger('From 1 in the final order, hit or not. Null when it was no candidate.'),
+  score: nullableNumber('The final score, within 0–1. Null when it was no candidate.'),
+  stages: strict({
+    filter: Type.Optional(FilterStage),
+    lexical: Type.Optional(LexicalStage),
+    semantic: Type.Optional(SemanticStage),
+    times: Type.Optional(TimesStage),
+    parts: Type.Optional(PartsStage),
+    fusion: Type.Optional(FusionStage),
+    scorers: Type.Optional(ScorersStage),
+    rerank: Type.Optional(RerankStage),
+    budget: Type.Optional(BudgetStage),
+  }, { description: 'In order; those that the memory did not reach are absent, all of them when it is not in the bank.' }),
+  degraded: Type.Optional(Degraded),
+})
+
+export type ExplainRequest = Static<typeof ExplainRequest>
+export type ExplainAnswer = Static<typeof ExplainAnswer>
+export type ExplainStages = ExplainAnswer['stages']

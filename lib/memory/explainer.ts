@@ -1,0 +1,197 @@
+import { formatInstant } from '../clock.js'
+import type { RequestContext } from '../identity/context.js'
+import { unite, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
+import { byScore } from '../retrieval/ranking.js'
+import { cut, guarded, type Ranked, type RetrievalRequest } from '../retrieval/retriever.js'
+import { spanFilters } from '../retrieval/time-search.js'
+import { compileFilters } from '../stores/filters.js'
+import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
+import { analyzeText } from '../text/analysis.js'
+import type { Dependencies } from './dependencies.js'
+import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
+import { readableBanks, retrievalRequest } from './reader.js'
+import { readFilters } from './records.js'
+
+/** How many of a strategy's best are looked through for a memory that is none of its candidates. */
+const DEEP = 1000
+
+const FILTER_NAMES = {
+  tags: 'tags', metadata: 'metadata', occurredAfter: 'occurred_after', occurredBefore: 'occurred_before', asOf: 'as_of',
+} as const satisfies Record<keyof Filters, string>
+
+const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
+
+type Failed = NonNullable<ExplainStages['filter']>['failed']
+
+/** Where a strategy has the memory, for the question as a whole. */
+interface Places {
+  /** From 1; absent when it is not among the DEEP best. */
+  ranks: Partial<Record<Strategy, number>>
+  /** Undefined when it is not known. */
+  scores: CandidateScores | undefined
+  /** Whether a score that is absent is known to be none. */
+  certain: Record<Strategy, boolean>
+}
+
+/** Tells what became of one memory in a recall. */
+export class Explainer {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** @throws ServiceError as Reader.recall */
+  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
+    const { admission, settings, retriever, store, clock } = this.#deps
+    const banks = readableBanks(request, context, this.#deps)
+    const bank = banks[0]!
+    const filters = readFilters(request)
+    admission.admit('recall', context, banks)
+    const memoryId = request.expect.toLowerCase()
+    const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
+    if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
+    const asked = retrievalRequest(request, banks, filters, settings)
+    const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
+    const failed = failedFilters(memory, filters)
+    const places = await this.#places(memory, ranked, failed.length > 0)
+    const stages: ExplainStages = {
+      filter: { passed: failed.length === 0, failed },
+      lexical: lexicalStage(memory, ranked, places, failed),
+      semantic: semanticStage(memory, ranked, places, failed),
+    }
+    const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: ranked.degraded }) }
+    if (failed.length > 0) return { ...answer, found: false, verdict: 'filtered', rank: null, score: null }
+    if (ranked.question.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
+    if (ranked.parts.length > 0) stages.parts = ranked.parts.map(({ text, candidates }) => ({ query: text, rank: placeIn(candidates, memory) ?? null }))
+    const rank = placeIn(ranked.candidates, memory)
+    if (rank === undefined) {
+      const foundBySome = [stages.lexical, stages.semantic].some((stage) => stage?.state === 'too_low' || stage?.state === 'candidate')
+      return { ...answer, found: false, verdict: foundBySome ? 'not_a_candidate' : 'no_strategy_found_it', rank: null, score: null }
+    }
+    const candidate = ranked.candidates[rank - 1]!
+    this.#addJudgement(stages, memory, candidate, ranked)
+    stages.budget = budgetStage(ranked.candidates, rank, asked)
+    const [bound] = stages.budget.cut_by
+    return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
+  }
+
+  /** The question's own search tells of candidates only; what else is needed is searched for. */
+  async #places (memory: Memory, { result, search }: Ranked, filtered: boolean): Promise<Places> {
+    const { store } = this.#deps
+    const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
+    const searched = [result]
+    if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await guarded(async () => await store.search({ ...search, limit: DEEP })))
+    const deepest = searched[0]!
+    // Scores are the same whatever the filters: among the few that pass the narrowest, the memory is not far behind.
+    if (searched.every((found) => candidateIn(found, memory) === undefined)) {
+      searched.push(await guarded(async () => await store.search({ ...search, filters: narrowest(memory), limit: DEEP })))
+    }
+    const last = searched.at(-1)!
+    const ranks: Places['ranks'] = {}
+    for (const name of ['lexical', 'semantic'] as const) {
+      const rank = placeIn(deepest[name] ?? [], memory)
+      if (rank !== undefined) ranks[name] = rank
+    }
+    const scores = searched.map((found) => candidateIn(found, memory)?.scores).find((found) => found !== undefined)
+    const isCertain = (name: Strategy) => scores !== undefined || (last[name]?.length ?? 0) < DEEP
+    return { ranks, scores, certain: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
+  }
+
+  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: FusedCandidate, { result, scored, degraded }: Ranked): void {
+    const united = unite([result])
+    const sums = this.#deps.retriever.fused(united)
+    const byStrategies = united.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
+    const fused = placeIn(byStrategies, memory)
+    if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }
+    const rank = placeIn(scored, memory)!
+    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: signals as Record<string, number> }
+    const state = this.#deps.reranker === undefined ? 'off' : degraded.includes('rerank') ? 'degraded' : rerank === undefined ? 'not_judged' : 'judged'
+    stages.rerank = { state, rank: rerank?.rank ?? null, score: rerank?.score ?? null }
+  }
+}
+
+function failedFilters (memory: Memory, filters: Filters): Failed {
+  const names = Object.keys(FILTER_NAMES) as Array<keyof Filters>
+  return names.filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false).map((name) => FILTER_NAMES[name])
+}
+
+/** Filters that the memory passes and hardly any other. */
+function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
+  return {
+    ...(tags.length > 0 && { tags: { values: tags, match: 'all' } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(occurredAt !== null && { occurredAfter: occurredAt, occurredBefore: occurredAt + 1 }),
+    asOf: retainedAt,
+  }
+}
+
+/** @returns the memory's place from 1 */
+function placeIn (list: readonly Candidate[], { memoryId }: Memory): number | undefined {
+  const index = list.findIndex(({ memory }) => memory.memoryId === memoryId)
+  return index < 0 ? undefined : index + 1
+}
+
+function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId }: Memory): Candidate | undefined {
+  return [...lexical, ...semantic].find(({ memory }) => memory.memoryId === memoryId)
+}
+
+/** What both strategies tell. */
+function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Ranked, { ranks, scores, certain }: Places, failed: Failed, none: None) {
+  const candidates = result[name] ?? []
+  const score = scores?.[name]
+  // A score of no words is none; a cosine of 0 is one.
+  const isScored = score === undefined ? !certain[name] : name === 'semantic' || score > 0
+  const state = placeIn(candidates, memory) !== undefined ? 'candidate' as const : !isScored ? none : failed.length > 0 ? 'filtered' as const : 'too_low' as const
+  return {
+    state,
+    rank: ranks[name] ?? null,
+    score: isScored ? score ?? null : null,
+    candidates: candidates.length,
+    ...(state === 'too_low' && ranks[name] === undefined && { beyond: DEEP }),
+  }
+}
+
+function lexicalStage (memory: Memory, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
+  const { terms } = analyzeText(memory.text)
+  const asked = [...ranked.question.terms]
+  const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
+  const own = places.scores?.own
+  return {
+    ...stage,
+    state: ranked.search.lexical === undefined ? 'off' : stage.state,
+    own_score: stage.score === null ? null : own ?? null,
+    terms: {
+      asked,
+      in_memory: asked.filter((term) => terms.has(term)),
+      from_neighbours: stage.score === null ? (stage.state === 'no_match' ? false : null) : own === undefined ? null : own < stage.score,
+    },
+  }
+}
+
+function semanticStage (memory: Memory, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['semantic']> {
+  const stage = strategyStage('semantic', memory, ranked, places, failed, 'no_vector')
+  const off = ranked.degraded.includes('semantic') ? 'degraded' as const : 'off' as const
+  return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
+}
+
+function timesStage (memory: Memory, { question: { spans } }: Ranked, filters: Filters): NonNullable<ExplainStages['times']> {
+  return {
+    spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
+    searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),
+  }
+}
+
+/** Each bound is tried by itself, so that a caller learns of all that would have to give. */
+function budgetStage (candidates: readonly FusedCandidate[], rank: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
+  const first = candidates.slice(0, rank)
+  const bounds = { min_score: { limit: Infinity, minScore }, max_results: { limit }, max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity } }
+  const names = Object.keys(bounds) as Array<keyof typeof bounds>
+  return {
+    cut_by: names.filter((name) => cut(first, bounds[name]).hits.length < rank),
+    min_score: minScore,
+    max_results: limit,
+    max_tokens: maxTokens ?? null,
+    tokens_needed: first.reduce((sum, { memory }) => sum + memory.tokens, 0),
+  }
+}

@@ -1,0 +1,57 @@
+import type { BankKey } from '../identity/context.js'
+import type { EmbeddingProvider } from '../models/embedding-provider.js'
+import { embed, makePassages, type Indexing } from '../retrieval/passages.js'
+import type { NewMemory } from '../stores/vector-store.js'
+import type { PreparedMemory } from './preparation.js'
+import type { VectorFiller } from './vector-filler.js'
+
+export interface IndexerOptions extends Indexing {
+  /** Absent when the semantic strategy is off: then nothing is embedded. */
+  embeddings?: EmbeddingProvider
+  /** Absent without `embeddings`, and for a store that takes vectors with the write only. */
+  filler?: VectorFiller
+}
+
+/** Makes memories searchable: with passages and terms at once, with vectors at once or after the write. */
+export class Indexer {
+  readonly #options: IndexerOptions
+
+  constructor (options: IndexerOptions) {
+    this.#options = options
+  }
+
+  /**
+   * @returns the memories as the store wants them, in order; without vectors when these come later
+   * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store takes no late vectors
+   */
+  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>): Promise<NewMemory[]> {
+    const { embeddings, filler } = this.#options
+    const passages = makePassages(prepared.map(({ memory }) => memory.text), this.#options)
+    const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
+    if (embeddings === undefined || memories.length === 0) return memories
+    if (filler !== undefined && (embeddings.deferred === true || filler.isFailing)) return memories
+    try {
+      const vectors = (await embed(embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))), { purpose: 'document' })).values()
+      return memories.map((memory) => ({ ...memory, passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })) }))
+    } catch (error) {
+      if (filler === undefined) throw error
+      return memories
+    }
+  }
+
+  /**
+   * To be called after a write: what has no vectors gets them.
+   * @param memories those that were stored; undefined when the store does not say which
+   */
+  stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
+    const { filler } = this.#options
+    if (memories === undefined) filler?.look()
+    else filler?.feed(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
+  }
+
+  /** Does a write that puts other texts under ids that may stand. */
+  async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
+    const { filler } = this.#options
+    return filler === undefined ? await write() : await filler.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '../clock.js'
+import type { Config, FileConfig } from '../config/schema.js'
+import type { EmbeddingProvider } from '../models/embedding-provider.js'
+import type { LanguageModel } from '../models/language-model.js'
+import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
+import type { Reranker } from '../models/reranker.js'
+import { makeProvider, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers.js'
+import { vectorStores } from '../stores/registry.js'
+import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
+
+/** What the service is built from. */
+export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
+
+/** What stands in for a configured provider. */
+export interface ProviderOverrides {
+  store?: VectorStore
+  embeddings?: EmbeddingProvider
+  languageModel?: LanguageModel
+  reranker?: Reranker
+  /** Take sentences for the operator's log. Default: they are dropped. */
+  warn?: (message: string) => void
+  info?: (message: string) => void
+}
+
+export interface Providers {
+  store: VectorStore
+  embeddings: EmbeddingProvider
+  languageModel: LanguageModel
+  reranker?: Reranker
+  weights: { lexical: number, semantic: number }
+}
+
+/**
+ * Makes what the configuration names and starts the store. When one cannot be had, those that were made are closed again.
+ * @throws ProviderError
+ */
+export async function openProviders ({ file, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides, clock: Clock): Promise<Providers> {
+  const { warn = () => {}, info = () => {} } = overrides
+  const surroundings: Omit<ProviderSurroundings, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
+  const open: Array<{ close? (): Promise<void> }> = []
+  const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, name: string, config: Record<string, unknown> = {}): Promise<T> => {
+    const provider = override ?? await makeProvider(kind, name, config, baseDirectory, surroundings)
+    open.push(provider)
+    return provider
+  }
+  try {
+    const embeddings = await make(overrides.embeddings, embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config)
+    const languageModel = await make(overrides.languageModel, languageModels, file.llm_provider ?? 'mock', file.llm_provider_config)
+    if (file.reranker === undefined && file.reranker_config !== undefined) throw new ProviderError('reranker_config: there is no reranker that it is for; set reranker')
+    const named = overrides.reranker !== undefined || file.reranker !== undefined
+    const reranker = named ? await make(overrides.reranker, rerankers, file.reranker ?? '', file.reranker_config) : undefined
+    const weights = weightsOf(file, embeddings)
+    const store = await make(overrides.store, vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config)
+    await store.start?.({ clock, warn, info, ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
+    return { store, embeddings, languageModel, weights, ...(reranker !== undefined && { reranker }) }
+  } catch (error) {
+    await Promise.allSettled(open.map(async (provider) => { await provider.close?.() }))
+    throw error
+  }
+}
+
+/** What a durable store knows vectors by: a provider whose number of dimensions is changed makes other vectors. */
+export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
+  return { model: `${model ?? file.embedding_provider ?? 'mock'}:${dimensions}`, dimensions }
+}
+
+function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {
+  const { dimensions, fusionWeight } = embeddings
+  if (!Number.isInteger(dimensions) || dimensions < 1) throw new ProviderError('embedding_provider: dimensions must be a positive integer')
+  if (!(fusionWeight >= 0)) throw new ProviderError('embedding_provider: fusionWeight must be a number from 0')
+  const weights = { lexical: file.retrieval?.weights?.lexical ?? 1, semantic: file.retrieval?.weights?.semantic ?? fusionWeight }
+  if (weights.lexical + weights.semantic === 0) throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
+  return weights
+}

@@ -1,0 +1,80 @@
+import { fuse, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
+import type { Question } from './scoring/question.js'
+import { documentKey, judge, judgement, prospects } from './scoring/ranking.js'
+import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
+import type { SignalReader } from './scoring/signals.js'
+
+/**
+ * Score = 1 / (1 + e^-(SLOPE · sum - OFFSET)): near 0.8 for a memory that says all words of the query and stands out, under 0.1 for one that
+ * shares a word with it.
+ */
+const SLOPE = 2.2
+const OFFSET = 5.5
+/** What a candidate of no special worth has of the semantic weight: cosines as shares of the best one lie close together. */
+const USUAL_COSINE = 0.8
+/** Scores are rounded to it, so that memories of equal worth tie whatever the order in which a store summed. */
+const GRID = 1e9
+
+export interface RankingOptions {
+  weights: Weights
+  fusion: FusionMethod
+  scorers: ScorerWeights
+  /** What each hit of the same document before it takes from a candidate's sum, when the question asks for several things. */
+  diversity: number
+  /** Whether candidates tell what each scorer added. */
+  explain: boolean
+}
+
+/** How many of the best are put in an order that spreads over documents. */
+const SPREAD = 60
+
+/** @returns the candidates with their scores, within 0–1, falling, ties by memory id */
+export function rankCandidates (candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions): FusedCandidate[] {
+  const fused = fuse(candidates, weights, fusion)
+  const judged = prospects(candidates, question, signals)
+  // A score means the same with a second strategy as without.
+  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
+  const sums = new Map<FusedCandidate, number>()
+  candidates.forEach((candidate, index) => {
+    const sum = fused[index]! + judge(judged[index]!, question, scorers) - usual
+    sums.set(candidate, sum)
+    candidate.score = toScore(sum)
+    if (explain) candidate.signals = contributions(judgement(judged[index]!, question), scorers)
+  })
+  candidates.sort(byScore)
+  return question.asksSeveral && diversity > 0 ? spread(candidates, sums, diversity) : candidates
+}
+
+function toScore (sum: number): number {
+  return Math.round(GRID / (1 + Math.exp(OFFSET - SLOPE * sum))) / GRID
+}
+
+/**
+ * Takes one candidate after the other, each time the best of those that are left, where every one of a document makes its others worse: the answers
+ * to a question for several things are seldom told in one place. Like maximal marginal relevance (Carbonell and Goldstein 1998), with the
+ * document for the likeness.
+ */
+function spread (candidates: readonly FusedCandidate[], sums: ReadonlyMap<FusedCandidate, number>, diversity: number): FusedCandidate[] {
+  const left = candidates.slice(0, SPREAD).map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
+  const spread: FusedCandidate[] = []
+  while (left.length > 0) {
+    let best = 0
+    for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
+    const [taken] = left.splice(best, 1)
+    // Strictly falling: ties would have to stand in the order of their ids.
+    taken!.candidate.score = Math.min(toScore(taken!.sum), spread.length === 0 ? 1 : Math.max(0, spread.at(-1)!.score - 1 / GRID))
+    spread.push(taken!.candidate)
+    for (const other of left) if (other.document === taken!.document) other.sum -= diversity
+  }
+  const bound = spread.at(-1)?.score ?? 0
+  return [...spread, ...candidates.slice(SPREAD).map((candidate) => Object.assign(candidate, { score: Math.min(candidate.score, bound) }))]
+}
+
+export function byScore (a: FusedCandidate, b: FusedCandidate): number {
+  return b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1)
+}
+
+/** What each scorer that said anything added. */
+function contributions (given: Record<ScorerName, number>, weights: ScorerWeights): Partial<Record<ScorerName, number>> {
+  return Object.fromEntries(SCORER_NAMES.flatMap((name) => given[name] * weights[name] === 0 ? [] : [[name, given[name] * weights[name]]]))
+}

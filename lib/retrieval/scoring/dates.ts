@@ -1,0 +1,111 @@
+import * as chrono from 'chrono-node'
+
+/** A span of time that a text names, in milliseconds since the epoch, half-open. */
+export interface TimeSpan {
+  from: number
+  to: number
+}
+
+const DAY = 86_400_000
+/** A time farther from 1970 is none; about ten thousand years. */
+const FARTHEST = 3_652_500 * DAY
+/** Years around the present that a month without a year may be of. */
+const YEARS = [-4, -3, -2, -1, 0, 1]
+/** A text without any of these names no time; the parser is slow beside everything else that a query goes through. */
+const HINT = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
+/** What has to stand before the bare name of a month: `march` and `may` are verbs too, `June` and `April` people. */
+const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
+/** The parser takes `May` for a month only behind `in`. */
+const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
+/** How far an open span reaches: `before March` is most likely not long before. */
+const OPEN = 60 * DAY
+const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
+/** The first month and the month behind the last; winter runs into the next year. Those of the northern half of the earth. */
+const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
+/** Characters of a text that are looked at, and spans that are kept of it. */
+const LOOKED_AT = 1000
+const MOST = 4
+
+/**
+ * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The name of a
+ * month by itself is not taken for one unless a year, a day or a word such as `in` or `last` stands by it.
+ * @param reference the instant that relative times are counted from
+ */
+export function timeSpans (text: string, reference: number): TimeSpan[] {
+  if (!HINT.test(text)) return []
+  // "7 May,2023": without the space the parser sees no year.
+  const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
+  const spans: TimeSpan[] = []
+  for (const found of chrono.parse(looked, { instant: new Date(reference), timezone: 0 })) {
+    const { start } = found
+    const year = start.get('year')!
+    const month = start.get('month')! - 1
+    const day = start.get('day')!
+    const before = looked.slice(0, found.index).replace(/\b(?:in\s+)+$/i, '')
+    const direction = DIRECTION.exec(before)?.[1]?.toLowerCase()
+    const end = found.end
+    const from = Date.UTC(year, month, day)
+    let named: TimeSpan[]
+    if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY }]
+    else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY, to: from + 4 * DAY }]
+    else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
+    else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
+    else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY }]
+    else if (start.isCertain('month')) {
+      const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ?? (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
+      if (word === undefined && !start.isCertain('year')) continue
+      const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
+      named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
+    } else continue
+    // In so many years: the parser counts them up to where there are no dates.
+    for (const span of named) if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
+    if (spans.length >= MOST * YEARS.length) break
+  }
+  return spans.length > 0 ? spans : yearsIn(looked)
+}
+
+/** The years that a month without one may be of, by the word before it. */
+function yearsOfMonth (word: string, month: number, reference: number): number[] {
+  const [year, present] = [new Date(reference).getUTCFullYear(), new Date(reference).getUTCMonth()]
+  if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
+  if (word === 'next') return [month > present ? year : year + 1]
+  return word === 'this' ? [year] : YEARS.map((offset) => year + offset)
+}
+
+/** Years and seasons of years, which the parser does not take for times by themselves. */
+function yearsIn (text: string): TimeSpan[] {
+  return [...text.matchAll(YEAR)].slice(0, MOST).map(([, season, word, digits]) => {
+    const year = Number(digits)
+    const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
+    return months === undefined ? widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase()) : { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
+  })
+}
+
+function widened (span: TimeSpan, direction: string | undefined): TimeSpan {
+  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: span.from - OPEN, to: span.from }
+  if (direction === 'after' || direction === 'since') return { from: span.from, to: span.to + OPEN }
+  return span
+}
+
+/** A year, a month by its name, or a date in figures. */
+const EXPLICIT = /\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/
+
+/**
+ * The times that a memory's text names outright. Relative ones (`yesterday`) are left aside: they lie near the instant at which it was said, and the parser is
+ * too slow to be asked about every text.
+ * @param reference the instant at which it was said
+ */
+export function toldTimes (text: string, reference: number): TimeSpan[] {
+  return EXPLICIT.test(text.slice(0, LOOKED_AT)) ? timeSpans(text, reference) : []
+}
+
+/** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */
+export function daysFrom (spans: readonly TimeSpan[], instant: number): number {
+  let least = Infinity
+  for (const { from, to } of spans) {
+    const away = instant < from ? from - instant : instant >= to ? instant - to + 1 : 0
+    if (away < least) least = away
+  }
+  return least / DAY
+}

@@ -1,0 +1,110 @@
+import { bankKeyString } from '../../identity/context.js'
+import type { Candidate, CandidateScores, Memory } from '../../stores/vector-store.js'
+import type { Question } from './question.js'
+import { daysFrom } from './dates.js'
+import { SCORER_NAMES, SCORERS, type Prospect, type ScorerName, type ScorerWeights } from './scorers.js'
+import type { Signals, SignalReader } from './signals.js'
+
+/** Candidates of a document that count for it, the better the more. */
+const DOCUMENT_DEPTH = 5
+
+/** What each scorer gives a candidate, by name, before its weight. */
+export type Judgement = Record<ScorerName, number>
+
+/**
+ * Makes of candidates what the scorers look at.
+ * @param candidates each memory once
+ */
+export function prospects (candidates: readonly Candidate[], question: Question, reader: SignalReader): Prospect[] {
+  const best = bestScores(candidates)
+  const read = candidates.map((candidate) => reader.read(bankKeyString(candidate.bank), candidate.memory))
+  const asked = askedSpeaker(read, question)
+  const documents = documentShares(candidates)
+  return candidates.map(({ memory, scores }, index) => {
+    const signals = read[index]!
+    return { memory, scores, signals, best, document: documents[index]!, daysAway: daysAway(memory, signals, question), asked: asked !== undefined && signals.speaker.join(' ') === asked }
+  })
+}
+
+/** The weighted sum of what the scorers give. */
+export function judge (prospect: Prospect, question: Question, weights: ScorerWeights): number {
+  let sum = 0
+  for (const name of SCORER_NAMES) {
+    const weight = weights[name]
+    if (weight !== 0) sum += weight * SCORERS[name](prospect, question)
+  }
+  return sum
+}
+
+export function judgement (prospect: Prospect, question: Question): Judgement {
+  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](prospect, question)])) as Judgement
+}
+
+function bestScores (candidates: readonly Candidate[]): Required<CandidateScores> {
+  const best = { lexical: Number.MIN_VALUE, own: Number.MIN_VALUE, semantic: Number.MIN_VALUE }
+  for (const { scores: { lexical = 0, own = 0, semantic = 0 } } of candidates) {
+    if (lexical > best.lexical) best.lexical = lexical
+    if (own > best.own) best.own = own
+    if (semantic > best.semantic) best.semantic = semantic
+  }
+  return best
+}
+
+/** @returns the speaker whom the question names, if there is just one such among those who speak */
+function askedSpeaker (read: readonly Signals[], { stems }: Question): string | undefined {
+  const seen = new Map<string, boolean>()
+  let asked: string | undefined
+  for (const { speaker } of read) {
+    if (speaker.length === 0) continue
+    const name = speaker.join(' ')
+    if (seen.has(name)) continue
+    const named = speaker.some((word) => stems.includes(word))
+    seen.set(name, named)
+    if (!named) continue
+    if (asked !== undefined) return undefined
+    asked = name
+  }
+  return asked
+}
+
+/** For each candidate, what its document has. A memory without one stands for itself. */
+function documentShares (candidates: readonly Candidate[]): Array<Prospect['document']> {
+  const documents = new Map<string, { scores: number[], cosines: number[], own: number, together: number, meaning: number }>()
+  const of = candidates.map((candidate) => {
+    const { scores } = candidate
+    const key = documentKey(candidate)
+    const known = documents.get(key) ?? { scores: [], cosines: [], own: 0, together: 0, meaning: 0 }
+    documents.set(key, known)
+    known.scores.push(scores.lexical ?? 0)
+    known.cosines.push(scores.semantic ?? 0)
+    known.own = Math.max(known.own, scores.own ?? 0)
+    return known
+  })
+  let most = Number.MIN_VALUE
+  let mostOwn = Number.MIN_VALUE
+  let mostMeaning = Number.MIN_VALUE
+  for (const document of documents.values()) {
+    document.together = discounted(document.scores)
+    document.meaning = discounted(document.cosines)
+    if (document.together > most) most = document.together
+    if (document.own > mostOwn) mostOwn = document.own
+    if (document.meaning > mostMeaning) mostMeaning = document.meaning
+  }
+  return of.map(({ together, own, meaning }) => ({ together: together / most, best: own / mostOwn, meaning: meaning / mostMeaning }))
+}
+
+/** The best few together, each the less the further down. */
+function discounted (scores: number[]): number {
+  return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
+}
+
+function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: Question): number {
+  if (spans.length === 0) return Infinity
+  const told = signals.told.map(({ from }) => daysFrom(spans, from))
+  return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)
+}
+
+/** What tells a candidate's document from all others; a memory without one is its own. */
+export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
+  return `${bankKeyString(bank)} ${memory.documentId === null ? `m${memory.memoryId}` : `d${memory.documentId}`}`
+}

@@ -1,0 +1,64 @@
+import type { CandidateScores, Memory } from '../../stores/vector-store.js'
+import type { Question } from './question.js'
+import type { Signals } from './signals.js'
+
+/** A candidate with what the scorers look at. */
+export interface Prospect {
+  memory: Memory
+  scores: CandidateScores
+  signals: Signals
+  /** The best score of any candidate of this search, by strategy; above 0. */
+  best: Readonly<Required<CandidateScores>>
+  /** What the candidates of the same document have together, each as a share of what the best document has: by their best five, by their best one's own words, and by the cosines of the best five. */
+  document: { together: number, best: number, meaning: number }
+  /** Days between a time that the question names and the memory, by when it occurred and by what its text tells; Infinity when the question names none. */
+  daysAway: number
+  /** Whether the question names who speaks here and nobody else who speaks in a candidate. */
+  asked: boolean
+}
+
+/** @returns within 0–1; 0 when there is nothing to judge by */
+export type Scorer = (prospect: Prospect, question: Question) => number
+
+/** Days after which closeness in time has fallen to a third. */
+const FADING_DAYS = 5
+
+/**
+ * What a candidate is judged by, beside the strategies that found it. A scorer is small, general, and 0 where what it looks for is absent. What
+ * each means and weighs stands in lib/config/scorer-table.ts.
+ */
+export const SCORERS = {
+  match: ({ scores }) => scores.lexical ?? 0,
+  own: ({ scores, best }) => (scores.own ?? 0) / best.own,
+  phrase,
+  document: ({ document }) => document.together,
+  document_best: ({ document }) => document.best,
+  document_meaning: ({ document }) => document.meaning,
+  speaker: ({ asked }) => asked ? 1 : 0,
+  speaker_self: ({ asked, signals }) => asked && signals.firstPerson ? 1 : 0,
+  date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
+  time_told: ({ signals }, { asksTime }) => asksTime && signals.tellsTime ? 1 : 0,
+  number_told: ({ signals }, { asksNumber }) => asksNumber && signals.tellsNumber ? 1 : 0,
+  place_told: ({ signals }, { asksPlace }) => asksPlace ? signals.names : 0,
+  name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
+  names: ({ signals }) => signals.names,
+  tells_time: ({ signals }) => signals.tellsTime ? 1 : 0,
+  length: ({ signals }) => Math.min(1, Math.log1p(signals.stems.length) / 5),
+  question: ({ signals }) => signals.question ? 1 : 0,
+  second_person: ({ signals }) => signals.secondPerson ? 1 : 0,
+  reaction: ({ signals }) => signals.reaction ? 1 : 0,
+} as const satisfies Record<string, Scorer>
+
+export type ScorerName = keyof typeof SCORERS
+export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
+export type ScorerWeights = Readonly<Record<ScorerName, number>>
+
+function phrase ({ signals: { stems } }: Prospect, { stems: asked }: Question): number {
+  if (asked.length < 2) return 0
+  let found = 0
+  for (let at = 1; at < stems.length; at++) {
+    const place = asked.indexOf(stems[at]!)
+    if (place > 0 && asked[place - 1] === stems[at - 1]) found++
+  }
+  return Math.min(1, found / (asked.length - 1))
+}

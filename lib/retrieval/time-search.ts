@@ -1,0 +1,18 @@
+import type { Filters } from '../stores/vector-store.js'
+import type { TimeSpan } from './scoring/dates.js'
+
+const DAY = 86_400_000
+/** What happened is told some days later. */
+const TOLD_LATER = 10 * DAY
+/** Spans that are searched by themselves: a month without a year is too many to be. */
+const MOST = 2
+
+/** The filters narrowed to each of the times that a question names, so that what occurred then is found though others say its words more often. */
+export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
+  if (spans.length > MOST) return []
+  return spans.map(({ from, to }): Filters => ({
+    ...filters,
+    occurredAfter: Math.max(from - DAY, filters.occurredAfter ?? -Infinity),
+    occurredBefore: Math.min(to + TOLD_LATER, filters.occurredBefore ?? Infinity),
+  })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
+}

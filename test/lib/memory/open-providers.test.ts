@@ -1,0 +1,63 @@
+import t from 'tap'
+import { systemClock } from '../../../lib/clock.js'
+import type { FileConfig } from '../../../lib/config/schema.js'
+import { openProviders, type ProviderOverrides } from '../../../lib/memory/open-providers.js'
+import { hasLocalEmbeddings } from '../../../lib/models/local/embedding-provider.js'
+import { ProviderError } from '../../../lib/providers.js'
+import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { SteeredEmbeddings } from '../../fixtures/steered-embeddings.js'
+
+const open = async (file: FileConfig, overrides: ProviderOverrides = {}, environment: Record<string, string> = {}) => (
+  await openProviders({ file, environment, baseDirectory: process.cwd() }, overrides, systemClock)
+)
+
+t.test('by default there is the mock, which weighs nothing, and no reranker', async (t) => {
+  const { weights, reranker } = await open({})
+  t.strictSame(weights, { lexical: 1, semantic: 0 })
+  t.equal(reranker, undefined)
+})
+
+t.test('every registered embedding provider can be had by its name', async (t) => {
+  const config = { base_url: 'http://127.0.0.1:1/v1', model: 'small', dimensions: 8, api_key_env: 'KEY' }
+  const remote = await open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }, {}, { KEY: 'sk-1' })
+  t.strictSame([remote.embeddings.model, remote.embeddings.dimensions, remote.weights.semantic], ['small', 8, remote.embeddings.fusionWeight])
+  await remote.embeddings.close?.()
+  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable that it names is not set'))
+  await t.rejects(open({ embedding_provider: 'transformers', embedding_provider_config: {} }), new ProviderError('embedding_provider_config.model: is required'))
+  await t.rejects(open({ embedding_provider: 'locale' }), new ProviderError('embedding_provider: found "locale", allowed are mock, auto, local, transformers, openai_compatible and module:Class'))
+})
+
+t.test('local and auto make vectors on this machine', { skip: hasLocalEmbeddings() ? false : 'their packages are not installed' }, async (t) => {
+  for (const name of ['local', 'auto']) {
+    const told: string[] = []
+    const { embeddings } = await open({ embedding_provider: name }, { info: (message) => { told.push(message) } })
+    t.equal(embeddings.dimensions, 512)
+    t.equal(embeddings.deferred, true)
+    t.equal(told.length, name === 'auto' ? 1 : 0)
+    await embeddings.close?.()
+  }
+})
+
+t.test('every registered reranker can be had by its name', async (t) => {
+  const { reranker } = await open({ reranker: 'rerank_endpoint', reranker_config: { base_url: 'http://127.0.0.1:1', model: 'm' } })
+  t.strictSame(await reranker?.rerank('query', [], {}), [])
+  await reranker?.close?.()
+  await t.rejects(open({ reranker: 'transformers' }), new ProviderError('reranker_config.model: is required'))
+  await t.rejects(open({ reranker: 'cohere' }), new ProviderError('reranker: found "cohere", allowed are rerank_endpoint, transformers and module:Class'))
+  await t.rejects(open({ reranker_config: { model: 'm' } }), new ProviderError('reranker_config: there is no reranker that it is for; set reranker'))
+})
+
+t.test('when one cannot be had, those that were made are closed', async (t) => {
+  const closed: string[] = []
+  const embeddings = Object.assign(new SteeredEmbeddings(), { close: async () => { closed.push('embeddings') } })
+  const reranker = { rerank: async () => [], close: async () => { closed.push('reranker') } }
+  const store = Object.assign(new InMemoryVectorStore(), {
+    start: async () => { throw new ProviderError('no such table') },
+    close: async () => {
+      closed.push('store')
+      throw new Error('and it cannot be closed')
+    },
+  })
+  await t.rejects(open({}, { embeddings, reranker, store }), new ProviderError('no such table'))
+  t.strictSame(closed.sort(), ['embeddings', 'reranker', 'store'])
+})

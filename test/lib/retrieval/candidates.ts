@@ -1,0 +1,48 @@
+import type { BankKey } from '../../../lib/identity/context.js'
+import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
+import { unite, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
+import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
+import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
+
+export const HOME: BankKey = { tenantId: null, bankId: 'home' }
+
+/** The instant at which questions are asked. */
+export const NOW = Date.parse('2026-01-15T10:00:00Z')
+export const DAY = 86_400_000
+
+export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, CandidateScores {
+  bank?: BankKey
+}
+
+/** A memory that is nobody's, of no document and of no time, with a text that no scorer has an opinion of. */
+export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
+  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 2, ...fields }
+}
+
+/** A find by words, unless only `semantic` is given; its own words alone are worth as much as they are with the neighbours'. */
+export function candidate (memoryId: string, { lexical, own, semantic, bank = HOME, ...fields }: CandidateFields = {}): Candidate {
+  const scores: CandidateScores = {
+    ...(lexical !== undefined && { lexical, own: own ?? lexical }),
+    ...(semantic !== undefined && { semantic }),
+  }
+  const score = lexical ?? semantic ?? 0
+  return { bank, memory: memory(memoryId, fields), score, scores, passageCount: 1, passages: [{ start: 0, end: 1, score }] }
+}
+
+/** Candidates as they come from one search by words, in the order given. */
+export function found (...lexical: Candidate[]): FusedCandidate[] {
+  return unite([{ lexical, total: lexical.length }])
+}
+
+/** The options of a service with nothing configured, with words alone. */
+export const DEFAULTS: RankingOptions = { ...retrievalSettings({}), weights: { lexical: 1, semantic: 0 }, explain: false }
+
+/** Weights that switch every scorer off but these. */
+export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {
+  return { ...Object.fromEntries(SCORER_NAMES.map((name) => [name, 0])) as unknown as ScorerWeights, ...weights }
+}
+
+export function ids (candidates: readonly Candidate[]): string[] {
+  return candidates.map(({ memory }) => memory.memoryId)
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import fc from '../../helpers/fast-check.js'
+import t from 'tap'
+import type { FusedCandidate } from '../../../lib/retrieval/fusion.js'
+import { interleave } from '../../../lib/retrieval/interleaving.js'
+import { candidate, found, ids } from './candidates.js'
+
+/** A ranking of memories named by single characters, scores falling from `best`. */
+function ranking (names: string, best = 0.9): FusedCandidate[] {
+  return found(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
+}
+
+t.test('a question without parts keeps its ranking', async (t) => {
+  const whole = ranking('abc')
+  t.equal(interleave([whole]), whole)
+  t.strictSame(interleave([[]]), [])
+})
+
+t.test('parts take turns, and what only the whole question found comes behind', async (t) => {
+  t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['a', 'c', 'b', 'd', 'e', 'x', 'y'])
+})
+
+t.test('a memory that several parts found is there once, at its first place', async (t) => {
+  t.strictSame(ids(interleave([ranking('ab'), ranking('ab'), ranking('ba')])), ['a', 'b'])
+})
+
+t.test('ranks in the strategies are those of the whole question', async (t) => {
+  const merged = interleave([ranking('ba'), ranking('ac')])
+  t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['a', 2], ['c', undefined], ['b', 1]])
+})
+
+t.test('each memory is there once, scores fall, and the rankings are left alone', async () => {
+  const names = fc.uniqueArray(fc.constantFrom(...'abcdefgh')).map((list) => list.join(''))
+  const best = fc.integer({ min: 10, max: 100 }).map((hundredths) => hundredths / 100)
+  fc.assert(fc.property(fc.array(fc.tuple(names, best), { minLength: 1, maxLength: 4 }), (drafts) => {
+    const rankings = drafts.map(([list, first]) => ranking(list, first))
+    const before = JSON.stringify(rankings)
+    const merged = interleave(rankings)
+    assert.equal(JSON.stringify(rankings), before)
+    assert.deepEqual(ids(merged).sort(), [...new Set(drafts.flatMap(([list]) => [...list]))].sort())
+    merged.forEach(({ score }, index) => assert.ok(index === 0 || score <= merged[index - 1]!.score))
+  }))
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import fc from '../../helpers/fast-check.js'
+import t from 'tap'
+import { rankCandidates, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { readQuestion } from '../../../lib/retrieval/scoring/question.js'
+import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
+import type { Candidate } from '../../../lib/stores/vector-store.js'
+import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
+
+function rank (question: string, candidates: Candidate[], options: Partial<RankingOptions> = {}) {
+  return rankCandidates(found(...candidates), readQuestion(question, NOW), new SignalReader(), { ...DEFAULTS, ...options })
+}
+
+t.test('nothing ranks to nothing', async (t) => {
+  t.strictSame(rank('tea', []), [])
+})
+
+t.test('without scorers the strategies decide', async (t) => {
+  const candidates = [candidate('a', { lexical: 0.3, semantic: 0.9 }), candidate('b', { lexical: 0.9, semantic: 0.1 })]
+  t.strictSame(ids(rank('tea', candidates, { scorers: only() })), ['b', 'a'])
+  t.strictSame(ids(rank('tea', candidates, { scorers: only(), weights: { lexical: 0, semantic: 1 } })), ['a', 'b'])
+  t.strictSame(ids(rank('tea', candidates, { scorers: only(), weights: { lexical: 1, semantic: 2 } })), ['a', 'b'])
+})
+
+t.test('a scorer lifts what it likes by its weight, and pushes it down by a negative one', async (t) => {
+  const candidates = () => [candidate('a', { lexical: 0.5, text: 'Tea is nice.' }), candidate('b', { lexical: 0.5, text: 'Is tea nice?' })]
+  t.strictSame(ids(rank('tea', candidates(), { scorers: only() })), ['a', 'b'])
+  t.strictSame(ids(rank('tea', candidates(), { scorers: only({ question: 1 }) })), ['b', 'a'])
+  t.strictSame(ids(rank('tea', candidates(), { scorers: only({ question: -1 }) })), ['a', 'b'])
+})
+
+t.test('equal scores are ordered by memory id', async (t) => {
+  t.strictSame(ids(rank('tea', ['d', 'b', 'c', 'a'].map((id) => candidate(id, { lexical: 0.5 })))), ['a', 'b', 'c', 'd'])
+})
+
+t.test('explain tells what each scorer added, and nothing of those that added nothing', async (t) => {
+  const scorers = only({ match: 2, question: -1, date: 5, reaction: 0 })
+  const [first] = rank('tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true })
+  t.strictSame(first!.signals, { match: 0.5, question: -1 })
+  const [plain] = rank('tea', [candidate('a', { lexical: 0.25 })], { scorers })
+  t.notOk('signals' in plain!)
+})
+
+t.test('explain changes neither order nor scores', async (t) => {
+  const candidates = () => [candidate('a', { lexical: 0.5, text: 'Ann: I moved to Oslo in 2020.' }), candidate('b', { lexical: 0.6, text: 'Thanks!' })]
+  const plain = rank('When did Ann move?', candidates())
+  t.strictSame(rank('When did Ann move?', candidates(), { explain: true }).map(({ signals, ...rest }) => rest), plain)
+})
+
+t.test('asked for several things, one document does not take all the first places', async (t) => {
+  const candidates = () => [...['a', 'b', 'c'].map((id) => candidate(id, { lexical: 0.5, documentId: 'one' })), candidate('d', { lexical: 0.48, documentId: 'two' })]
+  const options = { scorers: only(), diversity: 1 }
+  t.strictSame(ids(rank('Which teas were drunk?', candidates(), options)).slice(0, 2), ['a', 'd'])
+  t.strictSame(ids(rank('Where is the tea?', candidates(), options)), ['a', 'b', 'c', 'd'])
+  t.strictSame(ids(rank('Which teas were drunk?', candidates(), { ...options, diversity: 0 })), ['a', 'b', 'c', 'd'])
+})
+
+t.test('memories without a document do not stand in each other\'s way', async (t) => {
+  const candidates = [candidate('a', { lexical: 0.5 }), candidate('b', { lexical: 0.49 }), candidate('c', { lexical: 0.48 })]
+  t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
+})
+
+/** Texts that scorers have opinions of. */
+const text = fc.constantFrom('plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?', 'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.')
+const question = fc.constantFrom('green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?', '', 'What does Ann like?')
+const score = fc.double({ min: 0, max: 1, noNaN: true })
+const anyCandidate = fc.record({
+  id: fc.constantFrom(...'abcdefghij'),
+  bank: fc.constantFrom(HOME, { tenantId: null, bankId: 'other' }),
+  lexical: score,
+  semantic: fc.option(score, { nil: undefined }),
+  text,
+  documentId: fc.constantFrom(null, 'one', 'two'),
+  occurredAt: fc.constantFrom(null, NOW - 10 * DAY, NOW - 250 * DAY),
+}).map(({ id, semantic, ...fields }) => candidate(id, { ...fields, ...(semantic !== undefined && { semantic }) }))
+const candidates = fc.uniqueArray(anyCandidate, { selector: ({ bank, memory }) => `${bank.bankId} ${memory.memoryId}`, maxLength: 12 })
+const options = fc.record({ fusion: fc.constantFrom('linear' as const, 'rrf' as const), weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }), diversity: fc.constantFrom(0, 0.2, 2) })
+
+t.test('each memory is there once, and scores are within 0–1 and fall', async () => {
+  fc.assert(fc.property(question, candidates, options, (asked, given, more) => {
+    const key = ({ bank, memory }: Candidate) => `${bank.bankId} ${memory.memoryId}`
+    const ranked = rank(asked, given, more)
+    assert.deepEqual(ranked.map(key).sort(), given.map(key).sort())
+    ranked.forEach(({ score }, index) => {
+      assert.ok(score >= 0 && score <= 1)
+      assert.ok(index === 0 || ranked[index - 1]!.score >= score)
+    })
+  }))
+})
+
+t.test('the order does not depend on that of the candidates', async () => {
+  const shuffled = candidates.chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })))
+  const unranked = fc.record({ weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }), diversity: fc.constantFrom(0, 0.2) })
+  fc.assert(fc.property(question, shuffled, unranked, (asked, [one, other], more) => {
+    const told = (given: Candidate[]) => rank(asked, given, more).map(({ bank, memory, score }) => [score, memory.memoryId, bank.bankId])
+    // One id in two banks ties with itself.
+    const byScoreAndId = (list: unknown[][]) => list.map((item) => item.slice(0, 2))
+    assert.deepEqual(byScoreAndId(told(other)), byScoreAndId(told(one)))
+  }))
+})
+
+t.test('facts that stand by themselves are in the order of BM25, when nothing else tells them apart', async () => {
+  const isolated = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 0, max: 100 })), { selector: ([id]) => id })
+  fc.assert(fc.property(isolated, question, text, (pairs, asked, said) => {
+    const ranked = rank(asked, pairs.map(([id, score]) => candidate(id, { lexical: score / 100, text: said })), { diversity: 0 })
+    const expected = [...pairs].sort(([idA, a], [idB, b]) => b - a || (idA < idB ? -1 : 1)).map(([id]) => id)
+    assert.deepEqual(ids(ranked), expected)
+  }))
+})

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import fc from '../../../helpers/fast-check.js'
+import t from 'tap'
+import { daysFrom, timeSpans } from '../../../../lib/retrieval/scoring/dates.js'
+import { DAY } from '../candidates.js'
+
+/** A Thursday. */
+const NOW = Date.parse('2026-01-15T10:00:00Z')
+
+/** The spans that a text names, as dates: the first day and the day behind the last. */
+function named (text: string, reference = NOW): string[] {
+  return timeSpans(text, reference).map(({ from, to }) => `${date(from)} ${date(to)}`)
+}
+
+function date (instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10)
+}
+
+const cases: Record<string, Record<string, string[]>> = {
+  'a day': {
+    'What was served on 7 May 2023?': ['2023-05-07 2023-05-08'],
+    'What was served on May 7th, 2023?': ['2023-05-07 2023-05-08'],
+    'We met on 7 May,2023.': ['2023-05-07 2023-05-08'],
+    'The bill of 2024-02-29': ['2024-02-29 2024-03-01'],
+    'The party of 12/31/2023': ['2023-12-31 2024-01-01'],
+  },
+  'a month': {
+    'The trip of March 2024': ['2024-03-01 2024-04-01'],
+    'in December 2023': ['2023-12-01 2024-01-01'],
+    'In June 2021 and May 2022': ['2021-06-01 2021-07-01', '2022-05-01 2022-06-01'],
+  },
+  'a month beside a word that tells the year': {
+    'last June': ['2025-06-01 2025-07-01'],
+    'last May': ['2025-05-01 2025-06-01'],
+    'next April': ['2026-04-01 2026-05-01'],
+    'this March': ['2026-03-01 2026-04-01'],
+    'before March 2022': ['2021-12-31 2022-03-01'],
+    'before 2020': ['2019-11-02 2020-01-01'],
+    'since 2022': ['2022-01-01 2023-03-02'],
+  },
+  'a relative time': {
+    'What did I eat yesterday?': ['2026-01-14 2026-01-15'],
+    'What is on today?': ['2026-01-15 2026-01-16'],
+    'Who comes tomorrow?': ['2026-01-16 2026-01-17'],
+    'three days ago': ['2026-01-12 2026-01-13'],
+    'last Friday': ['2026-01-09 2026-01-10'],
+    'last month': ['2025-12-01 2026-01-01'],
+    'next month': ['2026-02-01 2026-03-01'],
+    'last year': ['2025-01-01 2026-01-01'],
+    'two years ago': ['2024-01-01 2025-01-01'],
+  },
+  'a year or a season': {
+    'Where did we live in 2021?': ['2021-01-01 2022-01-01'],
+    'the year 2020': ['2020-01-01 2021-01-01'],
+    'spring 2024': ['2024-03-01 2024-06-01'],
+    'the summer of 2023': ['2023-06-01 2023-09-01'],
+    'autumn in 2023': ['2023-09-01 2023-12-01'],
+    'Fall 2023': ['2023-09-01 2023-12-01'],
+    'winter 2022': ['2022-12-01 2023-03-01'],
+  },
+  'a range': {
+    'from 3 May 2023 to 9 May 2023': ['2023-05-03 2023-05-10'],
+    'the fair of 3-5 June 2024': ['2024-06-03 2024-06-06'],
+  },
+  'no time': {
+    'What does Alice like?': [],
+    'room 101': [],
+    'What does June like?': [],
+    'They march on.': [],
+    'April has a dog.': [],
+    'It costs 1999 dollars.': [],
+    'version 2.5': [],
+    'She may come, or she may not.': [],
+    'May I ask something?': [],
+    'They spring up and fall down.': [],
+    'in the spring': [],
+    '': [],
+    '?': [],
+  },
+}
+for (const [what, texts] of Object.entries(cases)) {
+  t.test(`${what} is read as what it is`, async (t) => {
+    for (const [text, expected] of Object.entries(texts)) t.strictSame(named(text), expected, text)
+  })
+}
+
+t.test('a week is seven days around the day that it names', async (t) => {
+  for (const text of ['last week', 'two weeks ago', 'next week']) {
+    const [span, ...more] = timeSpans(text, NOW)
+    t.strictSame(more, [])
+    t.equal(span!.to - span!.from, 7 * DAY, text)
+  }
+})
+
+t.test('the month of May needs a year, a day or a word that says so; the verb is none', async (t) => {
+  t.ok(named('in May').includes('2025-05-01 2025-06-01'))
+  t.strictSame(named('May 2025'), ['2025-05-01 2025-06-01'])
+  t.strictSame(named('You may go in 2023'), ['2023-01-01 2024-01-01'])
+  t.strictSame(named('It may rain tomorrow'), ['2026-01-16 2026-01-17'])
+})
+
+t.test('a month without a year is that of several years around', async (t) => {
+  const spans = named('What happened in March?')
+  t.ok(spans.includes('2026-03-01 2026-04-01') && spans.includes('2025-03-01 2025-04-01') && spans.includes('2024-03-01 2024-04-01'))
+  t.ok(spans.every((span) => /^\d{4}-03-01 \d{4}-04-01$/.test(span)))
+})
+
+t.test('before and after open a span on their side', async (t) => {
+  const june = { from: Date.UTC(2024, 5), to: Date.UTC(2024, 6) }
+  for (const word of ['before', 'until', 'by']) {
+    const [span] = timeSpans(`What did she do ${word} June 2024?`, NOW)
+    t.ok(span!.from < june.from && span!.to === june.from, word)
+  }
+  for (const word of ['after', 'since']) {
+    const [span] = timeSpans(`What did she do ${word} June 2024?`, NOW)
+    t.ok(span!.from === june.from && span!.to > june.to, word)
+  }
+})
+
+t.test('relative times are counted from the reference', async (t) => {
+  t.strictSame(named('yesterday', Date.UTC(2024, 2, 1)), ['2024-02-29 2024-03-01'])
+  t.strictSame(named('yesterday', Date.UTC(2024, 0, 1)), ['2023-12-31 2024-01-01'])
+})
+
+t.test('days from spans are 0 within one, and count to the nearest', async (t) => {
+  const spans = [{ from: 10 * DAY, to: 12 * DAY }, { from: 20 * DAY, to: 21 * DAY }]
+  for (const [instant, days] of [[10, 0], [11.5, 0], [9, 1], [5, 5], [18, 2], [20.5, 0]] as const) t.equal(daysFrom(spans, instant * DAY), days)
+  t.ok(Math.abs(daysFrom(spans, 13 * DAY) - 1) < 1e-6)
+  t.equal(daysFrom([], 0), Infinity)
+})
+
+const BEYOND = ['in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023', '0000-00-00']
+
+t.test('whatever a text says, its spans are few, have a length and lie within what a date can be', async () => {
+  const words = fc.constantFrom('last', 'next', 'May', 'in', '7', '2023', '2024-02-30', 'March', 'before', 'since', 'ago', 'weeks', '99999', 'summer', 'to', '-', '/', ',', 'Friday', 'noon', ...BEYOND)
+  const text = fc.oneof(fc.array(words, { maxLength: 12 }).map((list) => list.join(' ')), fc.string({ maxLength: 60, unit: 'grapheme' }))
+  fc.assert(fc.property(text, (text) => {
+    const spans = timeSpans(text, NOW)
+    assert.ok(spans.length <= 30)
+    for (const { from, to } of spans) {
+      assert.ok(from < to, text)
+      assert.ok(!Number.isNaN(new Date(from).getTime()) && !Number.isNaN(new Date(to).getTime()))
+    }
+  }))
+})
+
+t.test('times for which there are no dates are none', async (t) => {
+  for (const text of BEYOND) t.strictSame(timeSpans(text, NOW), [], text)
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import fc from '../../../helpers/fast-check.js'
+import t from 'tap'
+import { readQuestion, type Question } from '../../../../lib/retrieval/scoring/question.js'
+import { NOW } from '../candidates.js'
+import { HOSTILE_TEXTS } from '../hostile.js'
+
+type Form = 'asksTime' | 'asksNumber' | 'asksPlace' | 'asksName' | 'asksSeveral'
+const FORMS: readonly Form[] = ['asksTime', 'asksNumber', 'asksPlace', 'asksName', 'asksSeveral']
+
+/** Questions with what each asks for. */
+const cases: Array<[text: string, asks: Form[]]> = [
+  ['When did the bridge open?', ['asksTime']],
+  ['What year was the mill built?', ['asksTime']],
+  ['How long has the baker been ill?', ['asksTime', 'asksNumber']],
+  ['How much does the boat cost?', ['asksNumber']],
+  ['How often is the well cleaned?', ['asksNumber']],
+  ['How many boats are there?', ['asksNumber', 'asksSeveral']],
+  ['Where is the ferry?', ['asksPlace']],
+  ['Which town has the oldest mill?', ['asksPlace', 'asksName']],
+  ['Who repaired the clock?', ['asksName']],
+  ["What's the name of the cook?", ['asksName']],
+  ['What are the names of the twins?', ['asksName']],
+  ['What kinds of bread does the baker sell?', ['asksSeveral']],
+  ['Which tools are in the shed?', ['asksName', 'asksSeveral']],
+  ['Tell me about the clock.', []],
+  ['Is the ferry late?', []],
+  ['What is this?', []],
+  ['What does the miller eat?', []],
+  ['', []],
+]
+for (const [text, asks] of cases) {
+  t.test(`“${text}” asks for ${asks.length === 0 ? 'nothing special' : asks.join(', ')}`, async (t) => {
+    const question = readQuestion(text, NOW)
+    t.strictSame(FORMS.filter((form) => question[form]), asks)
+  })
+}
+
+t.test('capitals do not matter', async (t) => {
+  const forms = (question: Question) => FORMS.filter((form) => question[form])
+  for (const [text] of cases) t.strictSame(forms(readQuestion(text.toUpperCase(), NOW)), forms(readQuestion(text, NOW)), text)
+})
+
+t.test('terms are those of the index, and stems are in order, without words that say nothing', async (t) => {
+  const { text, terms, stems } = readQuestion('Which boats did the boats tow?', NOW)
+  t.equal(text, 'Which boats did the boats tow?')
+  t.strictSame(terms, ['boat', 'tow'])
+  t.strictSame(stems, ['boat', 'boat', 'tow'])
+  t.strictSame(readQuestion('who are you', NOW).stems, [], 'though its terms are what it has')
+})
+
+t.test('the times that it names are counted from the present', async (t) => {
+  t.strictSame(readQuestion('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
+  t.strictSame(readQuestion('What was baked?', NOW).spans, [])
+})
+
+t.test('any text at all is read, and the same each time', async () => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+    assert.deepEqual(readQuestion(text, NOW), readQuestion(text, NOW))
+  }))
+})
+
+t.test('a hostile text is read in bounded time', async (t) => {
+  for (const text of HOSTILE_TEXTS) t.type(readQuestion(text, NOW), 'object')
+})

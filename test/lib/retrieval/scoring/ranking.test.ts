@@ -1,0 +1,68 @@
+import t from 'tap'
+import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
+import { judge, judgement, prospects } from '../../../../lib/retrieval/scoring/ranking.js'
+import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
+import type { Candidate } from '../../../../lib/stores/vector-store.js'
+import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
+
+function looked (query: string, ...candidates: Candidate[]) {
+  return prospects(candidates, readQuestion(query, NOW), new SignalReader())
+}
+
+t.test('nothing has no prospects', async (t) => {
+  t.strictSame(looked('kettle'), [])
+})
+
+t.test('the best scores are those of any candidate, by strategy', async (t) => {
+  const [first] = looked('kettle', candidate('a', { lexical: 0.4, own: 0.3 }), candidate('b', { lexical: 0.2, own: 0.2, semantic: 0.9 }))
+  t.strictSame(first!.best, { lexical: 0.4, own: 0.3, semantic: 0.9 })
+})
+
+t.test('a memory without a document stands for itself, and documents of two banks are two', async (t) => {
+  const other = { tenantId: null, bankId: 'other' }
+  const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
+  t.strictSame(alone.map(({ document }) => document.together), [1, 0.5])
+  const apart = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: other }))
+  t.strictSame(apart.map(({ document }) => document.together), [1, 0.5])
+  const together = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: HOME }))
+  t.strictSame(together.map(({ document }) => document.together), [1, 1])
+})
+
+t.test('no more than the best of a document count', async (t) => {
+  const few = Array.from({ length: 5 }, (_, index) => candidate(`a${index}`, { lexical: 0.4, documentId: 'few' }))
+  const many = Array.from({ length: 50 }, (_, index) => candidate(`b${index}`, { lexical: 0.4, documentId: 'many' }))
+  t.strictSame(new Set(looked('kettle', ...few, ...many).map(({ document }) => document.together)), new Set([1]))
+})
+
+t.test('a memory is as near to a time as the nearer of when it occurred and what it tells', async (t) => {
+  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.daysAway
+  t.equal(days({ occurredAt: Date.UTC(2025, 2, 5, 23) }), 0)
+  t.equal(days({ occurredAt: Date.UTC(2025, 2, 3) }), 2)
+  t.equal(days({ occurredAt: Date.UTC(2025, 2, 3), text: 'It will break on 5 March 2025.' }), 0)
+  t.equal(days({ text: 'It broke on 2025-03-05.' }), 0, 'what it tells is enough')
+  t.equal(days({ occurredAt: Date.UTC(2025, 2, 6), text: 'It broke yesterday.' }) > 0, true, 'relative times are left to the closeness of when it occurred')
+  t.equal(days({ text: 'It broke.' }), Infinity, 'when it was retained is no time of its own')
+  t.equal(days({ occurredAt: NOW - 400 * DAY }, 'What broke?'), Infinity)
+})
+
+t.test('the speaker asked for is the only one of those who speak whom the question names', async (t) => {
+  const nora = candidate('a', { text: 'Nora: A clock.' })
+  const otto = candidate('b', { text: 'Otto: A kettle.' })
+  const nobody = candidate('c', { text: 'A bell.' })
+  const asked = (query: string) => looked(query, nora, otto, nobody).map(({ asked }) => asked)
+  t.strictSame(asked('What did Otto mend?'), [false, true, false])
+  t.strictSame(asked('What did Ida tell Otto?'), [false, true, false], 'who does not speak is not asked')
+  t.strictSame(asked('What did Nora tell Otto?'), [false, false, false])
+  t.strictSame(asked('What was mended?'), [false, false, false])
+})
+
+t.test('the judgement is the weighted sum of what the scorers give', async (t) => {
+  const question = readQuestion('When did Nora see the copper kettle?', NOW)
+  const [prospect] = prospects([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
+  const given = judgement(prospect!, question)
+  t.strictSame(Object.keys(given), [...SCORER_NAMES])
+  t.equal(judge(prospect!, question, only()), 0)
+  for (const name of SCORER_NAMES) t.equal(judge(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  t.equal(judge(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
+})

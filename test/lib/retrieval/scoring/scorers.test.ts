@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import fc from '../../../helpers/fast-check.js'
+import t from 'tap'
+import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
+import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
+import { prospects } from '../../../../lib/retrieval/scoring/ranking.js'
+import { SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
+import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
+
+/** What a scorer gives the first of these candidates. */
+function given (name: ScorerName, query: string, ...candidates: CandidateFields[]): number {
+  const question = readQuestion(query, NOW)
+  return SCORERS[name](prospects(candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader())[0]!, question)
+}
+
+t.test('the table of weights has every scorer, and no other', async (t) => {
+  t.strictSame(Object.keys(SCORER_TABLE).sort(), [...SCORER_NAMES].sort())
+})
+
+type Case = [query: string, ...candidates: CandidateFields[]]
+const told = (query: string, text: string, more: CandidateFields = {}): Case => [query, { text, ...more }]
+
+/** For each scorer, what it likes and what it says nothing of. */
+const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
+  match: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', {}], ['kettle', { semantic: 0.9 }]] },
+  own: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', { lexical: 0.4, own: 0 }], ['kettle', { semantic: 0.9 }]] },
+  phrase: { liked: [told('Where is the copper kettle?', 'A copper kettle shines.')], passedOver: [told('Where is the copper kettle?', 'A kettle of copper shines.'), told('kettle', 'A kettle.'), told('', ''), told('copper kettle', 'Kettle, copper.')] },
+  document: { liked: [['kettle', { lexical: 0.4, documentId: 'a' }], ['kettle', { lexical: 0.4 }], ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }]], passedOver: [['kettle', { documentId: 'a' }], ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }]] },
+  document_best: { liked: [['kettle', { lexical: 0.1, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }]], passedOver: [['kettle', { lexical: 0.4, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }]] },
+  document_meaning: { liked: [['kettle', { semantic: 0.4, documentId: 'a' }]], passedOver: [['kettle', { lexical: 0.4, documentId: 'a' }]] },
+  speaker: { liked: [told('What does Nora mend?', 'Nora: A clock.'), ['What does Nora mend?', { text: 'A clock.', metadata: { speaker: 'Nora' } }], ['What does Nora mend?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }]], passedOver: [told('What does Otto mend?', 'Nora: A clock.'), told('What does Nora mend?', 'Nora mends a clock.'), ['Do Nora and Otto agree?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }]] },
+  speaker_self: { liked: [told('What does Nora mend?', 'Nora: I mend clocks.')], passedOver: [told('What does Nora mend?', 'Nora: Otto mends clocks.'), told('What does Otto mend?', 'Nora: I mend clocks.'), told('What is mended?', 'I mend clocks.')] },
+  date: { liked: [['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 5, 12) }], told('What broke on 5 March 2025?', 'On 5 March 2025 the clock broke.'), ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 8) }]], passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]] },
+  time_told: { liked: [told('When did the clock break?', 'It broke on Monday.')], passedOver: [told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.')] },
+  number_told: { liked: [told('How many clocks are there?', 'There are six clocks.')], passedOver: [told('Which clocks are there?', 'There are six clocks.'), told('How many clocks are there?', 'There are clocks.')] },
+  place_told: { liked: [told('Where is the clock?', 'It is in Bergen.')], passedOver: [told('How is the clock?', 'It is in Bergen.'), told('Where is the clock?', 'It is in the hall.')] },
+  name_told: { liked: [told('Who mends the clock?', 'It is mended by Otto.')], passedOver: [told('How is the clock mended?', 'It is mended by Otto.'), told('Who mends the clock?', 'It is mended by somebody.')] },
+  names: { liked: [told('clock', 'The clock of Otto.')], passedOver: [told('clock', 'The clock of the hall.')] },
+  tells_time: { liked: [told('clock', 'It stopped yesterday.')], passedOver: [told('clock', 'It stopped.')] },
+  length: { liked: [told('clock', 'The clock stopped.')], passedOver: [told('clock', ''), told('clock', 'it is')] },
+  question: { liked: [told('clock', 'Did the clock stop?')], passedOver: [told('clock', 'The clock stopped.')] },
+  second_person: { liked: [told('clock', 'Your clock stopped.')], passedOver: [told('clock', 'The clock stopped.')] },
+  reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.')] },
+}
+for (const name of SCORER_NAMES) {
+  t.test(`${name} likes what it is for, and gives 0 where that is absent`, async (t) => {
+    for (const one of cases[name].liked) t.ok(given(name, ...one) > 0, JSON.stringify(one))
+    for (const one of cases[name].passedOver) t.equal(given(name, ...one), 0, JSON.stringify(one))
+  })
+}
+
+t.test('closeness in time falls day by day', async (t) => {
+  const away = [0, 1, 3, 10, 100].map((days) => given('date', 'What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 6) - 1 + days * DAY }))
+  t.equal(away[0], 1)
+  t.ok(away.every((score, index) => index === 0 || score < away[index - 1]!))
+})
+
+t.test('more matches in a document count for more, and it is measured against the best document', async (t) => {
+  const one = { lexical: 0.4, documentId: 'a' }
+  const other = { lexical: 0.4, documentId: 'b' }
+  t.equal(given('document', 'kettle', one, one, other), 1)
+  const share = given('document', 'kettle', other, one, one)
+  t.ok(share > 0 && share < 1)
+})
+
+t.test('a longer phrase counts for more, and a whole one for all', async (t) => {
+  const query = 'old copper kettle lid'
+  const shares = ['a kettle', 'a copper kettle', 'an old copper kettle', 'an old copper kettle lid'].map((text) => given('phrase', query, { text }))
+  t.equal(shares[0], 0)
+  t.equal(shares[3], 1)
+  t.ok(shares[0]! < shares[1]! && shares[1]! < shares[2]! && shares[2]! < shares[3]!)
+})
+
+t.test('every scorer gives something within 0–1, whatever it is given', async () => {
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('Nora: I met Otto in Bergen on 5 March 2025, twice.', 'Wow! Did you?', 'copper kettle copper kettle copper kettle'))
+  const query = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('When did Nora meet Otto?', 'How many kettles in March 2025?', 'copper kettle'))
+  const score = fc.double({ min: 0, max: 1, noNaN: true })
+  const fields = fc.record({ text, lexical: score, own: score, semantic: score, documentId: fc.constantFrom(null, 'a', 'b'), occurredAt: fc.constantFrom(null, NOW, Date.UTC(2025, 2, 5)) }, { requiredKeys: ['text'] })
+  fc.assert(fc.property(query, fc.array(fields, { minLength: 1, maxLength: 6 }), (asked, list) => {
+    const question = readQuestion(asked, NOW)
+    // A store never gives words of its own more than those with neighbours.
+    const candidates = list.map(({ own = 0, lexical, ...rest }, index) => candidate(String(index), { ...rest, ...(lexical !== undefined && { lexical, own: Math.min(own, lexical) }) }))
+    for (const prospect of prospects(candidates, question, new SignalReader())) {
+      for (const name of SCORER_NAMES) {
+        const score = SCORERS[name](prospect, question)
+        assert.ok(score >= 0 && score <= 1, `${name} gives ${score}`)
+      }
+    }
+  }))
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import fc from '../../../helpers/fast-check.js'
+import t from 'tap'
+import { readSignals, SignalReader, type Signals } from '../../../../lib/retrieval/scoring/signals.js'
+import { memory } from '../candidates.js'
+import { HOSTILE_TEXTS } from '../hostile.js'
+
+const read = (text: string, metadata = {}): Signals => readSignals({ text, metadata, occurredAt: null, retainedAt: 0 })
+
+t.test('who speaks is named before a colon, or in the metadata, which wins', async (t) => {
+  t.strictSame(read('Nora: The kettle is on.').speaker, ['nora'])
+  t.strictSame(read('Nora Quist: The kettle is on.').speaker, ['nora', 'quist'])
+  t.strictSame(read('The kettle is on.', { speaker: 'Nora' }).speaker, ['nora'])
+  t.strictSame(read('Nora: The kettle is on.', { speaker: 'Otto' }).speaker, ['otto'])
+  for (const text of ['The kettle is on.', 'nora: the kettle is on.', 'At 10:30 the kettle was on.', 'Nora:', 'https://example.org', '']) t.strictSame(read(text).speaker, [], text)
+  for (const speaker of [5, true, null, '']) t.strictSame(read('The kettle is on.', { speaker }).speaker, [])
+})
+
+t.test('what is said comes in stems, without the speaker and words that say nothing', async (t) => {
+  t.strictSame(read('Nora: The kettles are on the stove.').stems, ['kettl', 'stove'])
+  t.strictSame(read('The kettles are on the stove.').stems, ['kettl', 'stove'])
+})
+
+/** Texts that show a signal, and texts that do not. */
+const cases: Record<'firstPerson' | 'secondPerson' | 'tellsTime' | 'tellsNumber' | 'question' | 'reaction', [shown: string[], absent: string[]]> = {
+  firstPerson: [['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."], ['Otto mends clocks.', 'Ian is in.', '']],
+  secondPerson: [['You mend clocks.', 'Is it yours?'], ['Otto mends clocks.', 'A yoke.']],
+  tellsTime: [['We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.', 'Last night it froze.'], ['We opened.', 'It may rain.', 'Room 12.']],
+  tellsNumber: [['Three kettles.', '12 kettles', 'A couple of kettles.', 'It rang twice.'], ['A kettle.', 'Someone rang.', '']],
+  question: [['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.']],
+  reaction: [['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'], ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.']],
+}
+for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof typeof cases, [string[], string[]]]>) {
+  t.test(`${signal} is shown by what shows it, and by nothing else`, async (t) => {
+    for (const text of shown) t.equal(read(text)[signal], true, text)
+    for (const text of absent) t.equal(read(text)[signal], false, text)
+  })
+}
+
+t.test('names are told by their capitals, the first word of a sentence left out, up to three', async (t) => {
+  t.equal(read('The kettle is on. Somebody rings.').names, 0)
+  t.equal(read('We met Otto.').names, 1 / 3)
+  t.equal(read('We met Otto in Bergen.').names, 2 / 3)
+  t.equal(read('We met Otto, Nora, Ida and Per in Bergen.').names, 1)
+  t.equal(read('Nora: We met.').names, 0, 'who speaks is none')
+})
+
+t.test('only the head of a long text is looked at', async (t) => {
+  const { firstPerson, names, stems } = read(`${'kettle '.repeat(1000)} I met Otto.`)
+  t.notOk(firstPerson)
+  t.equal(names, 0)
+  t.ok(stems.length < 1000)
+})
+
+t.test('a reader keeps what it read, until the memory says something else', async (t) => {
+  const reader = new SignalReader()
+  const first = reader.read('bank', memory('a', { text: 'We met Otto.' }))
+  t.equal(reader.read('bank', memory('a', { text: 'We met Otto.', tags: ['new'] })), first)
+  t.notSame(reader.read('bank', memory('a', { text: 'We met.' })), first)
+  t.strictSame(reader.read('bank', memory('a', { text: 'We met.', metadata: { speaker: 'Nora' } })).speaker, ['nora'])
+  t.notSame(reader.read('other bank', memory('a', { text: 'Thanks!' })), first, 'one id in two banks is two memories')
+})
+
+t.test('a reader forgets the memories that it saw longest ago', async (t) => {
+  const reader = new SignalReader(2)
+  const first = reader.read('bank', memory('a'))
+  reader.read('bank', memory('b'))
+  reader.read('bank', memory('c'))
+  const again = reader.read('bank', memory('a'))
+  t.not(again, first)
+  t.strictSame(again, first)
+})
+
+t.test('any text at all is read, names within 0–1', async () => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+    const { names } = read(text)
+    assert.ok(names >= 0 && names <= 1)
+  }))
+})
+
+t.test('a hostile text is read in bounded time', async (t) => {
+  for (const text of HOSTILE_TEXTS) t.type(read(text), 'object')
+})
