@@ -9,7 +9,7 @@ const STEP = 1e-9
  * whole found comes behind.
  * @param rankings that of the whole question, then those of its parts, if it has any
  * @param minScore what scores less takes no turn: a part that finds nothing good must not press down the scores of another that does
- * @returns each memory once, with the ranks that the whole question gave it, scores falling without ties
+ * @returns each memory once, with the ranks that the whole question gave it, scores falling without ties but at `minScore`
  */
 export function interleave ([whole, ...parts]: FusedCandidate[][], minScore = 0): FusedCandidate[] {
   if (parts.length === 0) return whole!
@@ -23,7 +23,8 @@ export function interleave ([whole, ...parts]: FusedCandidate[][], minScore = 0)
     if (taken.has(key)) return
     taken.add(key)
     merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(bound, candidate.score) })
-    bound = Math.max(0, merged.at(-1)!.score - STEP)
+    // Not below what it takes to have a turn: that would cut off the rest.
+    bound = Math.max(least, merged.at(-1)!.score - STEP)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
   for (const least of minScore > 0 ? [minScore, 0] : [0]) {

@@ -66,8 +66,18 @@ function spread (candidates: readonly FusedCandidate[], sums: ReadonlyMap<FusedC
     spread.push(taken!.candidate)
     for (const other of left) if (other.document === taken!.document) other.sum -= diversity
   }
-  const bound = spread.at(-1)?.score ?? 0
-  return [...spread, ...candidates.slice(SPREAD).map((candidate) => Object.assign(candidate, { score: Math.min(candidate.score, bound) }))]
+  return behind(spread, candidates.slice(SPREAD))
+}
+
+/** The one list behind the other, in their orders; scores of the second are pressed under the last of the first where they are not below it. */
+export function behind (first: readonly FusedCandidate[], rest: readonly FusedCandidate[]): FusedCandidate[] {
+  let bound = first.at(-1)?.score ?? Infinity
+  const pressed = rest.map((candidate) => {
+    // Strictly falling, as above.
+    bound = Math.min(candidate.score, Math.max(0, bound - 1 / GRID))
+    return { ...candidate, score: bound }
+  })
+  return [...first, ...pressed]
 }
 
 export function byScore (a: FusedCandidate, b: FusedCandidate): number {

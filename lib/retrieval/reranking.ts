@@ -1,6 +1,6 @@
 import type { Reranker } from '../models/reranker.js'
 import type { FusedCandidate } from './fusion.js'
-import { byScore } from './ranking.js'
+import { behind, byScore } from './ranking.js'
 import { within } from './within.js'
 
 export interface RerankOptions {
@@ -22,15 +22,14 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
   const given = await within(options.timeoutMs, signal, async (signal) => await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal }))
   if (!Array.isArray(given) || given.length !== first.length || !given.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
   const least = Math.min(...given)
-  const range = Math.max(...given) - least
+  // In halves, because a range can be too big for a number.
+  const range = Math.max(...given) / 2 - least / 2
   const order = given.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
   const judged = first.map((candidate, index): FusedCandidate => ({
     ...candidate,
-    score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! - least) / range),
+    score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
     rerank: { rank: ranks.get(index)!, score: given[index]! },
   })).sort(byScore)
-  // Scores fall over the whole list: the last of those that were judged bounds those that were not.
-  const bound = judged.at(-1)!.score
-  return [...judged, ...candidates.slice(options.candidates).map((candidate) => ({ ...candidate, score: Math.min(candidate.score, bound) }))]
+  return behind(judged, candidates.slice(options.candidates))
 }

@@ -27,6 +27,23 @@ const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['sprin
 const LOOKED_AT = 1000
 const MOST = 4
 
+/** The parser, with expressions that end: it reads runs of up to eleven durations (`1 year, 2 months ago`) and tries every way of dividing their blanks. */
+const parser = new chrono.Chrono({ ...chrono.casual, parsers: chrono.casual.parsers.map(withShortRuns) })
+
+/** A parser that reads at most three durations in a row: what a run of eleven costs, multiplied by each of them, can be hours. */
+function withShortRuns (eager: chrono.Parser): chrono.Parser {
+  const patterns = new Map<string, RegExp>()
+  return {
+    pattern: (context) => {
+      const { source, flags } = eager.pattern(context)
+      const known = patterns.get(source) ?? new RegExp(source.replaceAll('{0,10}', '{0,2}'), flags)
+      patterns.set(source, known)
+      return known
+    },
+    extract: (context, match) => eager.extract(context, match),
+  }
+}
+
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The name of a
  * month by itself is not taken for one unless a year, a day or a word such as `in` or `last` stands by it.
@@ -37,7 +54,7 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
   // "7 May,2023": without the space the parser sees no year.
   const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
-  for (const found of chrono.parse(looked, { instant: new Date(reference), timezone: 0 })) {
+  for (const found of parser.parse(looked, { instant: new Date(reference), timezone: 0 })) {
     const { start } = found
     const year = start.get('year')!
     const month = start.get('month')! - 1

@@ -8,7 +8,7 @@ const LONGEST = 500
 
 const NAME = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
 /** `Ann and Bob`, `Ann, Bob and Cy`: names that something is asked of together. */
-const NAMES = new RegExp(String.raw`\b(?:both\s+)?(${NAME}(?:,\s+${NAME})*),?\s+(?:and|or)\s+(${NAME})(?=[\s?.!,]|['’]s\b|$)`, 'u')
+const NAMES = new RegExp(String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME}(?:,\s+${NAME})*),?\s+(?:and|or)\s+(${NAME})(?=[\s?.!,]|['’]s\b|$)`, 'u')
 /** `When … after the move`: asked is the time of one event, by that of another. Splitting other questions there takes apart what belongs together. */
 const ANCHORED = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
 /** Words on either side at least: `the day after` is no question by itself. */
@@ -25,7 +25,8 @@ export function questionParts (text: string): string[] {
   if (names !== null) {
     const all = [...names[1]!.split(/,\s+/), names[2]!]
     if (all.length > MOST) return []
-    return all.map((name) => `${text.slice(0, names.index)}${name}${text.slice(names.index + names[0].length)}`.replace(/\bboth\b\s*/i, ''))
+    const parts = all.map((name) => `${text.slice(0, names.index)}${name}${text.slice(names.index + names[0].length)}`.replace(/\bboth\b\s*/i, ''))
+    return parts.every(isTelling) ? parts : []
   }
   const anchored = ANCHORED.exec(text)
   if (anchored === null) return []
@@ -33,7 +34,11 @@ export function questionParts (text: string): string[] {
   return isQuestion(main!) && isQuestion(anchor!) ? [main!, anchor!] : []
 }
 
-/** What says nothing but stop words would find whatever has these. */
 function isQuestion (text: string): boolean {
-  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS && words(text).some((word) => !STOP_WORDS.has(word))
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS && isTelling(text)
+}
+
+/** What says nothing but stop words (`What did I do?`) would find whatever has these. */
+function isTelling (text: string): boolean {
+  return words(text).some((word) => !STOP_WORDS.has(word))
 }

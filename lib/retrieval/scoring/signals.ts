@@ -29,6 +29,8 @@ export interface Signals {
 
 /** Characters of a text that are looked at. */
 const LOOKED_AT = 2000
+/** Characters of all texts that are kept, beside a bound on their number: a text can be 50,000 long. */
+const MOST_KEPT = 16_000_000
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
@@ -45,21 +47,22 @@ const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?
 
 /** Reads signals, and keeps those of memories that were found lately. */
 export class SignalReader {
-  readonly #kept: LRUCache<string, { text: string, speaker: unknown, at: number | null, signals: Signals }>
+  readonly #kept: LRUCache<string, { text: string, speaker: unknown, at: number, signals: Signals }>
 
   /** @param size memories whose signals are kept */
   constructor (size = 20_000) {
-    this.#kept = new LRUCache({ max: size })
+    this.#kept = new LRUCache({ max: size, maxSize: MOST_KEPT, sizeCalculation: ({ text }) => text.length + 1 })
   }
 
   /** @param bank what tells the memory's bank from all others */
   read (bank: string, memory: Memory): Signals {
     const key = `${bank} ${memory.memoryId}`
     const known = this.#kept.get(key)
+    const at = memory.occurredAt ?? memory.retainedAt
     // An import can put another text in the place of one.
-    if (known !== undefined && known.text === memory.text && known.speaker === memory.metadata['speaker'] && known.at === memory.occurredAt) return known.signals
+    if (known !== undefined && known.text === memory.text && known.speaker === memory.metadata['speaker'] && known.at === at) return known.signals
     const signals = readSignals(memory)
-    this.#kept.set(key, { text: memory.text, speaker: memory.metadata['speaker'], at: memory.occurredAt, signals })
+    this.#kept.set(key, { text: memory.text, speaker: memory.metadata['speaker'], at, signals })
     return signals
   }
 }

@@ -29,6 +29,12 @@ t.test('ranks in the strategies are those of the whole question', async (t) => {
   t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['a', 2], ['c', undefined], ['b', 1]])
 })
 
+t.test('a memory that is good enough for the least score is not pressed under it by others', async (t) => {
+  const [first, second] = [found(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })), found(candidate('d', { lexical: 0.5 }))]
+  for (const list of [first, second]) for (const each of list) each.score = each.scores.lexical!
+  t.strictSame(interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]), [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]])
+})
+
 t.test('each memory is there once, scores fall, and the rankings are left alone', async () => {
   const names = fc.uniqueArray(fc.constantFrom(...'abcdefgh')).map((list) => list.join(''))
   const best = fc.integer({ min: 10, max: 100 }).map((hundredths) => hundredths / 100)

@@ -60,6 +60,13 @@ t.test('memories without a document do not stand in each other\'s way', async (t
   t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
 })
 
+t.test('asked for several things, the places behind those that are spread fall too', async (t) => {
+  const many = Array.from({ length: 70 }, (_, index) => candidate(`m${String(99 - index)}`, { lexical: 0.9 - index / 1000, documentId: 'one' }))
+  const ranked = rank('Which teas were drunk?', many, { scorers: only(), weights: { lexical: 4, semantic: 0 }, diversity: 0.02 })
+  t.strictSame(ids(ranked), ids(many))
+  t.ok(ranked.every(({ score }, index) => index === 0 || score < ranked[index - 1]!.score))
+})
+
 /** Texts that scorers have opinions of. */
 const text = fc.constantFrom('plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?', 'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.')
 const question = fc.constantFrom('green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?', '', 'What does Ann like?')

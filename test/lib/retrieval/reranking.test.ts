@@ -65,6 +65,17 @@ t.test('those behind the first are not judged and stay behind, in their order', 
   t.ok(ranked.every(({ score }, index) => index === 0 || score <= ranked[index - 1]!.score))
 })
 
+t.test('those behind the first have scores under theirs, each under the one before', async (t) => {
+  const [, last, ...behind] = await rerank(giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 })
+  t.strictSame(behind.map(({ score }, index) => score < [last!, ...behind][index]!.score), [true, true, true])
+  t.equal(behind.at(-1)!.score, 0.01)
+})
+
+t.test('scores as far apart as numbers can be are in range', async (t) => {
+  const ranked = await rerank(giving([-Number.MAX_VALUE, Number.MAX_VALUE, 0]), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 })
+  t.strictSame(ranked.map(({ memory, score }) => [memory.memoryId, score]), [['b', 1], ['c', 0.5], ['a', 0]])
+})
+
 t.test('nothing is asked about nothing', async (t) => {
   const asked: unknown[] = []
   t.strictSame(await rerank(giving([], asked), 'tea', [], OPTIONS), [])

@@ -120,6 +120,7 @@ t.test('before and after open a span on their side', async (t) => {
 t.test('relative times are counted from the reference', async (t) => {
   t.strictSame(named('yesterday', Date.UTC(2024, 2, 1)), ['2024-02-29 2024-03-01'])
   t.strictSame(named('yesterday', Date.UTC(2024, 0, 1)), ['2023-12-31 2024-01-01'])
+  t.strictSame(named('1 year, 2 months and 3 days ago', Date.UTC(2024, 5, 20)), ['2023-04-01 2023-05-01'])
 })
 
 t.test('days from spans are 0 within one, and count to the nearest', async (t) => {
@@ -146,4 +147,8 @@ t.test('whatever a text says, its spans are few, have a length and lie within wh
 
 t.test('times for which there are no dates are none', async (t) => {
   for (const text of BEYOND) t.strictSame(timeSpans(text, NOW), [], text)
+})
+
+t.test('a run of durations is read in bounded time', async (t) => {
+  for (const unit of ['2 weeks ', '2 weeks     ', ' couple weeks', 'a  couple  of  weeks     and ']) t.type(timeSpans(`2023 ${unit.repeat(40)}`, NOW), Array)
 })

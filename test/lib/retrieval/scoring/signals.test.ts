@@ -71,6 +71,13 @@ t.test('a reader forgets the memories that it saw longest ago', async (t) => {
   t.strictSame(again, first)
 })
 
+t.test('a reader keeps so many characters', async (t) => {
+  const reader = new SignalReader()
+  const first = reader.read('bank', memory('first', { text: 'a'.repeat(50_000) }))
+  for (let index = 0; index < 320; index++) reader.read('bank', memory(`m${index}`, { text: 'b'.repeat(50_000) }))
+  t.not(reader.read('bank', memory('first', { text: 'a'.repeat(50_000) })), first)
+})
+
 t.test('any text at all is read, names within 0–1', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
     const { names } = read(text)
