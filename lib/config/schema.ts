@@ -123,8 +123,8 @@ export const FileSchema = section({
   signal_quality: Type.Optional(SignalQualitySchema),
   retrieval: Type.Optional(section({
     weights: Type.Optional(section({
-      lexical: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the lexical (BM25) score. Default 1.' })),
-      semantic: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
+      lexical: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the lexical (BM25) score. Default 1.' })),
+      semantic: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
     }, 'Weights of the strategies in the fused score.')),
     fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
     scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),

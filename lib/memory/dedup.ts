@@ -39,6 +39,8 @@ export interface Plan {
 
 const DEFAULT_THRESHOLD = 0.9
 const CANDIDATES = 20
+/** Near-duplicates among the items of a request that later ones are compared with. */
+const MAX_NEAR = 20
 /** Of a long text the longest, which are the rarest most often; a near-duplicate shares nearly all. */
 const MAX_TERMS = 64
 /** Of rounding, so that similarity() has the last word. */
@@ -78,7 +80,7 @@ export async function planDedup (items: readonly PreparedMemory[], { action = 'o
       .sort((a, b) => b.similarity - a.similarity)[0]
     if (near === undefined) return { kind: 'stored', place: earlier.add(item, profile, false) }
     if (action === 'skip') return { kind: 'left', place: near.place, near }
-    if (action === 'warn') return { kind: 'stored', place: earlier.add(item, profile, false), near }
+    if (action === 'warn') return { kind: 'stored', place: earlier.addNear(item, profile), near }
     if (isSlot(near.place)) {
       earlier.change(near.place, item, profile)
       return { kind: 'updated', place: near.place, near }
@@ -97,6 +99,7 @@ class EarlierItems {
   readonly #byTerm = new Map<string, Map<Slot, number>>()
   readonly #byFingerprint = new Map<string, Slot>()
   readonly #threshold: number
+  #near = 0
 
   constructor (threshold: number) {
     this.#threshold = threshold
@@ -106,6 +109,15 @@ class EarlierItems {
     const slot = { memory, replaces }
     this.slots.push(slot)
     this.#index(slot, profile)
+    return slot
+  }
+
+  /** A near-duplicate that is stored all the same. Only some are compared with what comes: a thousand that are alike would be a million pairs. */
+  addNear (memory: PreparedMemory, profile: TextProfile): Slot {
+    if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)
+    const slot = { memory, replaces: false }
+    this.slots.push(slot)
+    this.#byFingerprint.set(memory.fingerprint, slot)
     return slot
   }
 

@@ -67,7 +67,7 @@ export function embeddingSpace (file: FileConfig, { model, dimensions }: Embeddi
 function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {
   const { dimensions, fusionWeight } = embeddings
   if (!Number.isInteger(dimensions) || dimensions < 1) throw new ProviderError('embedding_provider: dimensions must be a positive integer')
-  if (!(fusionWeight >= 0)) throw new ProviderError('embedding_provider: fusionWeight must be a number from 0')
+  if (!(fusionWeight >= 0 && fusionWeight < Infinity)) throw new ProviderError('embedding_provider: fusionWeight must be a number from 0')
   const weights = { lexical: file.retrieval?.weights?.lexical ?? 1, semantic: file.retrieval?.weights?.semantic ?? fusionWeight }
   if (weights.lexical + weights.semantic === 0) throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
   return weights

@@ -189,7 +189,11 @@ export class VectorFiller {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
       const late = batch.map(({ key, memoryId, passages }) => ({ key, memoryId, vectors: vectors.splice(0, passages.length) }))
-        .filter(({ key }) => this.#underway.has(key))
+        .filter(({ key }) => {
+          const replaced = this.#replacing.has(key)
+          this.#passedOver ||= replaced
+          return !replaced && this.#underway.has(key)
+        })
       this.#attaching = guarded(async () => await store.attachVectors(batch[0]!.bank, late, clock()))
       await this.#attaching
       this.#succeed(batch.length)

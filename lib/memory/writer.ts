@@ -1,5 +1,5 @@
 import { invalidField, invalidRequest, type FieldError } from '../errors.js'
-import type { BankKey, RequestContext } from '../identity/context.js'
+import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { InsertOutcome, NewMemory, RemoveOutcome, Selector } from '../stores/vector-store.js'
 import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
@@ -14,6 +14,8 @@ const MAX_IDS = 1000
 /** retain and forget. */
 export class Writer {
   readonly #deps: Dependencies
+  /** The last write of each bank that compares what it is given with what stands. */
+  readonly #turns = new Map<string, Promise<void>>()
 
   constructor (deps: Dependencies) {
     this.#deps = deps
@@ -58,8 +60,9 @@ export class Writer {
     const bank = bankOf(context, bankId)
     const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index)))
     const admitted = admission.admit('retain', context, [bank], items.length)
-    try {
-      const plan = await planDedup(prepared, settings.of(bankId).signalQuality.dedup ?? {}, store, bank, clock())
+    const dedup = settings.of(bankId).signalQuality.dedup ?? {}
+    const write = async (): Promise<T> => {
+      const plan = await planDedup(prepared, dedup, store, bank, clock())
       return await this.#carryOut(plan, bank, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats } = facts(place)
         const stored = kind !== 'left' && !repeats
@@ -75,9 +78,25 @@ export class Writer {
           ...(redactions.length > 0 && { redactions }),
         }
       })))
+    }
+    try {
+      return (dedup.action ?? 'off') === 'off' ? await write() : await this.#inTurn(bank, write)
     } catch (error) {
       admitted.release()
       throw error
+    }
+  }
+
+  /** One after the other: two that are like a third, but not like each other, must not both take its place. */
+  async #inTurn<T> (bank: BankKey, work: () => Promise<T>): Promise<T> {
+    const key = bankKeyString(bank)
+    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(work)
+    const settled = mine.then(() => {}, () => {})
+    this.#turns.set(key, settled)
+    try {
+      return await mine
+    } finally {
+      if (this.#turns.get(key) === settled) this.#turns.delete(key)
     }
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
@@ -118,7 +119,12 @@ export class Retriever {
     mark('analyze')
     const vectors = await this.#embedQueries(questions.map(({ text }) => text), request, degraded)
     if (weights.semantic > 0) mark('embed')
-    const results = await guarded(async () => await Promise.all(questions.map(async (one, index) => await this.#search(request, one, now, vectors?.[index]))))
+    const results: SearchResult[][] = []
+    for (const [index, one] of questions.entries()) {
+      // A store in memory answers at once: between the parts of a question others have their turn.
+      if (index > 0) await setImmediate()
+      results.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
+    }
     mark('search')
     const explain = request.explain === true
     const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...this.#options, explain }))

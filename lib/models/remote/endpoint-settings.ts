@@ -39,7 +39,7 @@ export const RemoteEmbeddingSettings = Type.Object({
   query_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that the embedding of a query may take, waiting and retries included. Default 2000.'),
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, description: 'Further attempts after no answer, 408, 409, 429 and 5xx. Default 3.' })),
   cache_size: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, description: 'Vectors that are kept in memory, those of the texts that came last; 4 bytes a dimension each. 0: none. Default 10000.' })),
-  fusion_weight: Type.Optional(Type.Number({ minimum: 0, description: 'Weight of the semantic score beside a lexical weight of 1, unless the configuration says otherwise. Default 1.5.' })),
+  fusion_weight: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the semantic score beside a lexical weight of 1, unless the configuration says otherwise. Default 1.5.' })),
 }, { additionalProperties: false })
 
 export type RemoteEmbeddingSettings = Static<typeof RemoteEmbeddingSettings>
@@ -52,7 +52,7 @@ export const RerankEndpointSettings = Type.Object({
   ...shared,
   max_concurrency: concurrency('Requests under way at a time. Default 4.'),
   style: Type.Optional(Type.Enum(['cohere', 'tei'], { description: 'Protocol of POST {base_url}/rerank: cohere (Cohere, Jina, Voyage, vLLM) or tei (Text Embeddings Inference). Default cohere.' })),
-  timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a reranking may take, waiting and retries included. Default 2000.'),
+  timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a reranking may take, waiting and retries included; to be less than retrieval.rerank.timeout_ms, or the circuit never opens. Default 1200.'),
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, description: 'Further attempts after no answer, 408, 409, 429 and 5xx. Default 0: a request waits for it.' })),
 }, { additionalProperties: false })
 

@@ -56,7 +56,7 @@ export class RemoteReranker implements Reranker {
  */
 export function makeRemoteReranker (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Reranker {
   const settings = check(config)
-  const { model, style = 'cohere', timeout_ms: timeoutMs = 2000 } = settings
+  const { model, style = 'cohere', timeout_ms: timeoutMs = 1200 } = settings
   if (style === 'cohere' && model === undefined) throw new ProviderError(`${KEY}.model: is required`)
   const endpoint = openEndpoint(KEY, WHAT, settings, { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }, surroundings, tools)
   const url = new URL(`${endpoint.baseUrl}/rerank`)
