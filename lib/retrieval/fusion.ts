@@ -24,6 +24,16 @@ export interface FusedCandidate extends Candidate {
  * @param results the first is that of the question itself: ranks are those of its lists
  */
 export function unite (results: readonly SearchResult[]): FusedCandidate[] {
+  const [only] = results
+  // One list repeats nothing.
+  if (results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
+    const strategy = only!.lexical === undefined ? 'semantic' : 'lexical'
+    return (only![strategy] ?? []).map((candidate, place) => {
+      const fused = toFused(candidate)
+      fused.strategies[strategy] = { rank: place + 1, score: candidate.score }
+      return fused
+    })
+  }
   const united = new Map<string, FusedCandidate>()
   for (const [index, result] of results.entries()) {
     for (const strategy of STRATEGIES) {

@@ -1,4 +1,5 @@
 import { analyzeText } from '../../text/analysis.js'
+import { fnv1a } from '../../text/hashes.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 
 const DIMENSIONS = 256
@@ -21,18 +22,11 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
 function hashedBag (text: string): Float32Array {
   const vector = new Float32Array(DIMENSIONS)
   for (const [term, count] of analyzeText(text).terms) {
-    const hash = fnv1a(term)
+    const hash = fnv1a(term) >>> 0
     const index = hash % DIMENSIONS
     // The sign bit keeps colliding terms from always adding up.
     vector[index] = vector[index]! + (hash & 0x8000_0000 ? -count : count)
   }
   const length = Math.hypot(...vector)
   return length === 0 ? vector : vector.map((value) => value / length)
-}
-
-/** FNV-1a, 32 bits, over UTF-16 code units. */
-function fnv1a (text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  return hash >>> 0
 }

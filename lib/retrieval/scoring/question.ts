@@ -1,4 +1,5 @@
 import { analyzeQuery } from '../../text/analysis.js'
+import { fnv1a } from '../../text/hashes.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
@@ -11,6 +12,8 @@ export interface Question {
   terms: readonly string[]
   /** Stems of its words in order, without stop words. */
   stems: readonly string[]
+  /** Their hashes, in order. */
+  hashes: readonly number[]
   asksTime: boolean
   asksNumber: boolean
   asksPlace: boolean
@@ -35,10 +38,12 @@ const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:
 
 /** @param now the instant that relative times are counted from */
 export function readQuestion (text: string, now: number): Question {
+  const stems = words(text).filter((word) => !STOP_WORDS.has(word)).map(stem)
   return {
     text,
     terms: analyzeQuery(text),
-    stems: words(text).filter((word) => !STOP_WORDS.has(word)).map(stem),
+    stems,
+    hashes: stems.map(fnv1a),
     asksTime: TIME.test(text),
     asksNumber: NUMBER.test(text),
     asksPlace: PLACE.test(text),

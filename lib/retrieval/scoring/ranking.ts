@@ -17,7 +17,7 @@ export type Judgement = Record<ScorerName, number>
  */
 export function prospects (candidates: readonly Candidate[], question: Question, reader: SignalReader): Prospect[] {
   const best = bestScores(candidates)
-  const read = candidates.map((candidate) => reader.read(bankKeyString(candidate.bank), candidate.memory))
+  const read = candidates.map((candidate) => reader.read(candidate.memory))
   const asked = askedSpeaker(read, question)
   const documents = documentShares(candidates)
   return candidates.map(({ memory, scores }, index) => {
@@ -69,21 +69,27 @@ function askedSpeaker (read: readonly Signals[], { stems }: Question): string | 
 
 /** For each candidate, what its document has. A memory without one stands for itself. */
 function documentShares (candidates: readonly Candidate[]): Array<Prospect['document']> {
-  const documents = new Map<string, { scores: number[], cosines: number[], own: number, together: number, meaning: number }>()
+  interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
+  const documents = new Map<string, Document>()
+  const all: Document[] = []
   const of = candidates.map((candidate) => {
-    const { scores } = candidate
-    const key = documentKey(candidate)
-    const known = documents.get(key) ?? { scores: [], cosines: [], own: 0, together: 0, meaning: 0 }
-    documents.set(key, known)
-    known.scores.push(scores.lexical ?? 0)
-    known.cosines.push(scores.semantic ?? 0)
-    known.own = Math.max(known.own, scores.own ?? 0)
-    return known
+    const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
+    const key = candidate.memory.documentId === null ? undefined : documentKey(candidate)
+    let document = key === undefined ? undefined : documents.get(key)
+    if (document === undefined) {
+      document = { scores: [], cosines: [], own: 0, together: 0, meaning: 0 }
+      all.push(document)
+      if (key !== undefined) documents.set(key, document)
+    }
+    document.scores.push(lexical)
+    document.cosines.push(semantic)
+    if (own > document.own) document.own = own
+    return document
   })
   let most = Number.MIN_VALUE
   let mostOwn = Number.MIN_VALUE
   let mostMeaning = Number.MIN_VALUE
-  for (const document of documents.values()) {
+  for (const document of all) {
     document.together = discounted(document.scores)
     document.meaning = discounted(document.cosines)
     if (document.together > most) most = document.together
@@ -95,6 +101,7 @@ function documentShares (candidates: readonly Candidate[]): Array<Prospect['docu
 
 /** The best few together, each the less the further down. */
 function discounted (scores: number[]): number {
+  if (scores.length === 1) return scores[0]!
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
 }
 

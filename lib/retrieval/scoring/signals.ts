@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Memory } from '../../stores/vector-store.js'
 import { endsInQuestion } from '../../text/analysis.js'
+import { fnv1a } from '../../text/hashes.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
@@ -14,6 +14,8 @@ export interface Signals {
   speaker: readonly string[]
   /** Stems of what is said, in order, without stop words and the speaker's name. */
   stems: readonly string[]
+  /** Their hashes, side by side: a hundred candidates are compared with every query, and strings lie scattered in memory. */
+  hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   firstPerson: boolean
   secondPerson: boolean
@@ -45,25 +47,50 @@ const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
 
-/** Reads signals, and keeps those of memories that were found lately. */
-export class SignalReader {
-  readonly #kept: LRUCache<string, { text: string, speaker: unknown, at: number, signals: Signals }>
+interface Kept {
+  text: string
+  speaker: unknown
+  at: number
+  signals: Signals
+}
 
-  /** @param size memories whose signals are kept */
+/**
+ * Reads signals, and keeps those of memories that were found lately: in two generations, of which the older one is dropped when the younger is full.
+ * That costs a look-up and no order to keep; a recall reads a hundred.
+ */
+export class SignalReader {
+  readonly #size: number
+  #young = new Map<string, Kept>()
+  #old = new Map<string, Kept>()
+  #characters = 0
+
+  /** @param size memories whose signals are kept at most */
   constructor (size = 20_000) {
-    this.#kept = new LRUCache({ max: size, maxSize: MOST_KEPT, sizeCalculation: ({ text }) => text.length + 1 })
+    this.#size = size
   }
 
-  /** @param bank what tells the memory's bank from all others */
-  read (bank: string, memory: Memory): Signals {
-    const key = `${bank} ${memory.memoryId}`
-    const known = this.#kept.get(key)
+  /** Signals are those of the text alone, so one id in two banks does no harm. */
+  read (memory: Memory): Signals {
+    const { memoryId, text, metadata } = memory
     const at = memory.occurredAt ?? memory.retainedAt
+    const young = this.#young.get(memoryId)
+    const known = young ?? this.#old.get(memoryId)
     // An import can put another text in the place of one.
-    if (known !== undefined && known.text === memory.text && known.speaker === memory.metadata['speaker'] && known.at === at) return known.signals
-    const signals = readSignals(memory)
-    this.#kept.set(key, { text: memory.text, speaker: memory.metadata['speaker'], at, signals })
-    return signals
+    const fits = known !== undefined && known.text === text && known.speaker === metadata['speaker'] && known.at === at
+    if (fits && young !== undefined) return known.signals
+    const kept = fits ? known : { text, speaker: metadata['speaker'], at, signals: readSignals(memory) }
+    this.#keep(memoryId, kept)
+    return kept.signals
+  }
+
+  #keep (memoryId: string, kept: Kept): void {
+    if (this.#young.size >= this.#size / 2 || this.#characters > MOST_KEPT / 2) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#characters = 0
+    }
+    this.#young.set(memoryId, kept)
+    this.#characters += kept.text.length
   }
 }
 
@@ -72,6 +99,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
+  const stems = words(said).filter((word) => !STOP_WORDS.has(word)).map(stem)
   let told: readonly TimeSpan[] | undefined
   return {
     get told () {
@@ -79,7 +107,8 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
       return told
     },
     speaker: speaker === undefined ? [] : words(speaker).map(stem),
-    stems: words(said).filter((word) => !STOP_WORDS.has(word)).map(stem),
+    stems,
+    hashes: Int32Array.from(stems, fnv1a),
     firstPerson: FIRST_PERSON.test(said),
     secondPerson: SECOND_PERSON.test(said),
     tellsTime: TIME.test(said),

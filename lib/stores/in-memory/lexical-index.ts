@@ -5,6 +5,8 @@ import { TopK } from './top-k.js'
 const FIRST_DOCUMENTS = 8
 const DEAD_AT_LEAST = 64
 const DEAD_SHARE = 0.2
+/** Scores that are sorted to find the k-th of them. */
+const SORTED_AT_MOST = 2048
 /** V8 makes a piece of this many characters a view that keeps the string it was cut from alive. */
 const SLICED_FROM = 13
 
@@ -157,8 +159,8 @@ export class LexicalIndex<T> {
       (a === b ? 0 : comesFirst(this.#documents[a]!.payload, this.#documents[b]!.payload) ? -1 : 1)
     const first = new TopK(k, compare)
     let total = 0
-    // What scores below the k-th so far is passed over without a call.
-    let bar = 0
+    // What scores below the k-th so far is passed over without a call. Of a few, the k-th is found by sorting numbers, which is quicker than a heap.
+    let bar = k > 0 && touched > k && touched <= SORTED_AT_MOST ? this.#nth(touched, k) : 0
     for (let i = 0; i < touched; i++) {
       const ordinal = this.#touched[i]!
       if (this.#documents[ordinal] === undefined) continue
@@ -166,7 +168,7 @@ export class LexicalIndex<T> {
       if (scores[ordinal]! < bar) continue
       first.offer(ordinal)
       const last = first.bar
-      if (last !== undefined) bar = scores[last]!
+      if (last !== undefined) bar = Math.max(bar, scores[last]!)
     }
     const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: this.#owns[ordinal]! }))
     for (let i = 0; i < touched; i++) this.#forget(this.#touched[i]!)
@@ -208,6 +210,17 @@ export class LexicalIndex<T> {
       own += gain * owns[at]! / (owns[at]! + norm)
     }
     return { score, own }
+  }
+
+  /** The k-th highest of the first scores, those of removed documents left aside; 0 when there are not so many. */
+  #nth (touched: number, k: number): number {
+    const sorted = new Float64Array(touched)
+    let live = 0
+    for (let i = 0; i < touched; i++) {
+      const ordinal = this.#touched[i]!
+      if (this.#documents[ordinal] !== undefined) sorted[live++] = this.#scores[ordinal]!
+    }
+    return live < k ? 0 : sorted.subarray(0, live).sort()[live - k]!
   }
 
   /** Leaves the scores in `#scores` and the ordinals that have one in `#touched`; @returns how many */

@@ -54,28 +54,28 @@ t.test('only the head of a long text is looked at', async (t) => {
 
 t.test('a reader keeps what it read, until the memory says something else', async (t) => {
   const reader = new SignalReader()
-  const first = reader.read('bank', memory('a', { text: 'We met Otto.' }))
-  t.equal(reader.read('bank', memory('a', { text: 'We met Otto.', tags: ['new'] })), first)
-  t.notSame(reader.read('bank', memory('a', { text: 'We met.' })), first)
-  t.strictSame(reader.read('bank', memory('a', { text: 'We met.', metadata: { speaker: 'Nora' } })).speaker, ['nora'])
-  t.notSame(reader.read('other bank', memory('a', { text: 'Thanks!' })), first, 'one id in two banks is two memories')
+  const first = reader.read(memory('a', { text: 'We met Otto.' }))
+  t.equal(reader.read(memory('a', { text: 'We met Otto.', tags: ['new'] })), first)
+  t.notSame(reader.read(memory('a', { text: 'We met.' })), first)
+  t.strictSame(reader.read(memory('a', { text: 'We met.', metadata: { speaker: 'Nora' } })).speaker, ['nora'])
+  t.notSame(reader.read(memory('a', { text: 'Thanks!' })), first, 'another memory of that id, in another bank')
 })
 
 t.test('a reader forgets the memories that it saw longest ago', async (t) => {
   const reader = new SignalReader(2)
-  const first = reader.read('bank', memory('a'))
-  reader.read('bank', memory('b'))
-  reader.read('bank', memory('c'))
-  const again = reader.read('bank', memory('a'))
+  const first = reader.read(memory('a'))
+  reader.read(memory('b'))
+  reader.read(memory('c'))
+  const again = reader.read(memory('a'))
   t.not(again, first)
   t.strictSame(again, first)
 })
 
 t.test('a reader keeps so many characters', async (t) => {
   const reader = new SignalReader()
-  const first = reader.read('bank', memory('first', { text: 'a'.repeat(50_000) }))
-  for (let index = 0; index < 320; index++) reader.read('bank', memory(`m${index}`, { text: 'b'.repeat(50_000) }))
-  t.not(reader.read('bank', memory('first', { text: 'a'.repeat(50_000) })), first)
+  const first = reader.read(memory('first', { text: 'a'.repeat(50_000) }))
+  for (let index = 0; index < 400; index++) reader.read(memory(`m${index}`, { text: 'b'.repeat(50_000) }))
+  t.not(reader.read(memory('first', { text: 'a'.repeat(50_000) })), first)
 })
 
 t.test('any text at all is read, names within 0–1', async () => {
