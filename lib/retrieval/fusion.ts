@@ -10,6 +10,8 @@ export type FusionMethod = 'linear' | 'rrf'
 
 /** The constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009). */
 const RRF_K = 60
+/** What a candidate of no special worth has of the best cosine: cosines lie close together. */
+export const USUAL_COSINE = 0.8
 
 export interface FusedCandidate extends Candidate {
   /** Where each strategy has it; ranks from 1, absent for a memory that a strategy scored and did not have among its best. */
@@ -76,7 +78,10 @@ export function fuse (candidates: readonly FusedCandidate[], weights: Weights, m
     } else {
       let best = Number.MIN_VALUE
       for (const { scores } of candidates) best = Math.max(best, scores[strategy] ?? 0)
-      candidates.forEach(({ scores }, index) => { sums[index]! += weight * (scores[strategy] ?? 0) / best })
+      if (best === Number.MIN_VALUE) continue
+      // What has no vector yet is neither near nor far.
+      const unknown = strategy === 'semantic' ? USUAL_COSINE * best : 0
+      candidates.forEach(({ scores }, index) => { sums[index]! += weight * (scores[strategy] ?? unknown) / best })
     }
   }
   return sums

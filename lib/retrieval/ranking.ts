@@ -1,4 +1,4 @@
-import { fuse, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
+import { fuse, USUAL_COSINE, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
 import type { Question } from './scoring/question.js'
 import { documentKey, judge, judgement, prospects } from './scoring/ranking.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
@@ -10,8 +10,6 @@ import type { SignalReader } from './scoring/signals.js'
  */
 const SLOPE = 2.2
 const OFFSET = 5.5
-/** What a candidate of no special worth has of the semantic weight: cosines as shares of the best one lie close together. */
-const USUAL_COSINE = 0.8
 /** Scores are rounded to it, so that memories of equal worth tie whatever the order in which a store summed. */
 const GRID = 1e9
 
