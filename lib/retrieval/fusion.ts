@@ -40,7 +40,7 @@ export function unite (results: readonly SearchResult[]): FusedCandidate[] {
   for (const [index, result] of results.entries()) {
     for (const strategy of STRATEGIES) {
       result[strategy]?.forEach((candidate, place) => {
-        const key = `${bankKeyString(candidate.bank)} ${candidate.memory.memoryId}`
+        const key = candidateKey(candidate)
         let known = united.get(key)
         if (known === undefined) united.set(key, known = toFused(candidate))
         if (index === 0) known.strategies[strategy] = { rank: place + 1, score: candidate.score }
@@ -48,6 +48,11 @@ export function unite (results: readonly SearchResult[]): FusedCandidate[] {
     }
   }
   return [...united.values()]
+}
+
+/** What tells a candidate from all others: one id can be in several banks. */
+export function candidateKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
+  return `${bankKeyString(bank)} ${memory.memoryId}`
 }
 
 /** Written out, not spread: this runs for every candidate of every recall. */

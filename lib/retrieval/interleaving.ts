@@ -1,8 +1,5 @@
-import { bankKeyString } from '../identity/context.js'
-import type { FusedCandidate } from './fusion.js'
-
-/** The least step between two scores. */
-const STEP = 1e-9
+import { candidateKey, type FusedCandidate } from './fusion.js'
+import { STEP } from './ranking.js'
 
 /**
  * One ranking of those of a question's parts, which take turns, so that every part has its share of the first hits. What only the question as a
@@ -13,13 +10,13 @@ const STEP = 1e-9
  */
 export function interleave ([whole, ...parts]: FusedCandidate[][], minScore = 0): FusedCandidate[] {
   if (parts.length === 0) return whole!
-  const known = new Map(whole!.map((candidate) => [keyOf(candidate), candidate]))
+  const known = new Map(whole!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: FusedCandidate[] = []
   let bound = 1
   const take = (candidate: FusedCandidate | undefined, least: number) => {
     if (candidate === undefined || candidate.score < least) return
-    const key = keyOf(candidate)
+    const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
     merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(bound, candidate.score) })
@@ -32,8 +29,4 @@ export function interleave ([whole, ...parts]: FusedCandidate[][], minScore = 0)
     for (const candidate of whole!) take(candidate, least)
   }
   return merged
-}
-
-function keyOf ({ bank, memory }: FusedCandidate): string {
-  return `${bankKeyString(bank)} ${memory.memoryId}`
 }

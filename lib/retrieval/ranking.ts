@@ -12,6 +12,8 @@ const SLOPE = 2.2
 const OFFSET = 5.5
 /** Scores are rounded to it, so that memories of equal worth tie whatever the order in which a store summed. */
 const GRID = 1e9
+/** The least step between two scores. */
+export const STEP = 1 / GRID
 
 export interface RankingOptions {
   weights: Weights
@@ -60,7 +62,7 @@ function spread (candidates: readonly FusedCandidate[], sums: ReadonlyMap<FusedC
     for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
     const [taken] = left.splice(best, 1)
     // Strictly falling: ties would have to stand in the order of their ids.
-    taken!.candidate.score = Math.min(toScore(taken!.sum), spread.length === 0 ? 1 : Math.max(0, spread.at(-1)!.score - 1 / GRID))
+    taken!.candidate.score = Math.min(toScore(taken!.sum), spread.length === 0 ? 1 : Math.max(0, spread.at(-1)!.score - STEP))
     spread.push(taken!.candidate)
     for (const other of left) if (other.document === taken!.document) other.sum -= diversity
   }
@@ -72,7 +74,7 @@ export function behind (first: readonly FusedCandidate[], rest: readonly FusedCa
   let bound = first.at(-1)?.score ?? Infinity
   const pressed = rest.map((candidate) => {
     // Strictly falling, as above.
-    bound = Math.min(candidate.score, Math.max(0, bound - 1 / GRID))
+    bound = Math.min(candidate.score, Math.max(0, bound - STEP))
     return { ...candidate, score: bound }
   })
   return [...first, ...pressed]

@@ -1,7 +1,6 @@
 import type { Filters } from '../stores/vector-store.js'
-import type { TimeSpan } from './scoring/dates.js'
+import { DAY, type TimeSpan } from './scoring/dates.js'
 
-const DAY = 86_400_000
 /** What happened is told some days later. */
 const TOLD_LATER = 10 * DAY
 /** Spans that are searched by themselves: a month without a year is too many to be. */

@@ -37,12 +37,16 @@ export function analyzeText (text: string): AnalyzedText {
  * @returns an empty array for a text without words
  */
 export function analyzeQuery (text: string): string[] {
-  const found = words(text)
-  const telling = found.filter((word) => !STOP_WORDS.has(word))
-  return [...new Set(telling.length > 0 ? telling.map(stem) : found)]
+  const telling = tellingStems(text)
+  return [...new Set(telling.length > 0 ? telling : words(text))]
 }
 
 /** Whether a text ends in a question, a remark in brackets or an emoji behind it left aside. */
 export function endsInQuestion (text: string): boolean {
   return /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL))
+}
+
+/** The stems of a text's words in order, with repeats, without stop words. */
+export function tellingStems (text: string): string[] {
+  return words(text).filter((word) => !STOP_WORDS.has(word)).map(stem)
 }

@@ -6,7 +6,8 @@ export interface TimeSpan {
   to: number
 }
 
-const DAY = 86_400_000
+/** In milliseconds. */
+export const DAY = 86_400_000
 /** A time farther from 1970 is none; about ten thousand years. */
 const FARTHEST = 3_652_500 * DAY
 /** Years around the present that a month without a year may be of. */

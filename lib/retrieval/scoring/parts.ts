@@ -1,5 +1,4 @@
-import { STOP_WORDS } from '../../text/stop-words.js'
-import { words } from '../../text/words.js'
+import { tellingStems } from '../../text/analysis.js'
 
 /** Parts that a question is split into at most; a longer list is one question. */
 const MOST = 3
@@ -40,5 +39,5 @@ function isQuestion (text: string): boolean {
 
 /** What says nothing but stop words (`What did I do?`) would find whatever has these. */
 function isTelling (text: string): boolean {
-  return words(text).some((word) => !STOP_WORDS.has(word))
+  return tellingStems(text).length > 0
 }

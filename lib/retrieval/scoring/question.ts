@@ -1,8 +1,5 @@
-import { analyzeQuery } from '../../text/analysis.js'
+import { analyzeQuery, tellingStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
-import { STOP_WORDS } from '../../text/stop-words.js'
-import { stem } from '../../text/stems.js'
-import { words } from '../../text/words.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 
 /** What a query asks for, as far as its form shows it. */
@@ -38,7 +35,7 @@ const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:
 
 /** @param now the instant that relative times are counted from */
 export function readQuestion (text: string, now: number): Question {
-  const stems = words(text).filter((word) => !STOP_WORDS.has(word)).map(stem)
+  const stems = tellingStems(text)
   return {
     text,
     terms: analyzeQuery(text),

@@ -1,7 +1,6 @@
 import type { Memory } from '../../stores/vector-store.js'
-import { endsInQuestion } from '../../text/analysis.js'
+import { endsInQuestion, tellingStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
-import { STOP_WORDS } from '../../text/stop-words.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
 import { toldTimes, type TimeSpan } from './dates.js'
@@ -99,7 +98,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
-  const stems = words(said).filter((word) => !STOP_WORDS.has(word)).map(stem)
+  const stems = tellingStems(said)
   let told: readonly TimeSpan[] | undefined
   return {
     get told () {

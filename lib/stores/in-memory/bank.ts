@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import { takesPart } from '../context.js'
 import { ContextIndexing } from './context-indexing.js'
-import { LexicalIndex, type LexicalDocument } from './lexical-index.js'
+import { isWeight, LexicalIndex, type LexicalDocument } from './lexical-index.js'
 import type { VectorArena } from './vector-arena.js'
 import { VectorIndex, type VectorEntry } from './vector-index.js'
 import type { Memory, NewMemory } from '../vector-store.js'
@@ -204,10 +204,4 @@ function byAge (a: Entry, b: Entry): number {
 /** Code-unit order, which no locale changes. */
 export function compareText (a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
-export function isWeight (count: number): boolean {
-  const weight = Math.fround(count)
-  return weight > 0 && weight < Infinity
 }

@@ -84,7 +84,7 @@ export class LexicalIndex<T> {
     for (const [term, count] of terms) {
       // As it will be stored: a count too small for 32 bits would score 0, which `search` takes for "not touched".
       const weight = Math.fround(typeof count === 'number' ? count : count.context)
-      if (!(weight > 0 && weight < Infinity)) continue
+      if (!isWeight(weight)) continue
       const own = typeof count === 'number' ? weight : Math.fround(count.own)
       const postings = this.#vocabulary.get(term) ?? this.#learn(term)
       this.#pool.push(postings, ordinal, weight, own)
@@ -315,4 +315,10 @@ export class LexicalIndex<T> {
   #refuseInSearch (): void {
     if (this.#searching) throw new Error('A visit of LexicalIndex.search must not call back into the index')
   }
+}
+
+/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
+export function isWeight (count: number): boolean {
+  const weight = Math.fround(count)
+  return weight > 0 && weight < Infinity
 }
