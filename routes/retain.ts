@@ -12,7 +12,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retain',
       tags: ['memory'],
       summary: 'Store one memory',
-      description: 'One retain is one memory with one id. An exact repeat stores nothing and answers the id of the memory that stands.',
+      description: 'One retain is one memory with one id. An exact repeat stores nothing and answers the id of the memory that stands; but when its writer is trusted more, it takes the place of that memory. `trust` is in the answer when the memory is less than trusted.',
       headers: IdempotencyHeaders,
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),

@@ -85,6 +85,7 @@ async function memoriesOf ({ sessions }: Conversation, now: number, embeddings?:
         documentId: isolated ? null : id,
         source: null,
         tokens: 0,
+        trust: 'trusted',
         fingerprint: turn.dia_id,
         passages: passages!.map((passage, at) => ({ ...passage, ...(vectors !== undefined && { vector: vectors[at]! }) })),
       })

@@ -63,6 +63,7 @@ export class MemorySource {
       documentId: null,
       source: null,
       tokens: Math.ceil(text.length / 4),
+      trust: 'trusted',
       fingerprint: createHash('sha256').update(`${this.#seed} ${this.#count}`).digest('hex'),
       passages: [{ start: 0, end: text.length, ...analyzeText(text), vector: this.#vectors.next() }],
     }

@@ -1,3 +1,5 @@
+import type { Trust } from '../trust.js'
+
 /** Structured identity of a caller, only in jwt_oidc mode. */
 export interface Actor {
   /** Trimmed and lower-cased kind, for example `user` or `agent`. */
@@ -17,6 +19,8 @@ export interface RequestContext {
   tenantId: string | null
   /** The principal that the caller acts for; it can only narrow what the caller may do. */
   onBehalfOf?: string
+  /** What is written is trusted at most so far, whoever writes it. Absent: it depends on the principals alone. */
+  trustCeiling?: Trust
 }
 
 /** Where a memory lives: a bank name means another bank in another tenant. */

@@ -2,6 +2,7 @@ import type { SignalQuality } from '../config/schema.js'
 import type { BankKey } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
+import { isAtLeast, type Trust } from '../trust.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 
@@ -18,6 +19,7 @@ export interface Slot {
 export interface Standing {
   memoryId: string
   passageCount: number
+  trust: Trust
 }
 
 export type Place = Slot | Standing
@@ -53,6 +55,10 @@ export function isSlot (place: Place): place is Slot {
   return 'replaces' in place
 }
 
+function trustOf (place: Place): Trust {
+  return isSlot(place) ? place.memory.memory.trust : place.trust
+}
+
 /** Every item as it comes: what a bank without `dedup` does. */
 export function planWithoutDedup (items: readonly PreparedMemory[]): Plan {
   const slots = items.map((memory): Slot => ({ memory, replaces: false }))
@@ -60,7 +66,9 @@ export function planWithoutDedup (items: readonly PreparedMemory[]): Plan {
 }
 
 /**
- * Compares each item with its nearest memories in the bank and with the items before it, and decides what becomes of it.
+ * Compares each item with its nearest memories in the bank and with the items before it, and decides what becomes of it. What is trusted
+ * less neither keeps out nor replaces what is trusted more: the two then stand side by side, and of exact repeats the store keeps the
+ * more trusted one.
  * @throws ServiceError dependency_unavailable
  */
 export async function planDedup (items: readonly PreparedMemory[], { action = 'off', threshold = DEFAULT_THRESHOLD }: Settings, store: Pick<VectorStore, 'search'>, bank: BankKey, now: number): Promise<Plan> {
@@ -73,14 +81,22 @@ export async function planDedup (items: readonly PreparedMemory[], { action = 'o
   const steps = items.map((item, index): Step => {
     const profile = profiles[index]!
     const standing = candidates[index]!.filter(({ memory }) => !replaced.has(memory.memoryId))
+    const { trust } = item.memory
     const repeated = earlier.repeatedBy(item) ?? standingRepeatedBy(item, standing)
-    if (repeated !== undefined) return { kind: 'left', place: repeated }
-    const near = [...nearStanding(item, profile, standing, standingProfiles), ...earlier.like(item, profile)]
-      .filter((found) => found.similarity >= threshold && found.similarity > 0)
-      .sort((a, b) => b.similarity - a.similarity)[0]
-    if (near === undefined) return { kind: 'stored', place: earlier.add(item, profile, false) }
+    if (repeated !== undefined) {
+      if (isSlot(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'left', place: repeated }
+      replaced.add(repeated.memoryId)
+      return { kind: 'stored', place: earlier.add(item, profile, false) }
+    }
+    const found = [...nearStanding(item, profile, standing, standingProfiles), ...earlier.like(item, profile)]
+      .filter(({ similarity }) => similarity >= threshold && similarity > 0)
+      .sort((a, b) => b.similarity - a.similarity)
+    const [nearest] = found
+    if (nearest === undefined) return { kind: 'stored', place: earlier.add(item, profile, false) }
+    if (action === 'warn') return { kind: 'stored', place: earlier.addNear(item, profile), near: nearest }
+    const near = found.find(({ place }) => action === 'skip' ? isAtLeast(trustOf(place), trust) : isAtLeast(trust, trustOf(place)))
+    if (near === undefined) return { kind: 'stored', place: earlier.add(item, profile, false), near: nearest }
     if (action === 'skip') return { kind: 'left', place: near.place, near }
-    if (action === 'warn') return { kind: 'stored', place: earlier.addNear(item, profile), near }
     if (isSlot(near.place)) {
       earlier.change(near.place, item, profile)
       return { kind: 'updated', place: near.place, near }
@@ -185,7 +201,7 @@ function nearStanding (item: PreparedMemory, profile: TextProfile, candidates: r
 }
 
 function standingOf ({ memory, passageCount }: Candidate): Standing {
-  return { memoryId: memory.memoryId, passageCount }
+  return { memoryId: memory.memoryId, passageCount, trust: memory.trust }
 }
 
 function underId (prepared: PreparedMemory, memoryId: string): PreparedMemory {

@@ -3,9 +3,12 @@ import { invalidRequest, type FieldError } from '../errors.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { BankPolicy } from '../policy/settings.js'
 import type { Memory } from '../stores/vector-store.js'
+import { suspicion } from '../text/suspicion.js'
 import { countTokens } from '../text/tokens.js'
+import type { Trust } from '../trust.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
+import { normalForm } from '../text/normal-form.js'
 
 /** A memory that has passed every check, on its way to the index. */
 export interface PreparedMemory {
@@ -14,13 +17,21 @@ export interface PreparedMemory {
   redactions: string[]
 }
 
+/** What is decided about a memory, not sent with it. */
+interface Identity {
+  memoryId: string
+  retainedAt: number
+  /** Of its writer. */
+  trust: Trust
+}
+
 /**
  * Checks one item against the bank's policy and makes the memory of it.
  * @param at what stands before a field's name in an error, for instance `items[3].`
  * @param textField what the caller calls the text
  * @throws ServiceError invalid_request that names every wrong field
  */
-export function prepare (item: RetainItem, identity: { memoryId: string, retainedAt: number }, policy: BankPolicy, at: string, textField = 'content'): PreparedMemory {
+export function prepare (item: RetainItem, identity: Identity, policy: BankPolicy, at: string, textField = 'content'): PreparedMemory {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
@@ -48,7 +59,13 @@ export function prepare (item: RetainItem, identity: { memoryId: string, retaine
     source: item.source ?? null,
     tokens: countTokens(text),
   }
+  if ([text, labelsOf(memory)].some((part) => suspicion(part).length > 0)) memory.trust = 'suspect'
   return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
+}
+
+/** Every text of a memory but its own; it comes to a model as well. None begins a line, where a tag like `system:linux` would look like a turn. */
+function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
+  return ['', documentId ?? '', source ?? '', ...tags, ...Object.entries(metadata).flat().filter((part) => typeof part === 'string')].join(' , ')
 }
 
 /**
@@ -56,6 +73,6 @@ export function prepare (item: RetainItem, identity: { memoryId: string, retaine
  * and the time. SHA-256 in hex.
  */
 export function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
-  const content = text.normalize('NFC').trim().replace(/\s+/gu, ' ')
+  const content = normalForm(text, 'NFC').trim().replace(/\s+/gu, ' ')
   return createHash('sha256').update(JSON.stringify([content, tags, documentId, occurredAt])).digest('hex')
 }

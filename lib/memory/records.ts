@@ -2,6 +2,7 @@ import { formatInstant, INSTANT_RULE, parseInstant } from '../clock.js'
 import { invalidField } from '../errors.js'
 import type { FusedCandidate } from '../retrieval/fusion.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
+import type { Trust } from '../trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
 
 /** @throws ServiceError invalid_request that names the field */
@@ -24,6 +25,7 @@ export interface WireFilters {
   occurred_after?: string
   occurred_before?: string
   as_of?: string
+  min_trust?: Trust
 }
 
 export function readFilters (wire: WireFilters): Filters {
@@ -34,6 +36,7 @@ export function readFilters (wire: WireFilters): Filters {
     ...(wire.occurred_after !== undefined && { occurredAfter: instantField('occurred_after', wire.occurred_after) }),
     ...(wire.occurred_before !== undefined && { occurredBefore: instantField('occurred_before', wire.occurred_before) }),
     ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
+    ...(wire.min_trust !== undefined && { minTrust: wire.min_trust }),
   }
 }
 
@@ -49,6 +52,7 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
     expires_at: nullableInstant(memory.expiresAt),
     document_id: memory.documentId,
     source: memory.source,
+    trust: memory.trust,
   }
 }
 

@@ -5,6 +5,7 @@ import type { RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { schemaCheck } from '../schema-check.js'
 import type { ImportOutcome, Memory } from '../stores/vector-store.js'
+import { lowestTrust, type Trust } from '../trust.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import type { IdempotencyKey } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
@@ -38,11 +39,11 @@ export class Transfer {
    * @throws ServiceError invalid_request that names the line
    */
   async import (bankId: string, text: string, onConflict: 'skip' | 'overwrite', context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
-    const { access, store, indexer, clock, ledger } = this.#deps
+    const { access, store, indexer, clock, ledger, trust } = this.#deps
     access.require(context, 'admin', bankId)
     return await ledger.once(idempotency, context, bankId, async (keep) => {
       const now = clock()
-      const lines = this.#read(bankId, text, now)
+      const lines = this.#read(bankId, text, now, trust.of(context))
       const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
       const bank = bankOf(context, bankId)
       const memories = await indexer.index(standing)
@@ -56,7 +57,8 @@ export class Transfer {
     })
   }
 
-  #read (bankId: string, text: string, now: number): PreparedMemory[] {
+  /** @param ceiling what the importer's memories are trusted; a line can only lower it */
+  #read (bankId: string, text: string, now: number, ceiling: Trust): PreparedMemory[] {
     const { settings, newId } = this.#deps
     const policy = settings.of(bankId)
     const [header, ...lines] = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 })).filter(({ line }) => line !== '')
@@ -64,10 +66,11 @@ export class Transfer {
     checkHeader(parseLine(header.line, header.number))
     return lines.map(({ line, number }) => {
       const at = `line ${number}: `
-      const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], ...rest } = readLine(parseLine(line, number), at)
+      const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(parseLine(line, number), at)
       const identity = {
         memoryId: memoryId?.toLowerCase() ?? newId(),
         retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
+        trust: lowestTrust(ceiling, trust),
       }
       return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, policy, at, 'text')
     })

@@ -1,7 +1,8 @@
 import { invalidField, invalidRequest, type FieldError } from '../errors.js'
 import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
-import type { InsertOutcome, NewMemory, RemoveOutcome, Selector } from '../stores/vector-store.js'
+import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
+import type { Trust } from '../trust.js'
 import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
 import { bankOf, type Dependencies } from './dependencies.js'
 import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
@@ -58,13 +59,14 @@ export class Writer {
   ): Promise<T> {
     const { admission, settings, store, clock } = this.#deps
     const bank = bankOf(context, bankId)
-    const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index)))
+    const trust = this.#deps.trust.of(context)
+    const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index), trust))
     const admitted = admission.admit('retain', context, [bank], items.length)
     const dedup = settings.of(bankId).signalQuality.dedup ?? {}
-    const write = async (): Promise<T> => {
-      const plan = await planDedup(prepared, dedup, store, bank, clock())
+    const write = async (settings = dedup): Promise<T> => {
+      const plan = await planDedup(prepared, settings, store, bank, clock())
       return await this.#carryOut(plan, bank, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
-        const { memoryId, passageCount, repeats } = facts(place)
+        const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats
         const { redactions } = prepared[index]!
         return {
@@ -76,14 +78,25 @@ export class Writer {
           ...(kind === 'updated' && stored && { updated: true }),
           ...(near !== undefined && !(kind === 'stored' && repeats) && { near_duplicate: { memory_id: facts(near.place).memoryId, similarity: near.similarity } }),
           ...(redactions.length > 0 && { redactions }),
+          ...(trust !== 'trusted' && { trust }),
         }
       })))
     }
     try {
-      return (dedup.action ?? 'off') === 'off' ? await write() : await this.#inTurn(bank, write)
+      return (dedup.action ?? 'off') === 'off' ? await write() : await this.#inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
     } catch (error) {
       admitted.release()
       throw error
+    }
+  }
+
+  /** What came to stand since the plan was made, or was not found for it, may be of higher trust: then nothing is replaced. */
+  async #unlessOutranked<S extends object, T> (write: (settings: S) => Promise<T>, settings: S): Promise<T> {
+    try {
+      return await write(settings)
+    } catch (error) {
+      if (!(error instanceof Outranked)) throw error
+      return await write({ ...settings, action: 'warn' })
     }
   }
 
@@ -114,7 +127,7 @@ export class Writer {
     if (slots.some(({ replaces }) => replaces)) {
       const outcomes = memories.map(({ memoryId }): InsertOutcome => ({ stored: true, memoryId }))
       return await indexer.replacing(bank, memories, async () => {
-        await guarded(() => store.import(bank, memories, 'overwrite', clock(), keep(() => toAnswer(outcomes))))
+        await guarded(() => store.import(bank, memories, 'supersede', clock(), keep(() => toAnswer(outcomes))))
         indexer.stored(bank, memories)
         return toAnswer(outcomes)
       })
@@ -130,10 +143,10 @@ export class Writer {
     return toAnswer(outcomes)
   }
 
-  #prepare (bankId: string, item: RetainItem, at: string): PreparedMemory {
+  #prepare (bankId: string, item: RetainItem, at: string, trust: Trust): PreparedMemory {
     const { settings, clock, newId } = this.#deps
     const now = clock()
-    const prepared = prepare(item, { memoryId: newId(), retainedAt: now }, settings.of(bankId), at)
+    const prepared = prepare(item, { memoryId: newId(), retainedAt: now, trust }, settings.of(bankId), at)
     const { expiresAt } = prepared.memory
     if (expiresAt !== null && expiresAt <= now) throw invalidField(`${at}expires_at`, 'must lie in the future')
     return prepared
@@ -146,10 +159,12 @@ interface Facts {
   passageCount: number
   /** Whether the store knew it already. */
   repeats: boolean
+  trust: Trust
 }
 
-function factsOf (outcome: InsertOutcome, { passages }: NewMemory): Facts {
-  return { memoryId: outcome.memoryId, passageCount: outcome.stored ? passages.length : outcome.passageCount, repeats: !outcome.stored }
+function factsOf (outcome: InsertOutcome, { passages, trust }: NewMemory): Facts {
+  const { passageCount, trust: stands } = outcome.stored ? { passageCount: passages.length, trust } : outcome
+  return { memoryId: outcome.memoryId, passageCount, repeats: !outcome.stored, trust: stands }
 }
 
 /** @throws ServiceError invalid_request unless exactly one way of selecting is given */

@@ -65,7 +65,8 @@ export class WebhookSource {
    * @param body the event's JSON, as it came
    */
   async retain (body: Buffer): Promise<RetainAnswer> {
-    const context: RequestContext = { principal: this.#config.principal ?? `service:${this.id}`, tenantId: null }
+    const { principal = `service:${this.id}`, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = this.#config
+    const context: RequestContext = { principal, tenantId: null, trustCeiling: trust }
     this.#lastEventAt = this.#clock()
     try {
       const event = parseEvent(body)

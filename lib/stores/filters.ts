@@ -1,3 +1,4 @@
+import { isAtLeast } from '../trust.js'
 import type { Filters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
@@ -5,7 +6,7 @@ type Condition = (memory: Memory) => boolean
 /** @returns what decides whether a memory passes; undefined when there is nothing to decide */
 export function compileFilters (filters: Filters): Condition | undefined {
   const conditions: Condition[] = []
-  const { tags, metadata, occurredAfter, occurredBefore, asOf } = filters
+  const { tags, metadata, occurredAfter, occurredBefore, asOf, minTrust = 'suspect' } = filters
   if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
@@ -15,6 +16,7 @@ export function compileFilters (filters: Filters): Condition | undefined {
   if (occurredAfter !== undefined) conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
   if (occurredBefore !== undefined) conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt < occurredBefore)
   if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
+  if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (conditions.length === 0) return undefined
   return (memory) => conditions.every((condition) => condition(memory))
 }

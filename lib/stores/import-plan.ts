@@ -1,9 +1,11 @@
-import type { ImportOutcome, NewMemory } from './vector-store.js'
+import { isAtLeast, type Trust } from '../trust.js'
+import { Outranked, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
 /** A memory that stands in the bank, as far as an import can conflict with it. */
 export interface Standing {
   memoryId: string
   fingerprint: string
+  trust: Trust
 }
 
 export interface ImportPlan<S extends Standing> {
@@ -16,8 +18,9 @@ export interface ImportPlan<S extends Standing> {
 /**
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
  * @param standing all that the memories can conflict with
+ * @throws Outranked with `supersede`
  */
-export function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: 'skip' | 'overwrite'): ImportPlan<S> {
+export function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict): ImportPlan<S> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
   const added = new Set<NewMemory>()
   const removed = new Set<S>()
@@ -31,6 +34,7 @@ export function planImport<S extends Standing> (memories: readonly NewMemory[], 
       continue
     }
     for (const each of conflicts) {
+      if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new Outranked()
       byId.delete(each.memoryId)
       byFingerprint.delete(each.fingerprint)
       if (isAdded(each)) added.delete(each)

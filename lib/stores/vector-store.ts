@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { BankKey } from '../identity/context.js'
+import type { Trust } from '../trust.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
@@ -33,6 +34,8 @@ export interface Memory {
   source: string | null
   /** Tokens of the text, counted once at write time. */
   tokens: number
+  /** Decided at write time. */
+  trust: Trust
 }
 
 /** A memory on its way into a store, with what search needs. */
@@ -54,6 +57,8 @@ export interface Filters {
   occurredBefore?: number
   /** Inclusive bound on `retainedAt`. */
   asOf?: number
+  /** Inclusive lower bound on `trust`; `suspect` lets all through. */
+  minTrust?: Trust
 }
 
 export interface SearchRequest {
@@ -108,8 +113,8 @@ export type Selector =
 
 export type InsertOutcome =
   | { stored: true, memoryId: string }
-  /** An exact repeat: the id and the passage count are those of the memory that stands. */
-  | { stored: false, memoryId: string, passageCount: number }
+  /** An exact repeat: id, passage count and trust are those of the memory that stands. */
+  | { stored: false, memoryId: string, passageCount: number, trust: Trust }
 
 export interface ListRequest {
   now: number
@@ -170,6 +175,15 @@ export interface StoreHealth {
   message?: string
 }
 
+/** A bounded pool of database connections at a moment. */
+export interface PoolStatus {
+  /** Connections at most. */
+  size: number
+  inUse: number
+  /** Callers that wait for one. */
+  waiting: number
+}
+
 /** The embedding model whose vectors a store is given. */
 export interface EmbeddingSpace {
   /** Vectors of the same model may be compared. */
@@ -210,6 +224,20 @@ export class ReceiptTaken extends Error {
   }
 }
 
+/** What stands is of higher trust than what would take its place. Nothing was written. */
+export class Outranked extends Error {
+  constructor () {
+    super('A memory of higher trust stands')
+    this.name = 'Outranked'
+  }
+}
+
+/**
+ * What an import does about a conflict. skip: what stands is left. overwrite: the new memory takes its place. supersede: the same, but
+ * when one of those that stand is of higher trust than what would replace it, the call rejects with Outranked.
+ */
+export type OnConflict = 'skip' | 'overwrite' | 'supersede'
+
 /** How long a receipt is kept, in milliseconds. */
 export const RECEIPT_LIFETIME_MS = 86_400_000
 
@@ -242,7 +270,11 @@ export interface VectorStore {
    */
   findReceipt? (bank: BankKey, key: string, now: number): Promise<KeptReceipt | undefined>
   health (): Promise<StoreHealth>
-  /** Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again. @returns outcomes in order */
+  /**
+   * Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again; but one that is of
+   * higher trust than the memory that stood before the call takes its place, as a new memory with its own id, and the other is gone.
+   * @returns outcomes in order
+   */
   insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**
@@ -264,7 +296,9 @@ export interface VectorStore {
   /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
   scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
   /** Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing. */
-  import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome>
+  import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome>
+  /** How its connections stand, for metrics; asks no database. */
+  poolStatus? (): PoolStatus | undefined
   close (): Promise<void>
 }
 

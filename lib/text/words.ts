@@ -1,3 +1,5 @@
+import { normalForm } from './normal-form.js'
+
 /** Longest word kept, in UTF-16 units. What is longer is a hash, a key or base64, and its head tells it apart. */
 const LONGEST_WORD = 64
 
@@ -56,7 +58,7 @@ function wordsOfAscii (text: string): string[] {
 }
 
 function wordsOfUnicode (text: string): string[] {
-  const folded = text.replace(TRADE_SIGNS, ' ').normalize('NFKD').replace(UNREAD, '').normalize('NFC')
+  const folded = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '').normalize('NFC')
     .toLowerCase().replace(APOSTROPHES, "'")
   const result: string[] = []
   for (const run of folded.match(WORD) ?? []) {

@@ -12,6 +12,7 @@ import { removingContract } from './vector-store/removing.js'
 import { semanticContract } from './vector-store/semantic.js'
 import { separationContract } from './vector-store/separation.js'
 import type { OpenStore } from './vector-store/setup.js'
+import { trustContract } from './vector-store/trust.js'
 
 const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance: number) => void]> = [
   ['inserting', insertingContract],
@@ -25,6 +26,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['removing', removingContract],
   ['expiring', expiringContract],
   ['importing', importingContract],
+  ['trust', trustContract],
 ]
 
 export interface ContractOptions {

@@ -33,6 +33,7 @@ export async function newMemory (text: string, fields: MemoryFields = {}): Promi
     documentId: null,
     source: null,
     tokens: countTokens(text),
+    trust: 'trusted',
     ...rest,
   }
   return {

@@ -19,7 +19,7 @@ const app = await testApp(t, {
 await t.test('an event becomes a memory of the target bank, and the answer is that of a retain', async (t) => {
   const response = await sendJson(app, 'open', { content: 'Order 17 was shipped.' })
   const { memory_id: id, ...rest } = response.json()
-  t.same(rest, { stored: true, chunk_count: 1, deduplicated: false, bank_id: 'inbox' })
+  t.same(rest, { stored: true, chunk_count: 1, deduplicated: false, bank_id: 'inbox', trust: 'untrusted' })
   t.match(await memoryOf(app, response), { memory_id: id, text: 'Order 17 was shipped.', tags: { length: 0 }, metadata: {}, occurred_at: null })
   t.match((await sendJson(app, 'open', { content: 'Order 17 was shipped.' })).json(), { stored: false, deduplicated: true, memory_id: id })
 })

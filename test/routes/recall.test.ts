@@ -31,6 +31,7 @@ await t.test('a hit is the whole record of its memory with a score, and nothing 
     expires_at: '2030-01-01T00:00:00.000Z',
     document_id: 'chat',
     source: 'mail',
+    trust: 'trusted',
   })
 })
 

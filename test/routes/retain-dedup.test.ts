@@ -90,6 +90,7 @@ t.test('update: the new content takes the place of the standing memory under its
     expires_at: null,
     document_id: null,
     source: null,
+    trust: 'trusted',
   })
   home.clock.set('2026-02-01T00:00:00Z')
   t.strictSame(await texts(home), [NEAR], 'the expiry of the old one is gone with it')

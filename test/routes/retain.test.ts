@@ -35,6 +35,7 @@ await t.test('everything that was retained comes back, instants in UTC', async (
     expires_at: '2027-01-01T00:00:00.000Z',
     document_id: 'chat-7',
     source: 'import of May',
+    trust: 'trusted',
   })
 })
 

@@ -1,9 +1,10 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { isAtLeast } from '../../trust.js'
 import { compileFilters, tagCondition } from '../filters.js'
 import { planImport } from '../import-plan.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
-  RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  OnConflict, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
 import { best, bestLexicalMatches, countFound, lexicalCandidates, lexicalMatches, semanticCandidates, semanticMatches } from './search.js'
@@ -24,17 +25,22 @@ export class InMemoryVectorStore implements VectorStore {
   async insert (key: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]> {
     const bank = this.#open(key, now)
     const added = new Map<string, NewMemory>()
+    const outranked = new Set<Entry>()
     const outcomes = memories.map((memory): InsertOutcome => {
+      const earlier = added.get(memory.fingerprint)
+      if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
       const standing = bank.byFingerprint(memory.fingerprint)
-      if (standing !== undefined) return { stored: false, memoryId: standing.memory.memoryId, passageCount: standing.passages.length }
+      if (standing !== undefined) {
+        const { memoryId, trust } = standing.memory
+        if (isAtLeast(trust, memory.trust)) return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+        outranked.add(standing)
+      }
       // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
       if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
-      const earlier = added.get(memory.fingerprint)
-      if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length }
       added.set(memory.fingerprint, memory)
       return { stored: true, memoryId: memory.memoryId }
     })
-    this.#apply(bank, [...added.values()], new Set())
+    this.#apply(bank, [...added.values()], outranked)
     return outcomes
   }
 
@@ -155,11 +161,11 @@ export class InMemoryVectorStore implements VectorStore {
     return { count: memories.length, memories: iterate(memories) }
   }
 
-  async import (key: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number): Promise<ImportOutcome> {
+  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number): Promise<ImportOutcome> {
     const bank = this.#open(key, now)
     // Conflicts are few, so the bank is asked for them and not copied.
     const entries = new Set(memories.flatMap((memory) => [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)].filter((entry) => entry !== undefined)))
-    const standing = [...entries].map((entry) => ({ memoryId: entry.memory.memoryId, fingerprint: entry.fingerprint, entry }))
+    const standing = [...entries].map((entry) => ({ memoryId: entry.memory.memoryId, fingerprint: entry.fingerprint, trust: entry.memory.trust, entry }))
     const { added, removed, outcome } = planImport(memories, standing, onConflict)
     this.#apply(bank, added, new Set([...removed].map(({ entry }) => entry)))
     return outcome

@@ -1,3 +1,5 @@
+import type { PoolStatus } from '../vector-store.js'
+
 /**
  * A value of a bound parameter. An array is an array of text (or nulls), whatever its elements become: statements cast it
  * (`$1::text[]::uuid[]`), so that both drivers bind it alike. JSON goes as text and is cast.
@@ -29,6 +31,8 @@ export interface Executor extends Queries {
   transaction<T> (work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs a statement outside any transaction and without a time limit, for the building of indexes. */
   maintain (text: string): Promise<void>
+  /** How the connections stand that calls wait for. */
+  status? (): PoolStatus
   /** Ends what is under way and lets the database go. A second call does nothing. */
   close (): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { isAtLeast, TRUST_LEVELS } from '../../trust.js'
 import type { Filters } from '../vector-store.js'
 import type { Param } from './executor.js'
 
@@ -5,7 +6,7 @@ import type { Param } from './executor.js'
 export function memoryColumns (alias: string): string {
   return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,
     ${alias}.occurred_at::float8 as occurred_at, ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
-    ${alias}.document_id, ${alias}.source, ${alias}.tokens`
+    ${alias}.document_id, ${alias}.source, ${alias}.tokens, ${alias}.trust`
 }
 
 /** Collects the parameters of a statement while its text is put together. */
@@ -30,7 +31,7 @@ function isStorable (text: string): boolean {
  */
 export function filterConditions (filters: Filters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
-  const { tags, metadata, occurredAfter, occurredBefore, asOf } = filters
+  const { tags, metadata, occurredAfter, occurredBefore, asOf, minTrust = 'suspect' } = filters
   if (tags !== undefined) {
     const values = tags.values.filter(isStorable)
     const impossible = tags.match === 'all' ? values.length < tags.values.length : values.length === 0
@@ -45,6 +46,7 @@ export function filterConditions (filters: Filters, parameters: Parameters): str
   if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
   if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
+  if (minTrust !== 'suspect') conditions.push(`m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`)
   return conditions.map((condition) => ` and ${condition}`).join('')
 }
 

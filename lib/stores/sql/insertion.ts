@@ -1,4 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
+import { isAtLeast, readTrust } from '../../trust.js'
 import type { TermWeights } from '../context.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import { SqlError, type Param, type Queries } from './executor.js'
@@ -36,6 +37,7 @@ export interface StandingRow {
   expires_at: number | null
   /** Of a memory that takes part in its context, else null. */
   document_id: string | null
+  trust: string
 }
 
 export interface Insertion {
@@ -61,7 +63,8 @@ export interface InsertionOptions {
 /**
  * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so that two batches never
  * wait for each other.
- * @throws SqlError 40001 when a twin went away between two looks: nothing is wrong, and the work is to be done anew, in a transaction
+ * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is wrong, and the work is to
+ *   be done anew, in a transaction
  */
 export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
   const { statements, bank, now } = options
@@ -85,14 +88,21 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
   const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, [], fingerprints])).map((row) => [row.fingerprint, row]))
+  const given = new Set(memories.map(({ memoryId }) => memoryId))
   for (const { memory, index } of repeats) {
     const row = standing.get(memory.fingerprint)
     if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
       throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
     }
-    outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages }
+    if (outranks(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
+    outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
   }
   return insertion
+}
+
+/** Whether a repeat takes the place of what stands. */
+export function outranks (memory: NewMemory, standing: StandingRow): boolean {
+  return !isAtLeast(readTrust(standing.trust), memory.trust)
 }
 
 async function insertChunk (queries: Queries, memories: readonly NewMemory[], { statements, counted, bank, shard, space, termsOf }: InsertionOptions): Promise<InsertedRow[]> {
@@ -122,7 +132,7 @@ export function hasVectors ({ passages }: NewMemory): boolean {
 
 const optional = (value: number | null): string | null => value === null ? null : String(value)
 
-/** The arrays $3 to $29 of the insert: a row of each of the first eighteen is a memory, of the next six a posting, of the last three a vector. */
+/** The arrays $3 to $30 of the insert: a row of each of the first nineteen is a memory, of the next six a posting, of the last three a vector. */
 function insertArrays (memories: readonly NewMemory[], termsOf: InsertionOptions['termsOf'] = () => undefined): Param[] {
   const postings = { ids: [] as string[], ordinals: [] as string[], terms: [] as string[], weights: [] as string[], owns: [] as string[], lengths: [] as string[] }
   const vectors = { ids: [] as string[], ordinals: [] as string[], texts: [] as string[] }
@@ -165,6 +175,7 @@ function insertArrays (memories: readonly NewMemory[], termsOf: InsertionOptions
     memories.map((memory) => String(hasVectors(memory))),
     members.map((member) => member === undefined ? null : String(member.question)),
     members.map((member) => member === undefined ? null : memberText(member.terms)),
+    memories.map(({ trust }) => trust),
     postings.ids, postings.ordinals, postings.terms, postings.weights, postings.owns, postings.lengths,
     vectors.ids, vectors.ordinals, vectors.texts,
   ]

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers.js'
+import type { PoolStatus } from '../vector-store.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
 import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions } from './executor.js'
 import { PgliteThread } from './pglite-thread.js'
@@ -104,6 +105,10 @@ class PgliteExecutor implements Executor {
 
   async maintain (text: string): Promise<void> {
     await this.#inTurn(async (ask) => await ask('query', text, []))
+  }
+
+  status (): PoolStatus {
+    return this.#turns.status
   }
 
   async close (): Promise<void> {

@@ -1,3 +1,4 @@
+import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
 import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions } from './executor.js'
 import { Slots } from './slots.js'
@@ -100,6 +101,10 @@ export class PostgresExecutor implements Executor {
       this.#maintaining.delete(connection)
       await connection.end()
     }
+  }
+
+  status (): PoolStatus {
+    return this.#slots.status
   }
 
   async close (): Promise<void> {

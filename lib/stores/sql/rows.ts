@@ -1,4 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
+import { readTrust } from '../../trust.js'
 import type { Memory, Metadata } from '../vector-store.js'
 
 /** A row with the columns of memoryColumns(). */
@@ -13,6 +14,7 @@ export interface MemoryRow {
   document_id: string | null
   source: string | null
   tokens: number
+  trust: string
 }
 
 export function toMemory (row: MemoryRow): Memory {
@@ -27,6 +29,7 @@ export function toMemory (row: MemoryRow): Memory {
     documentId: row.document_id,
     source: row.source,
     tokens: row.tokens,
+    trust: readTrust(row.trust),
   }
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.js'
+import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 
 export interface SlotOptions {
@@ -46,6 +47,11 @@ export class Slots {
       if (next === undefined) this.#free++
       else next.give()
     }
+  }
+
+  get status (): PoolStatus {
+    const { slots } = this.#options
+    return { size: slots, inUse: slots - this.#free, waiting: this.#waiting.size }
   }
 
   /** Refuses those that wait. */

@@ -39,7 +39,7 @@ export interface Statements {
 /** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at,
+  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust,
   case when m.own_terms is not null then m.document_id end as document_id
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
@@ -94,20 +94,20 @@ function insert (schema: string, counted: boolean): string {
   return `with given as (
   select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[], $9::text[]::bigint[],
     $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[],
-    $19::text[]::boolean[], $20::text[])
+    $19::text[]::boolean[], $20::text[], $21::text[])
     with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at, document_id, source, tokens,
-      passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, position)
+      passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $30::text and v.dimensions = $31::int
+  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $31::text and v.dimensions = $32::int
 ),
 added as (
   insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
-    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms)
+    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, trust)
   select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)), g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)), g.passages_length,
-    g.embedded and exists (select from space), g.question, g.own_terms
+    g.embedded and exists (select from space), g.question, g.own_terms, g.trust
   from given g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
@@ -115,19 +115,19 @@ added as (
 added_postings as (
   insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, own, length, expires_at)
   select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.own, p.length, a.expires_at
-  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[], $24::text[]::real[], $25::text[]::real[], $26::text[]::real[])
+  from unnest($22::text[]::uuid[], $23::text[]::smallint[], $24::text[], $25::text[]::real[], $26::text[]::real[], $27::text[]::real[])
     as p(memory_id, ordinal, term, weight, own, length)
   join added a on a.memory_id = p.memory_id
 ),
 added_embeddings as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, $2, e.memory_id, e.ordinal, $30::text, $31::int, a.expires_at, e.embedding::halfvec
-  from unnest($27::text[]::uuid[], $28::text[]::smallint[], $29::text[]) as e(memory_id, ordinal, embedding)
+  select $1, $2, e.memory_id, e.ordinal, $31::text, $32::int, a.expires_at, e.embedding::halfvec
+  from unnest($28::text[]::uuid[], $29::text[]::smallint[], $30::text[]) as e(memory_id, ordinal, embedding)
   join added a on a.memory_id = e.memory_id and a.embedded
 )${counted
   ? `,
 counted as (
-  ${countInto(schema, '$32', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
+  ${countInto(schema, '$33', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
     coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
 )`
   : ''}

@@ -1,8 +1,8 @@
 import type { BankKey } from '../../identity/context.js'
 import {
   RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
-  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type Receipt, type RemoveOptions, type RemoveOutcome,
-  type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemoveOptions,
+  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
 } from '../vector-store.js'
 import { ContextIndexing } from './context-indexing.js'
 import type { Executor, Param, Transaction } from './executor.js'
@@ -82,6 +82,10 @@ export class SqlVectorStore implements VectorStore {
     } catch (error) {
       return { healthy: false, message: error instanceof Error ? error.message : String(error) }
     }
+  }
+
+  poolStatus (): PoolStatus | undefined {
+    return this.#executor.status?.()
   }
 
   async findReceipt (bank: BankKey, key: string, now: number): Promise<KeptReceipt | undefined> {
@@ -168,7 +172,7 @@ export class SqlVectorStore implements VectorStore {
     ), { snapshot: true, bulk: true }))
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
     if (memories.length === 0) return { imported: 0, skipped: 0, overwritten: 0 }
     return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, now, receipt))
   }

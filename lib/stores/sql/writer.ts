@@ -1,13 +1,14 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { readTrust } from '../../trust.js'
 import { takesPart } from '../context.js'
 import { planImport } from '../import-plan.js'
 import {
-  RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type Receipt,
-  type RemoveOptions, type RemoveOutcome, type Selector,
+  RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
+  type Receipt, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import { documentsOf, lockDocuments, mend, planAround, requireLocked, undone } from './context-writes.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
-import { addCounts, CHUNK, hasVectors, insertMemories, type Counts, type Insertion, type StandingRow } from './insertion.js'
+import { addCounts, CHUNK, hasVectors, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
 import { toMembers } from './members.js'
 import { documentsToLock, removeChosen, removeLocked, type Choice, type Gone } from './removal.js'
 import { isTaken, isUndone, retryUndone } from './retrying.js'
@@ -62,8 +63,8 @@ export class Writer {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const documents = documentsOf(memories)
     if (memories.length === 1 && documents.size === 0 && receipt === undefined) {
-      // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired or is going,
-      // it takes a transaction after all.
+      // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
+      // is of lower trust, it takes a transaction after all.
       try {
         return this.#noticed(bank, await insertMemories(this.#executor, memories, { ...work, counted: true })).outcomes
       } catch (error) {
@@ -73,22 +74,28 @@ export class Writer {
     return await this.#write(bank, now, receipt, async (tx) => {
       await lockDocuments(tx, this.#statements, bank, documents)
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
+      // Of repeats within the call the first is the one that is stored, if any.
+      const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
+      const goes = (row: StandingRow) => {
+        const repeat = firsts.get(row.fingerprint)
+        return hasExpired(now)(row) || (repeat !== undefined && outranks(repeat, row))
+      }
       let standing = await tx.query<StandingRow>(this.#statements.standing, around)
-      if (standing.some(hasExpired(now))) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
-      const expired = standing.filter(hasExpired(now))
-      requireLocked(documents, expired)
-      const gone = await removeLocked(tx, this.#statements, bank, expired.map(({ memory_id: id }) => id))
-      const seen = new Set(standing.filter((row) => !hasExpired(now)(row)).map(({ fingerprint }) => fingerprint))
+      if (standing.some(goes)) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
+      const going = standing.filter(goes)
+      requireLocked(documents, going)
+      const gone = await removeLocked(tx, this.#statements, bank, going.map(({ memory_id: id }) => id))
+      const seen = new Set(standing.filter((row) => !goes(row)).map(({ fingerprint }) => fingerprint))
       const coming = memories.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
       return (await this.#add(tx, memories, coming, gone, work)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: 'skip' | 'overwrite', now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const documents = documentsOf(memories)
     const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
-    const goes = (row: StandingRow) => onConflict === 'overwrite' || hasExpired(now)(row)
+    const goes = (row: StandingRow) => onConflict !== 'skip' || hasExpired(now)(row)
     return await this.#write(bank, now, receipt, async (tx) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
@@ -97,7 +104,7 @@ export class Writer {
       }
       await lockDocuments(tx, this.#statements, bank, documents)
       const rows = await tx.query<StandingRow>(this.#statements.lockStanding, around)
-      const standing = rows.filter((row) => !hasExpired(now)(row)).map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint }))
+      const standing = rows.filter((row) => !hasExpired(now)(row)).map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }))
       const { added, removed, outcome } = planImport(memories, standing, onConflict)
       const going = new Set([...removed].map(({ memoryId }) => memoryId))
       const leaving = rows.filter((row) => hasExpired(now)(row) || going.has(row.memory_id))

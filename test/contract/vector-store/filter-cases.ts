@@ -49,6 +49,12 @@ const RETAINED: Record<string, MemoryFields> = {
   after: { retainedAt: NOW + 1, occurredAt: NOW - 1 },
 }
 
+const TRUST: Record<string, MemoryFields> = {
+  suspect: { trust: 'suspect' },
+  untrusted: { trust: 'untrusted' },
+  trusted: { trust: 'trusted' },
+}
+
 /** Keys that name something of every object, or something to SQL, JSON or a pattern. */
 const KEYS = [
   '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', '', ' ', 'a.b', 'a b', '"', "'", '\\', '\\"', "';--", '$1', '$', '%', '_', '{a,b}', '[0]', '*', 'ключ', '🔑', '\n',
@@ -106,11 +112,16 @@ export const FILTER_CASES: FilterCase[] = [
   { about: 'a memory that occurred at no time is in no range, however wide', filters: { occurredAfter: Date.parse('0000-01-01T00:00:00Z'), occurredBefore: Date.parse('9999-12-31T23:59:59Z') }, memories: OCCURRED, expected: ['before', 'at', 'after', 'ancient'] },
   { about: 'asOf is inclusive, and about the time of retaining', filters: { asOf: NOW }, memories: RETAINED, expected: ['before', 'at'] },
   { about: 'asOf before everything', filters: { asOf: NOW - 2 }, memories: RETAINED, expected: [] },
+  { about: 'minTrust is inclusive', filters: { minTrust: 'untrusted' }, memories: TRUST, expected: ['untrusted', 'trusted'] },
+  { about: 'minTrust of the highest level', filters: { minTrust: 'trusted' }, memories: TRUST, expected: ['trusted'] },
+  { about: 'minTrust of the lowest level lets everything through', filters: { minTrust: 'suspect' }, memories: TRUST, expected: Object.keys(TRUST) },
+  { about: 'no minTrust lets everything through', filters: {}, memories: TRUST, expected: Object.keys(TRUST) },
   {
     about: 'all conditions hold together',
-    filters: { tags: { values: ['red'], match: 'any' }, metadata: { n: 1 }, occurredAfter: NOW - 10, occurredBefore: NOW, asOf: NOW },
+    filters: { tags: { values: ['red'], match: 'any' }, metadata: { n: 1 }, occurredAfter: NOW - 10, occurredBefore: NOW, asOf: NOW, minTrust: 'untrusted' },
     memories: {
-      all: { tags: ['red'], metadata: { n: 1 }, occurredAt: NOW - 5, retainedAt: NOW },
+      all: { tags: ['red'], metadata: { n: 1 }, occurredAt: NOW - 5, retainedAt: NOW, trust: 'untrusted' },
+      suspect: { tags: ['red'], metadata: { n: 1 }, occurredAt: NOW - 5, retainedAt: NOW, trust: 'suspect' },
       untagged: { metadata: { n: 1 }, occurredAt: NOW - 5 },
       metadata: { tags: ['red'], metadata: { n: 2 }, occurredAt: NOW - 5 },
       early: { tags: ['red'], metadata: { n: 1 }, occurredAt: NOW - 11 },

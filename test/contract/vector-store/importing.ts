@@ -72,7 +72,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     await store.insert(home, [standing], NOW)
     await store.import(home, [await newMemory('new', { memoryId: standing.memoryId, fingerprint: 'new' })], 'overwrite', NOW)
     t.equal((await store.insert(home, [await newMemory('old again', { fingerprint: 'old' })], NOW))[0]?.stored, true)
-    t.strictSame(await store.insert(home, [await newMemory('new again', { fingerprint: 'new' })], NOW), [{ stored: false, memoryId: standing.memoryId, passageCount: 1 }])
+    t.strictSame(await store.insert(home, [await newMemory('new again', { fingerprint: 'new' })], NOW), [{ stored: false, memoryId: standing.memoryId, passageCount: 1, trust: 'trusted' }])
   })
 
   t.test('an import does the same as its memories one after the other', async (t) => {

@@ -33,6 +33,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       expiresAt: NOW + 1,
       documentId: 'conversation-7',
       source: 'chat',
+      trust: 'untrusted',
     })
     await store.insert(home, [memory], NOW)
     const expected = comparable(storedForm(memory))
@@ -57,7 +58,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', { chunkMaxCharacters: 30, fingerprint: 'same' })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })
     await store.insert(home, [first], NOW)
-    t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: false, memoryId: first.memoryId, passageCount: 3 }])
+    t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: false, memoryId: first.memoryId, passageCount: 3, trust: 'trusted' }])
     t.strictSame(texts(await listAll(store, home)), [first.text])
     t.equal(await store.get(home, repeat.memoryId, NOW), undefined)
   })
@@ -70,7 +71,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.insert(home, [first, other, repeat], NOW), [
       { stored: true, memoryId: first.memoryId },
       { stored: true, memoryId: other.memoryId },
-      { stored: false, memoryId: first.memoryId, passageCount: 1 },
+      { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'trusted' },
     ])
     t.strictSame(texts(await listAll(store, home)).sort(), ['first', 'other'])
   })

@@ -17,7 +17,7 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
 
 /** A memory that is nobody's, of no document and of no time, with a text that no scorer has an opinion of. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
-  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 2, ...fields }
+  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 2, trust: 'trusted', ...fields }
 }
 
 /** A find by words, unless only `semantic` is given; its own words alone are worth as much as they are with the neighbours'. */

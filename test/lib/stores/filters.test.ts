@@ -2,16 +2,18 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
 import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
+import { TRUST_LEVELS } from '../../../lib/trust.js'
 import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 
 function memory (fields: Partial<Memory>): Memory {
-  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 1, ...fields }
+  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 1, trust: 'trusted', ...fields }
 }
 
 t.test('without a condition there is nothing to decide', async (t) => {
   t.equal(compileFilters({}), undefined)
   t.equal(compileFilters({ metadata: {} }), undefined)
+  t.equal(compileFilters({ minTrust: 'suspect' }), undefined)
 })
 
 t.test('every case of the contract is decided as it says', async (t) => {
@@ -33,6 +35,7 @@ const anyMemory = fc.record({
   metadata: fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), value),
   occurredAt: fc.option(instant),
   retainedAt: instant,
+  trust: fc.constantFrom(...TRUST_LEVELS),
 }).map(memory)
 const anyFilters: fc.Arbitrary<Filters> = fc.record({
   tags: fc.record({ values: fc.array(tag, { maxLength: 3 }), match: fc.constantFrom('any' as const, 'all' as const) }),
@@ -40,6 +43,7 @@ const anyFilters: fc.Arbitrary<Filters> = fc.record({
   occurredAfter: instant,
   occurredBefore: instant,
   asOf: instant,
+  minTrust: fc.constantFrom(...TRUST_LEVELS),
 }, { requiredKeys: [] })
 
 function passes (filters: Filters, memory: Memory): boolean {

@@ -6,6 +6,8 @@ import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { migrate, pendingMigrations, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
 import { runCommand } from '../../../helpers/command.js'
+import { NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { DATABASE_URL, freshDatabase, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
@@ -128,6 +130,25 @@ t.test('a schema is a plain name', (t) => {
   t.equal(quoteSchema('memory_gateway'), '"memory_gateway"')
   for (const name of ['', 'A', 'a b', 'a"', '1a', 'a'.repeat(64), 'ä']) t.throws(() => quoteSchema(name), ProviderError)
   t.end()
+})
+
+t.test('memories of before the migration of trust are trusted, and so are those of a server that does not know of it', async (t) => {
+  const database = await sqlDatabase(t)
+  const schema = schemaIn(t, database)
+  const migrations = readMigrations()
+  const insert = async (id: string, more = '', value = '') => await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, retained_at, tokens,
+    passage_starts, passage_ends, terms, passages_length, embedded${more}) values ('', 'home', $1::text::uuid, $1, $1, '{}', '{}', 1, 1, '{0}', '{1}', '{x}', 1, false${value})`, [id])
+  const ids = [1, 2, 3].map((number) => `01936f0e-7b3c-7a10-8d2f-00000000000${number}`) as [string, string, string]
+  await migrate(database, schema, migrations.slice(0, 2))
+  await insert(ids[0])
+  await migrate(database, schema, migrations)
+  await insert(ids[1])
+  await insert(ids[2], ', trust', ', \'of another version\'')
+  const store = await storeIn(database, { schema })
+  t.teardown(async () => { await store.close() })
+  const list = async (minTrust?: 'untrusted') => (await store.list({ tenantId: null, bankId: 'home' }, { now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust } })).map(({ memoryId, trust }) => [memoryId, trust])
+  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'a level that nobody knows is the lowest')
+  t.same(await list('untrusted'), [[ids[1], 'trusted'], [ids[0], 'trusted']])
 })
 
 t.test('what a role may not do is said in the database\'s words', { skip }, async (t) => {

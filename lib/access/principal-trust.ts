@@ -1,0 +1,38 @@
+import type { RequestContext } from '../identity/context.js'
+import { lowestTrust, type Trust } from '../trust.js'
+import { compilePattern, isLiteral, type Matcher } from './patterns.js'
+
+export interface TrustRule {
+  /** A principal, or a prefix before one trailing `*`. */
+  principal: string
+  trust: Exclude<Trust, 'suspect'>
+}
+
+/** How far the memories of each caller are trusted (`identity.trust`). */
+export class PrincipalTrust {
+  readonly #rules: ReadonlyArray<{ principal: string, trust: Trust, matches: Matcher }>
+
+  constructor (rules: readonly TrustRule[] = []) {
+    this.#rules = rules.map(({ principal, trust }) => ({ principal, trust, matches: compilePattern(principal) })).sort(byPrecedence)
+  }
+
+  /**
+   * The level of the rule that fits best: a literal before a pattern, a longer pattern before a shorter one, and of two equal ones
+   * the lower level. `trusted` without a rule. With an on-behalf-of identity the lower of both, and never above the context's ceiling.
+   */
+  of ({ principal, onBehalfOf, trustCeiling = 'trusted' }: RequestContext): Trust {
+    const levels = [principal, ...(onBehalfOf === undefined ? [] : [onBehalfOf])].map((name) => this.#ofPrincipal(name))
+    return lowestTrust(trustCeiling, ...levels)
+  }
+
+  /** @param name undefined for an anonymous caller, whom only a lone `*` means */
+  #ofPrincipal (name: string | undefined): Trust {
+    return this.#rules.find(({ principal, matches }) => name === undefined ? principal === '*' : matches(name))?.trust ?? 'trusted'
+  }
+}
+
+function byPrecedence (a: TrustRule, b: TrustRule): number {
+  return Number(isLiteral(b.principal)) - Number(isLiteral(a.principal)) ||
+    b.principal.length - a.principal.length ||
+    Number(a.trust === 'trusted') - Number(b.trust === 'trusted')
+}

@@ -1,0 +1,35 @@
+import { normalForm } from './normal-form.js'
+
+const BEYOND_ASCII = /[\u0080-\uffff]/
+/** What is not seen: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+const MARKS = /\p{M}/gu
+const WORD = /[\p{L}\p{N}]+|@/gu
+
+/** Letters of other scripts that look like Latin ones. */
+const LOOKALIKES: ReadonlyMap<string, string> = new Map([
+  ...pairs('авеіјкмнорсѕтухһԁԛԝ', 'abeijkmhopcstyxhdqw'),
+  ...pairs('αβεικνορτυχωγϲϳ', 'abeikvoptuxwycj'),
+  ...pairs('ıɡɑʟʀ', 'igalr'),
+])
+const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'g')
+
+/** @returns the text as it is seen: compatibility forms (NFKC), and without what is not seen */
+export function seenText (text: string): string {
+  return BEYOND_ASCII.test(text) ? normalForm(text.replace(UNSEEN, ''), 'NFKC') : text
+}
+
+/**
+ * The words that a reader makes out in a text, however it is spelled: without case, accents and lookalikes of other scripts, with
+ * `don't` as `dont` and `you're` as `you are`. An `@` is a word.
+ * @param seen a text of seenText()
+ */
+export function plainWords (seen: string): string[] {
+  let text = seen.toLowerCase()
+  if (BEYOND_ASCII.test(text)) text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
+  return text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are').match(WORD) ?? []
+}
+
+function pairs (letters: string, latin: string): Array<[string, string]> {
+  return [...letters].map((letter, index) => [letter, latin[index]!])
+}

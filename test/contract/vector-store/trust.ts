@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import type { Test } from 'tap'
+import { Outranked } from '../../../lib/stores/vector-store.js'
+import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/trust.js'
+import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { bank, everything, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
+
+const home = bank('home')
+
+export function trustContract (t: Test, open: OpenStore): void {
+  for (const standing of TRUST_LEVELS) {
+    for (const coming of TRUST_LEVELS) {
+      if (isAtLeast(standing, coming)) {
+        t.test(`an exact repeat that is ${coming} leaves a memory that is ${standing} as it is`, async (t) => {
+          const store = await open(t)
+          const first = await newMemory('apple', { fingerprint: 'same', trust: standing, metadata: { by: 'first' } })
+          await store.insert(home, [first], NOW)
+          const repeat = await newMemory('apple', { fingerprint: 'same', trust: coming, metadata: { by: 'second' } })
+          t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: false, memoryId: first.memoryId, passageCount: 1, trust: standing }])
+          t.strictSame((await listAll(store, home)).map(({ metadata, trust }) => [metadata, trust]), [[{ by: 'first' }, standing]])
+        })
+      } else {
+        for (const documentId of [null, 'conversation']) {
+          t.test(`an exact repeat that is ${coming} takes the place of a memory that is ${standing}, ${documentId === null ? 'outside' : 'inside'} of a document`, async (t) => {
+            const store = await open(t)
+            const first = await newMemory('apple', { documentId, fingerprint: 'same', trust: standing, metadata: { by: 'first' }, vectors: [[1, 0, 0, 0]] })
+            await store.insert(home, [first, await newMemory('bystander', { documentId })], NOW)
+            const repeat = await newMemory('apple', { documentId, fingerprint: 'same', trust: coming, metadata: { by: 'second' }, vectors: [[0, 1, 0, 0]] })
+            t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: true, memoryId: repeat.memoryId }])
+            t.equal(await store.get(home, first.memoryId, NOW), undefined)
+            t.match(await store.get(home, repeat.memoryId, NOW), { trust: coming, metadata: { by: 'second' } })
+            t.equal((await lexical(store, [home], 'apple', { filters: { minTrust: coming } }))[0]?.memory.memoryId, repeat.memoryId)
+            t.strictSame(texts(await lexical(store, [home], 'apple')).filter((text) => text === 'apple'), ['apple'])
+            t.strictSame((await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.memoryId, score]), [[repeat.memoryId, 0]])
+            t.match(await store.statistics(home, NOW), { memoryCount: 2, passageCount: 2 })
+            t.strictSame(await store.insert(home, [first], NOW), [{ stored: false, memoryId: repeat.memoryId, passageCount: 1, trust: coming }])
+          })
+        }
+      }
+    }
+  }
+
+  t.test('of exact repeats within a call the first decides, and beside them new memories are stored', async (t) => {
+    const store = await open(t)
+    const standing = await newMemory('apple', { fingerprint: 'same', trust: 'untrusted' })
+    await store.insert(home, [standing], NOW)
+    const low = await newMemory('apple', { fingerprint: 'same', trust: 'suspect' })
+    const high = await newMemory('apple', { fingerprint: 'same', trust: 'trusted' })
+    const other = await newMemory('pear', { trust: 'trusted' })
+    t.strictSame(await store.insert(home, [high, other, low], NOW), [
+      { stored: true, memoryId: high.memoryId },
+      { stored: true, memoryId: other.memoryId },
+      { stored: false, memoryId: high.memoryId, passageCount: 1, trust: 'trusted' },
+    ])
+    t.strictSame((await listAll(store, home)).map(({ memoryId }) => memoryId).sort(), [high.memoryId, other.memoryId].sort())
+    const [first, second] = [await newMemory('plum', { fingerprint: 'plum', trust: 'suspect' }), await newMemory('plum', { fingerprint: 'plum', trust: 'trusted' })]
+    t.strictSame(await store.insert(home, [first, second], NOW), [
+      { stored: true, memoryId: first.memoryId },
+      { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'suspect' },
+    ])
+  })
+
+  t.test('writers of one memory at once leave it as the most trusted of them has it', async (t) => {
+    const store = await open(t)
+    for (let round = 0; round < 5; round++) {
+      const fingerprint = `round ${round}`
+      const memories = await Promise.all([...TRUST_LEVELS, ...TRUST_LEVELS].map(async (trust) => await newMemory(fingerprint, { fingerprint, trust })))
+      await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))
+      const standing = (await listAll(store, home)).filter(({ text }) => text === fingerprint)
+      t.strictSame(standing.map(({ trust }) => trust), ['trusted'])
+    }
+  })
+
+  t.test('an import keeps the trust of its memories, and overwrites whatever its trust', async (t) => {
+    const store = await open(t)
+    const standing = await newMemory('apple', { trust: 'trusted' })
+    await store.import(home, [standing, ...await newMemories(['pear'], { trust: 'untrusted' })], 'skip', NOW)
+    t.strictSame((await listAll(store, home)).map(({ text, trust }) => [text, trust]).sort(), [['apple', 'trusted'], ['pear', 'untrusted']])
+    await store.import(home, [{ ...standing, trust: 'suspect' }], 'skip', NOW)
+    t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'trusted')
+    await store.import(home, [{ ...standing, trust: 'suspect' }], 'overwrite', NOW)
+    t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'suspect')
+  })
+
+  for (const [about, twin] of [
+    ['id', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
+    ['fingerprint', () => ({ fingerprint: 'same' })],
+  ] as const) {
+    t.test(`supersede replaces what stands by ${about} when it is trusted no more, and is refused as a whole otherwise`, async (t) => {
+      for (const standing of TRUST_LEVELS) {
+        for (const coming of TRUST_LEVELS) {
+          const store = await open(t)
+          const first = await newMemory('apple', { fingerprint: 'same', trust: standing })
+          await store.insert(home, [first], NOW)
+          const before = await everything(store, home)
+          const second = await newMemory('pear', { ...twin(first.memoryId), trust: coming })
+          const memories = [await newMemory('bystander'), second]
+          if (lowestTrust(standing, coming) === standing) {
+            t.strictSame(await store.import(home, memories, 'supersede', NOW), { imported: 1, skipped: 0, overwritten: 1 })
+            t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
+          } else {
+            await assert.rejects(store.import(home, memories, 'supersede', NOW), Outranked)
+            t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
+          }
+        }
+      }
+    })
+  }
+}

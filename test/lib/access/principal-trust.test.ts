@@ -1,0 +1,61 @@
+import t from 'tap'
+import { PrincipalTrust, type TrustRule } from '../../../lib/access/principal-trust.js'
+import type { RequestContext } from '../../../lib/identity/context.js'
+import { isAtLeast, lowestTrust, readTrust, TRUST_LEVELS } from '../../../lib/trust.js'
+import fc from '../../helpers/fast-check.js'
+
+const RULES: TrustRule[] = [
+  { principal: 'user:*', trust: 'trusted' },
+  { principal: 'user:web*', trust: 'untrusted' },
+  { principal: 'user:web', trust: 'trusted' },
+  { principal: 'bot:*', trust: 'untrusted' },
+]
+
+function of (rules: readonly TrustRule[], context: Partial<RequestContext>): string {
+  return new PrincipalTrust(rules).of({ tenantId: null, ...context })
+}
+
+t.test('a literal wins over a pattern, a longer pattern over a shorter one, in whatever order they are listed', async (t) => {
+  for (const rules of [RULES, RULES.toReversed()]) {
+    t.equal(of(rules, { principal: 'user:alice' }), 'trusted')
+    t.equal(of(rules, { principal: 'user:web' }), 'trusted')
+    t.equal(of(rules, { principal: 'user:web2' }), 'untrusted')
+    t.equal(of(rules, { principal: 'bot:1' }), 'untrusted')
+    t.equal(of(rules, { principal: 'service:x' }), 'trusted')
+    t.equal(of([...rules, { principal: '*', trust: 'untrusted' }], { principal: 'service:x' }), 'untrusted')
+  }
+})
+
+t.test('of two rules for the same principals the lower one holds', async (t) => {
+  const rules: TrustRule[] = [{ principal: 'a', trust: 'trusted' }, { principal: 'a', trust: 'untrusted' }]
+  for (const list of [rules, rules.toReversed()]) t.equal(of(list, { principal: 'a' }), 'untrusted')
+})
+
+t.test('of two identities the lower one holds', async (t) => {
+  t.equal(of(RULES, { principal: 'user:alice', onBehalfOf: 'bot:1' }), 'untrusted')
+  t.equal(of(RULES, { principal: 'bot:1', onBehalfOf: 'user:alice' }), 'untrusted')
+  t.equal(of(RULES, { principal: 'user:alice', onBehalfOf: 'user:bob' }), 'trusted')
+})
+
+t.test('an anonymous caller is meant by a lone star only', async (t) => {
+  t.equal(of([{ principal: 'u*', trust: 'untrusted' }], {}), 'trusted')
+  t.equal(of([{ principal: '*', trust: 'untrusted' }], {}), 'untrusted')
+})
+
+t.test('a ceiling lowers and never raises', async (t) => {
+  t.equal(of([], { principal: 'a', trustCeiling: 'untrusted' }), 'untrusted')
+  t.equal(of([], { principal: 'a', trustCeiling: 'suspect' }), 'suspect')
+  t.equal(of(RULES, { principal: 'bot:1', trustCeiling: 'trusted' }), 'untrusted')
+})
+
+t.test('the lowest of some levels is one of them, and each is at least it', async () => {
+  fc.assert(fc.property(fc.array(fc.constantFrom(...TRUST_LEVELS), { minLength: 1 }), (levels) => {
+    const lowest = lowestTrust(...levels)
+    return levels.includes(lowest) && levels.every((level) => isAtLeast(level, lowest))
+  }))
+})
+
+t.test('what is no level is read as the lowest', async (t) => {
+  for (const level of TRUST_LEVELS) t.equal(readTrust(level), level)
+  for (const text of ['', 'TRUSTED', 'toString', 'high']) t.equal(readTrust(text), 'suspect')
+})
