@@ -2,6 +2,7 @@ import type { ProviderSettings } from '../lib/config/reference.js'
 import { AutoEmbeddingSettings } from '../lib/models/auto.js'
 import { LocalEmbeddingSettings } from '../lib/models/local/settings.js'
 import { RemoteEmbeddingSettings, RerankEndpointSettings } from '../lib/models/remote/endpoint-settings.js'
+import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../lib/models/remote/language-settings.js'
 import { TransformersEmbeddingSettings, TransformersRerankerSettings } from '../lib/models/transformers/settings.js'
 import { PgliteSettings, PostgresSettings } from '../lib/stores/sql/settings.js'
 
@@ -15,4 +16,6 @@ export const PROVIDER_SETTINGS: readonly ProviderSettings[] = [
   { key: 'embedding_provider', name: 'openai_compatible', schema: RemoteEmbeddingSettings },
   { key: 'reranker', name: 'rerank_endpoint', schema: RerankEndpointSettings },
   { key: 'reranker', name: 'transformers', schema: TransformersRerankerSettings },
+  { key: 'llm_provider', name: 'openai_compatible', schema: OpenAiLanguageSettings },
+  { key: 'llm_provider', name: 'anthropic', schema: AnthropicLanguageSettings },
 ]

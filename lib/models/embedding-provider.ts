@@ -1,3 +1,5 @@
+import type { ModelStatus } from './status.js'
+
 export interface EmbedOptions {
   signal?: AbortSignal
   /** What the texts are, for models that embed questions and what answers them differently. Default `document`. */
@@ -22,6 +24,8 @@ export interface EmbeddingProvider {
   readonly deferred?: boolean
   /** @returns one vector of `dimensions` finite numbers for each text, in order */
   embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>
+  /** How it stands, for metrics. */
+  status? (): ModelStatus
   close? (): Promise<void>
 }
 

@@ -39,5 +39,7 @@ export const languageModels: ProviderKind<LanguageModel> = {
       refuseUnknownKeys('llm_provider_config', config, [])
       return new MockLanguageModel()
     },
+    openai_compatible: async (config, surroundings) => await (await import('./remote/language-model.js')).makeOpenAiLanguageModel(config, surroundings),
+    anthropic: async (config, surroundings) => await (await import('./remote/language-model.js')).makeAnthropicLanguageModel(config, surroundings),
   },
 }

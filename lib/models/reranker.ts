@@ -1,3 +1,5 @@
+import type { ModelStatus } from './status.js'
+
 /** What a reranker must do: judge how well each text answers a query, reading both together. */
 export interface Reranker {
   /**
@@ -5,6 +7,8 @@ export interface Reranker {
    * @returns a finite score for each text, in order; higher is better, on a scale of the model's own
    */
   rerank (query: string, texts: readonly string[], options: { signal?: AbortSignal }): Promise<number[]>
+  /** How it stands, for metrics. */
+  status? (): ModelStatus
   close? (): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from '../helpers/fast-check.js'
 import t, { type Test } from 'tap'
-import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../../lib/models/language-model.js'
-import { reflectPrompt } from '../../lib/memory/reflect-prompt.js'
+import type { Evidence, GenerateRequest, Generation, GenerationPart, LanguageModel } from '../../lib/models/language-model.js'
+import { reflectPrompt } from '../../lib/memory/reflect/prompt.js'
 import { countTokens } from '../../lib/text/tokens.js'
 
 export interface LanguageModelContractOptions {
@@ -17,7 +17,12 @@ export function evidence (...texts: string[]): Evidence[] {
 }
 
 export function request (question: string, evidence: readonly Evidence[], maxTokens = 1024): GenerateRequest {
-  return { messages: reflectPrompt(question, evidence), grounding: { question, evidence }, maxTokens }
+  const labelled = evidence.map((one) => ({ ...one, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' as const }))
+  return {
+    messages: reflectPrompt({ question, evidence: labelled, boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions: [] }),
+    grounding: { question, evidence },
+    maxTokens,
+  }
 }
 
 const LYON = evidence('Alice lives in Lyon. She moved there in 2019.', 'Bob prefers tea over coffee.', 'Alice plays the cello on Tuesdays.')
@@ -26,6 +31,12 @@ const word = fc.constantFrom('Alice', 'lives', 'Lyon', 'tea', 'cello', 'in', 'th
 const sentence = fc.array(word, { minLength: 1, maxLength: 9 }).map((words) => `${words.join(' ')}.`)
 const anyEvidence = fc.array(fc.array(sentence, { minLength: 1, maxLength: 5 }).map((sentences) => sentences.join(' ')), { minLength: 1, maxLength: 5 })
   .map((texts) => evidence(...texts))
+/** Some of it with a time of its own, and of one subject. */
+export const datedEvidence = fc.array(fc.record({
+  text: fc.oneof(fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')), fc.constantFrom('Alice lives in Lyon.', 'Alice lives in Oslo', 'Alice does not live in Lyon.')),
+  bankId: fc.constant('home'),
+  occurredAt: fc.constantFrom(null, '2019-05-04T10:00:00.000Z', '2024-03-01T10:00:00.000Z', '2024-03-01T18:30:00+02:00'),
+}), { minLength: 1, maxLength: 5 })
 const anyQuestion = fc.oneof(sentence, fc.constantFrom('?', 'who are you', '   '))
 
 /** What every implementation of LanguageModel must pass. */
@@ -58,6 +69,19 @@ export function languageModelContract (name: string, make: (t: Test) => Promise<
       }), { numRuns: runs })
     })
 
+    t.test('an answer that comes bit by bit is any number of texts and one end', async (t) => {
+      const model = await open(t)
+      // Not every model has this: then nothing is there to be checked.
+      if (model.stream === undefined) return
+      const parts: GenerationPart[] = []
+      for await (const part of model.stream(request('Where does Alice live?', LYON))) parts.push(part)
+      t.strictSame(parts.map(({ type }) => type), [...parts.slice(1).map(() => 'text'), 'end'])
+      const text = parts.map((part) => part.type === 'text' ? part.text : '').join('')
+      t.match(text, /Lyon.*\[1\]/)
+      const end = parts.at(-1)!
+      t.ok(end.type === 'end' && Number.isSafeInteger(end.usage.inputTokens) && Number.isSafeInteger(end.usage.outputTokens))
+    })
+
     t.test('calls at the same moment do not mix', async (t) => {
       const model = await open(t)
       const towns = ['Lyon', 'Oslo', 'Kyoto', 'Quito']
@@ -67,9 +91,9 @@ export function languageModelContract (name: string, make: (t: Test) => Promise<
 
     t.test('each sentence of an answer stands word for word in the evidence that it cites', { skip: !extractive }, async (t) => {
       const model = await open(t)
-      await fc.assert(fc.asyncProperty(anyQuestion, anyEvidence, async (question, given) => {
+      await fc.assert(fc.asyncProperty(anyQuestion, fc.oneof(anyEvidence, datedEvidence), async (question, given) => {
         const { text } = await model.generate(request(question, given, 100_000))
-        const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: |$)/gsu)]
+        const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: \((?:earlier, )?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\))?(?: |$)/gsu)]
         assert.ok(quotes.length > 0, text)
         assert.equal(quotes.map(([whole]) => whole).join(''), text, 'nothing stands outside of the quotes')
         for (const [, quote, number] of quotes) assert.ok(given[Number(number) - 1]!.text.includes(quote!), `${quote} is not in [${number}]`)

@@ -5,6 +5,7 @@ import { findPackage, requirePackages } from './packages.js'
 import { QueuedEmbeddings } from './queued-embeddings.js'
 import { LocalEmbeddingSettings, WORKER_DEFAULTS, type ModelSurroundings } from './settings.js'
 import { WorkerQueue } from './worker-queue.js'
+import { normalForm } from '../../text/normal-form.js'
 
 const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'
@@ -56,6 +57,6 @@ export function localEmbeddings (config: ProviderConfig, { warn }: Pick<ModelSur
  * MAX_CHARACTERS; a text without anything becomes a space, which has a vector too. Cut twice, because NFKC can make a character many.
  */
 function prepare (text: string): string {
-  const normal = text.slice(0, MAX_CHARACTERS).normalize('NFKC').slice(0, MAX_CHARACTERS)
+  const normal = normalForm(text.slice(0, MAX_CHARACTERS), 'NFKC').slice(0, MAX_CHARACTERS)
   return normal.replace(/\s+/gu, ' ').trim() || ' '
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
+import type { ModelStatus } from '../status.js'
 import { unlessAborted } from './abortable.js'
 import type { Job, WorkerQueue } from './worker-queue.js'
 
@@ -31,6 +32,8 @@ export class QueuedEmbeddings implements EmbeddingProvider {
   readonly #options: QueuedEmbeddingsOptions
   readonly #cache: LRUCache<string, Float32Array> | undefined
   readonly #underway = new Map<string, Shared>()
+  #hits = 0
+  #misses = 0
 
   constructor (options: QueuedEmbeddingsOptions) {
     this.#options = options
@@ -55,6 +58,8 @@ export class QueuedEmbeddings implements EmbeddingProvider {
       if (vector === undefined) lacking.set(key, prepared[index]!)
       else known.set(key, vector)
     })
+    this.#hits += known.size
+    this.#misses += lacking.size
     const wanted = this.#want(lacking, purpose === 'query')
     try {
       const computed = await unlessAborted(Promise.all(wanted.map(async ([key, { job }]) => [key, await job.done] as const)), signal)
@@ -63,6 +68,10 @@ export class QueuedEmbeddings implements EmbeddingProvider {
       this.#leave(wanted)
     }
     return keys.map((key) => known.get(key)!.slice())
+  }
+
+  status (): ModelStatus {
+    return { ...this.#options.queue.status(), cache: { hits: this.#hits, misses: this.#misses } }
   }
 
   async close (): Promise<void> {

@@ -9,6 +9,11 @@ export class WaitingLine<Entry> {
     return this.#lane(urgent).size
   }
 
+  /** How many wait in all lanes. */
+  get size (): number {
+    return this.#lanes().reduce((sum, { size }) => sum + size, 0)
+  }
+
   push (entry: Entry, urgent: boolean): void {
     this.#lane(urgent).add(entry)
   }

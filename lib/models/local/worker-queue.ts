@@ -116,6 +116,11 @@ export class WorkerQueue<Item> {
     this.#line.hurry(job as Entry<Item>)
   }
 
+  /** Computations under way, the loading of the model among them, and items that wait. */
+  status (): { running: number, waiting: number } {
+    return { running: this.#runs.size, waiting: this.#line.size }
+  }
+
   /** Takes a job out of the line; it then never settles. @returns false when it does not wait any more */
   drop (job: Job<Item>): boolean {
     return this.#line.delete(job as Entry<Item>)

@@ -1,23 +1,29 @@
-import { analyzeQuery, analyzeText } from '../../text/analysis.js'
+import { parseInstant } from '../../clock.js'
+import { analyzeQuery, analyzeText, tellingStems } from '../../text/analysis.js'
 import { sentences } from '../../text/sentences.js'
 import { countTokens } from '../../text/tokens.js'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
+import { placeContradictions, type Placed, type Statement } from './contradictions.js'
 
 /** Sentences in an answer at most: what a reader takes in at a glance. */
 const MAX_SENTENCES = 3
 
-interface Quote {
+interface Quote extends Statement {
   text: string
   /** Number of the evidence, from 1. */
   source: number
-  terms: ReadonlySet<string>
 }
 
 /**
  * Answers with sentences of the evidence, word for word, each with its mark; it invents nothing and needs no network.
- * The sentences are those that share the rarest terms with the question.
+ * The sentences are those that share the rarest terms with the question. Of sentences that contradict each other the latest stands first,
+ * and each is dated behind its mark: `Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)`.
  */
 export class MockLanguageModel implements LanguageModel {
+  readonly model = 'mock'
+  /** It quotes; it cannot fill in a form. */
+  readonly structured = false
+
   async generate ({ messages, grounding, maxTokens }: GenerateRequest): Promise<Generation> {
     const text = answer(grounding.question, grounding.evidence, maxTokens)
     return {
@@ -31,25 +37,35 @@ export class MockLanguageModel implements LanguageModel {
 }
 
 function answer (question: string, evidence: readonly Evidence[], maxTokens: number): string {
-  const quotes = evidence.flatMap(({ text }, index) => sentences(text).map(({ start, end }): Quote => ({
-    text: text.slice(start, end),
-    source: index + 1,
-    terms: new Set(analyzeText(text.slice(start, end)).terms.keys()),
-  })))
+  const quotes = evidence.flatMap(({ text, occurredAt }, index) => sentences(text).map(({ start, end }): Quote => {
+    const sentence = text.slice(start, end)
+    return {
+      text: sentence,
+      source: index + 1,
+      terms: new Set(analyzeText(sentence).terms.keys()),
+      telling: tellingStems(sentence),
+      occurredAt: occurredAt === null ? null : parseInstant(occurredAt) ?? null,
+    }
+  }))
   const chosen = choose(analyzeQuery(question), quotes)
   const parts: string[] = []
   let tokens = 0
-  for (const quote of chosen) {
-    const part = `${quote.text} [${quote.source}]`
+  for (const placed of placeContradictions(chosen)) {
+    const part = written(placed)
     const cost = countTokens(part) + 1
     if (tokens + cost > maxTokens) {
-      if (parts.length === 0) parts.push(shorten(quote, maxTokens))
+      if (parts.length === 0) parts.push(shorten(placed.statement, maxTokens))
       break
     }
     parts.push(part)
     tokens += cost
   }
   return parts.join(' ')
+}
+
+function written ({ statement, date, earlier }: Placed<Quote>): string {
+  const cited = `${statement.text} [${statement.source}]`
+  return date === null ? cited : `${cited} (${earlier ? 'earlier, ' : ''}${date})`
 }
 
 /** The best sentences, best first; ties go to the better evidence, then to the earlier sentence. */

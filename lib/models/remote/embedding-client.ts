@@ -1,12 +1,12 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { Endpoint } from './endpoint.js'
+import type { CalledEndpoint } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import type { CallOptions } from './resilience.js'
 
 export type EmbeddingPurpose = 'query' | 'document'
 
 export interface EmbeddingClientOptions {
-  endpoint: Endpoint
+  endpoint: CalledEndpoint
   model: string
   /** Length of the vectors; undefined: whatever comes. */
   dimensions: number | undefined

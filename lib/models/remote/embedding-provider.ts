@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { ProviderError, type ProviderConfig } from '../../providers.js'
 import { settingsCheck } from '../../provider-settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
+import type { ModelStatus } from '../status.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { RemoteEmbeddingSettings } from './endpoint-settings.js'
 import { openEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
@@ -38,6 +39,8 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
   readonly deferred = true
   readonly #parts: Parts
   readonly #cache: LRUCache<string, Float32Array> | undefined
+  #hits = 0
+  #misses = 0
 
   constructor (parts: Parts) {
     this.model = parts.model
@@ -58,6 +61,8 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
       if (vector === undefined) missing.set(key, texts[index]!)
       else found.set(key, vector)
     })
+    this.#hits += found.size
+    this.#misses += missing.size
     const vectors = await this.#inBatches([...missing.values()], purpose, signal)
     for (const [index, key] of [...missing.keys()].entries()) {
       found.set(key, vectors[index]!)
@@ -65,6 +70,11 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
     }
     // The caller may do with its vectors what it likes; those in memory stay as they are.
     return keys.map((key) => found.get(key)!.slice())
+  }
+
+  /** Texts that were found in memory count as hits, whatever became of the others. */
+  status (): ModelStatus {
+    return { ...this.#parts.calls.status(), cache: { hits: this.#hits, misses: this.#misses } }
   }
 
   async close (): Promise<void> {
@@ -82,7 +92,7 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
       for (const [index, batch] of left) {
         answers[index] = await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
           signal: controller.signal,
-          ...(purpose === 'query' && { priority: 'interactive', timeoutMs: queryTimeoutMs }),
+          ...(purpose === 'query' && { priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs }),
         })
       }
     }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { systemClock, type Clock } from '../../clock.js'
 import { ProviderError, type ProviderSurroundings } from '../../providers.js'
-import type { EndpointSettings } from './endpoint-settings.js'
-import { exchange } from './exchange.js'
+import type { AddressSettings, EndpointSettings } from './endpoint-settings.js'
+import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
 import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilience.js'
 
 /** Keys that are named by a variable are found in its `environment`. */
@@ -12,36 +12,70 @@ export type RemoteSurroundings = ProviderSurroundings
 /** What tests put in place of time and chance. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
 
+export interface Post {
+  headers: Readonly<Record<string, string>>
+  body: string
+  signal: AbortSignal
+}
+
 export interface Endpoint {
   /** What is asked, for messages: `embedding endpoint`. */
   readonly what: string
   readonly baseUrl: string
   readonly queryParams: Readonly<Record<string, string>>
-  readonly calls: ResilientCalls
+  /** What no message may hold. */
+  readonly secrets: readonly string[]
   /**
    * One POST of JSON with the configured headers and its answer; see exchange().
    * @param maxBytes of the answer
    */
-  post (url: string, request: { headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal }, maxBytes: number): Promise<string>
+  post (url: string, request: Post, maxBytes: number): Promise<string>
+  /** The same with an answer that is read as it comes; see exchangeStream(). */
+  postForStream (url: string, request: Post, maxBytes: number): Promise<ReadableStream<Uint8Array>>
 }
+
+/** One that is called through bounds of its own. */
+export interface CalledEndpoint extends Endpoint {
+  readonly calls: ResilientCalls
+}
+
+/** How a key is sent: the name of the header and its value. */
+export type KeyHeader = (key: string) => Readonly<Record<string, string>>
+
+export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
 
 /**
  * @param key the map of the settings in the configuration, for messages: `embedding_provider_config`
  * @throws ProviderError that names the wrong setting and shows no value
  */
+export function openAddress (key: string, what: string, settings: AddressSettings, surroundings: RemoteSurroundings, { clock = systemClock }: RemoteTools, keyHeader: KeyHeader = bearer): Endpoint {
+  const baseUrl = checkUrl(key, settings.base_url)
+  const apiKey = readKey(key, settings, surroundings)
+  const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
+  const queryParams = settings.query_params ?? {}
+  const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
+  const complete = (request: Post) => ({ ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) })
+  const options = (maxBytes: number): ExchangeOptions => ({ what, maxBytes, secrets, clock })
+  return {
+    what,
+    baseUrl,
+    queryParams,
+    secrets,
+    post: async (url, request, maxBytes) => await exchange(url, complete(request), options(maxBytes)),
+    postForStream: async (url, request, maxBytes) => await exchangeStream(url, complete(request), options(maxBytes)),
+  }
+}
+
+/** As openAddress(), with calls. */
 export function openEndpoint (
   key: string,
   what: string,
   settings: EndpointSettings,
   patience: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
   surroundings: RemoteSurroundings,
-  { clock = systemClock, ...tools }: RemoteTools,
-): Endpoint {
-  const baseUrl = checkUrl(key, settings.base_url)
-  const apiKey = readKey(key, settings, surroundings)
-  const headers = checkHeaders(key, apiKey, settings.headers ?? {})
-  const queryParams = settings.query_params ?? {}
-  const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
+  tools: RemoteTools,
+): CalledEndpoint {
+  const address = openAddress(key, what, settings, surroundings, tools)
   const calls = new ResilientCalls({
     what,
     ...patience,
@@ -50,16 +84,7 @@ export function openEndpoint (
     breaker: { threshold: settings.breaker?.threshold ?? 5, recoveryMs: settings.breaker?.recovery_ms ?? 10_000 },
     tools,
   })
-  return {
-    what,
-    baseUrl,
-    queryParams,
-    calls,
-    post: async (url, request, maxBytes) => await exchange(url, {
-      ...request,
-      headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }),
-    }, { what, maxBytes, secrets, clock }),
-  }
+  return { ...address, calls }
 }
 
 function checkUrl (key: string, text: string): string {
@@ -69,7 +94,7 @@ function checkUrl (key: string, text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-function readKey (key: string, settings: EndpointSettings, { baseDirectory, environment = {} }: RemoteSurroundings): string | undefined {
+function readKey (key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
   const given = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
   if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
@@ -98,9 +123,9 @@ function readKeyFile (field: string, path: string): string {
 }
 
 /** Checked here because fetch would repeat a value that it cannot send, in the message of each call. */
-function checkHeaders (key: string, apiKey: string | undefined, given: Readonly<Record<string, string>>): Record<string, string> {
+function checkHeaders (key: string, ofKey: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>): Record<string, string> {
   const headers = new Headers()
-  for (const [name, value] of Object.entries({ ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...given })) {
+  for (const [name, value] of Object.entries({ ...ofKey, ...given })) {
     try {
       headers.set(name, value)
     } catch {

@@ -28,8 +28,21 @@ export interface ExchangeRequest {
  * @returns the body of an answer 2xx
  * @throws ModelCallError that holds nothing of the request and, of the answer, its status and its error code only
  */
-export async function exchange (url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions): Promise<string> {
-  const { what, maxBytes, secrets, clock } = options
+export async function exchange (url: string, request: ExchangeRequest, options: ExchangeOptions): Promise<string> {
+  return await read(await send(url, request, options), request.signal, options)
+}
+
+/**
+ * One POST and an answer that is read as it comes, and no faster than it is asked for; cancelling it closes the connection.
+ * @returns the body of an answer 2xx, which fails with a ModelCallError like that of exchange(), or with the signal's reason
+ * @throws as exchange()
+ */
+export async function exchangeStream (url: string, request: ExchangeRequest, options: ExchangeOptions): Promise<ReadableStream<Uint8Array>> {
+  return bounded(await send(url, request, options), request.signal, options)
+}
+
+async function send (url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions): Promise<Response> {
+  const { what, secrets, clock } = options
   let response: Response
   try {
     // Followed, a redirect could take the key to another host.
@@ -38,30 +51,47 @@ export async function exchange (url: string, { headers, body, signal }: Exchange
     signal.throwIfAborted()
     throw new ModelCallError('unreachable', `The ${what} cannot be reached${networkCode(error)}`)
   }
-  if (response.ok) return await read(response, maxBytes, signal, what)
-  const text = await read(response, MAX_ERROR_BYTES, signal, what).catch((error: unknown) => {
+  if (response.ok) return response
+  const text = await read(response, signal, { ...options, maxBytes: MAX_ERROR_BYTES }).catch((error: unknown) => {
     if (!(error instanceof ModelCallError)) throw error
     return ''
   })
   throw refusal(what, response, errorCode(text, secrets), clock)
 }
 
-async function read (response: Response, maxBytes: number, signal: AbortSignal, what: string): Promise<string> {
+async function read (response: Response, signal: AbortSignal, options: ExchangeOptions): Promise<string> {
   const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength
-      // Leaving the loop cancels the body, which closes the connection.
-      if (bytes > maxBytes) throw new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status: response.status })
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ModelCallError) throw error
-    throw new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`)
-  }
+  for await (const chunk of bounded(response, signal, options)) chunks.push(chunk)
   return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+/** The body of the answer, which fails once it is too long; then it is cancelled, which closes the connection. */
+function bounded (response: Response, signal: AbortSignal, { what, maxBytes }: ExchangeOptions): ReadableStream<Uint8Array> {
+  const reader = response.body?.getReader()
+  let bytes = 0
+  return new ReadableStream<Uint8Array>({
+    async pull (controller) {
+      try {
+        const { done, value } = await reader?.read() ?? { done: true, value: undefined }
+        if (done) {
+          controller.close()
+          return
+        }
+        bytes += value.byteLength
+        if (bytes <= maxBytes) {
+          controller.enqueue(value)
+          return
+        }
+        controller.error(new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status: response.status }))
+        await reader?.cancel()
+      } catch (error) {
+        controller.error(signal.aborted ? signal.reason : new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`))
+      }
+    },
+    async cancel () {
+      await reader?.cancel()
+    },
+  }, { highWaterMark: 0 })
 }
 
 function refusal (what: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
@@ -72,6 +102,12 @@ function refusal (what: string, { status, headers }: Response, code: string, clo
   if (status === 408 || status === 409 || status >= 500) return new ModelCallError('unreachable', message, details)
   if (status >= 300 && status < 400) return new ModelCallError('rejected', `${message}: a redirect, which is not followed; base_url must name the endpoint itself`, { status })
   return new ModelCallError('rejected', message, { status })
+}
+
+/** An answer 2xx that tells of an error in its midst, in an object like that of an answer of an error. */
+export function errorWithin (what: string, error: unknown, secrets: readonly string[]): ModelCallError {
+  const kind = member(error, 'type') === 'rate_limit_error' ? 'rate_limited' : 'unreachable'
+  return new ModelCallError(kind, `The ${what} broke off its answer with an error${codeOf(error, secrets)}`)
 }
 
 /** @returns milliseconds (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing usable is said */
@@ -94,6 +130,10 @@ function errorCode (text: string, secrets: readonly string[]): string {
   } catch {
     return ''
   }
+  return codeOf(parsed, secrets)
+}
+
+function codeOf (parsed: unknown, secrets: readonly string[]): string {
   const places = [member(parsed, 'error'), parsed]
   const found = places.flatMap((place) => [member(place, 'code'), member(place, 'type'), member(place, 'error_type')])
     .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !secrets.some((secret) => value.includes(secret) || secret.includes(value)))

@@ -13,8 +13,10 @@ export type ModelCallKind = 'timeout' | 'unreachable' | 'rejected' | 'rate_limit
 export interface ModelCallDetails {
   /** HTTP status of the answer. */
   status?: number
-  /** Milliseconds after which the endpoint wants to be asked again. */
+  /** Milliseconds after which the endpoint wants to be asked again, or after which it makes sense. */
   retryAfterMs?: number
+  /** The caller left it less time than such a call may take, so that no answer tells nothing. */
+  cutShort?: boolean
 }
 
 const RETRIED: ReadonlySet<ModelCallKind> = new Set<ModelCallKind>(['timeout', 'unreachable', 'rate_limited'])
@@ -28,11 +30,13 @@ export class ModelCallError extends Error {
   readonly kind: ModelCallKind
   readonly status?: number
   readonly retryAfterMs?: number
+  readonly cutShort?: true
 
-  constructor (kind: ModelCallKind, message: string, { status, retryAfterMs }: ModelCallDetails = {}) {
+  constructor (kind: ModelCallKind, message: string, { status, retryAfterMs, cutShort = false }: ModelCallDetails = {}) {
     super(message)
     this.name = 'ModelCallError'
     this.kind = kind
+    if (cutShort) this.cutShort = true
     if (status !== undefined) this.status = status
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
   }
@@ -44,9 +48,10 @@ export class ModelCallError extends Error {
 
   /**
    * Whether it tells against the endpoint as a whole. A refused key (401, 403) does, for it fails every call; a request that is
-   * refused for what it holds does not, nor does 429, which comes from an endpoint in good health.
+   * refused for what it holds does not, nor does 429, which comes from an endpoint in good health, nor an answer for which the caller
+   * did not wait.
    */
   get isFault (): boolean {
-    return FAULTS.has(this.kind) || this.status === 401 || this.status === 403
+    return (FAULTS.has(this.kind) && this.cutShort !== true) || this.status === 401 || this.status === 403
   }
 }

@@ -1,8 +1,9 @@
 import { ProviderError, type ProviderConfig } from '../../providers.js'
 import { settingsCheck } from '../../provider-settings.js'
 import type { Reranker } from '../reranker.js'
+import type { ModelStatus } from '../status.js'
 import { RerankEndpointSettings } from './endpoint-settings.js'
-import { openEndpoint, type Endpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { openEndpoint, type CalledEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 
@@ -16,7 +17,7 @@ const ECHO = 6
 const check = settingsCheck(KEY, RerankEndpointSettings)
 
 interface Parts {
-  endpoint: Endpoint
+  endpoint: CalledEndpoint
   url: string
   makeBody: (query: string, texts: readonly string[]) => object
   timeoutMs: number
@@ -42,7 +43,11 @@ export class RemoteReranker implements Reranker {
       const scores = readScores(answer, texts.length)
       if (scores === undefined) throw new ModelCallError('unusable', `The ${WHAT} answered with something else than one score for each text`, { status: 200 })
       return scores
-    }, { timeoutMs, priority: 'interactive', ...(callers !== undefined && { signal: callers }) })
+    }, { timeoutMs, attemptTimeoutMs: timeoutMs, priority: 'interactive', ...(callers !== undefined && { signal: callers }) })
+  }
+
+  status (): ModelStatus {
+    return this.#parts.endpoint.calls.status()
   }
 
   async close (): Promise<void> {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  BrokenCircuitError, circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen, retry, TaskCancelledError, timeout, TimeoutStrategy,
-  type CircuitBreakerPolicy,
-} from 'cockatiel'
+import { handleWhen, retry, TaskCancelledError, timeout, TimeoutStrategy } from 'cockatiel'
+import type { ModelStatus } from '../status.js'
+import type { BreakerOptions } from './circuit-breaker.js'
+import { Circuits } from './circuits.js'
 import { linkedAbort } from './linked-abort.js'
 import { ModelCallError } from './model-call-error.js'
+import { openParts, Parts } from './resilient-parts.js'
 import { Slots } from './slots.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
@@ -12,6 +13,11 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
 /** An endpoint that wants to be left alone for longer has failed the call. */
 const LONGEST_RETRY_AFTER_MS = 60_000
+/** An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each begins. */
+const FULL_ATTEMPT = 0.9
+/** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
+const LAST_CALL_WEIGHT = 0.2
+const SHORTEST_WAIT_MS = 1000
 
 /** What tests put in place of time and chance. */
 export interface ResilienceTools {
@@ -34,8 +40,7 @@ export interface ResilienceOptions {
   attemptTimeoutMs: number
   /** Attempts after the first. */
   maxRetries: number
-  /** Faults in a row that open the circuit, and how long it stays open. */
-  breaker: { threshold: number, recoveryMs: number }
+  breaker: BreakerOptions
   tools?: Partial<ResilienceTools>
 }
 
@@ -45,12 +50,25 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the attempts. */
   timeoutMs?: number
+  /** Milliseconds that one attempt of this call may take, when the endpoint's operator wants less than usual for calls of its kind. */
+  attemptTimeoutMs?: number
   /** Calls of the two never wait for each other. Default `background`. */
   priority?: CallPriority
+  /** Whose call it is; each tenant has a circuit of its own. Default: nobody's. */
+  tenantId?: string | null
 }
 
-/** The trial of an open circuit ended because its caller left: it told nothing, so another one has to be made later. */
-class AbandonedTrial extends Error {}
+/** A call that has its slot. */
+export interface CallUnderWay {
+  /** Aborted when the caller leaves and when the provider closes. */
+  controller: AbortController
+  /** On the timer's clock. */
+  deadline: number
+  attemptTimeoutMs: number
+  tenantId: string | undefined
+  /** Gives everything back; may be called twice. */
+  end: () => void
+}
 
 /**
  * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the endpoint is
@@ -60,8 +78,9 @@ export class ResilientCalls {
   readonly #options: ResilienceOptions
   readonly #tools: ResilienceTools
   readonly #slots: Record<CallPriority, Slots>
-  readonly #breaker: CircuitBreakerPolicy
+  readonly #circuits: Circuits
   readonly #underWay = new Set<AbortController>()
+  #meanMs = 0
   #closed = false
 
   constructor (options: ResilienceOptions) {
@@ -73,36 +92,56 @@ export class ResilientCalls {
       sleep: async (milliseconds, signal) => { await sleep(milliseconds, undefined, { signal }) },
       ...tools,
     }
-    const slots = () => new Slots({ what, slots: maxConcurrency, maxWaiting })
+    const retryAfterMs = () => Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs))
+    const slots = () => new Slots({ what, slots: maxConcurrency, maxWaiting, retryAfterMs })
     this.#slots = { interactive: slots(), background: slots() }
-    this.#breaker = circuitBreaker(handleWhen((error) => error instanceof AbandonedTrial || (error instanceof ModelCallError && error.isFault)), {
-      halfOpenAfter: breaker.recoveryMs,
-      breaker: new ConsecutiveBreaker(breaker.threshold),
-    })
+    this.#circuits = new Circuits(what, breaker, this.#tools.timer)
   }
 
   /**
    * @param work one attempt; throws ModelCallError, and lets go of everything once its signal is aborted
-   * @throws ModelCallError; the reason of the caller's signal once it is aborted
+   * @throws ModelCallError; what else the work throws; the reason of the caller's signal once it is aborted
    */
-  async call<T> (work: (signal: AbortSignal) => Promise<T>, { signal: callers, timeoutMs = Infinity, priority = 'background' }: CallOptions = {}): Promise<T> {
-    if (this.#closed) throw this.#closing()
-    const { controller, unlink } = linkedAbort(callers)
-    const deadline = this.#tools.timer() + timeoutMs
-    this.#underWay.add(controller)
+  async call<T> (work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
+    const call = await this.#begin(options)
     try {
-      const giveBack = await this.#slots[priority].take(controller.signal, timeoutMs)
-      try {
-        return await this.#retried(work, controller.signal, deadline)
-      } finally {
-        giveBack()
-      }
+      return await this.#retried(async () => await this.#attempt(work, call), call)
     } catch (error) {
-      controller.signal.throwIfAborted()
+      call.controller.signal.throwIfAborted()
       throw error
     } finally {
-      unlink()
-      this.#underWay.delete(controller)
+      call.end()
+    }
+  }
+
+  /**
+   * An answer that comes in parts. It is tried again until its first part is there; the slot is held until the last. Between two
+   * parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's own time too. A reader
+   * that stops reading ends the work.
+   * @param open one attempt; throws as the work of call() does
+   * @param isEnd whether the answer is complete with this part
+   * @throws as call()
+   */
+  stream<T> (open: (signal: AbortSignal) => AsyncIterable<T>, isEnd: (part: T) => boolean, options: CallOptions = {}): AsyncIterableIterator<T> {
+    return new Parts({
+      begin: async (signal) => await this.#begin({ ...options, signal }),
+      open: async (call) => await this.#retried(async () => await openParts(call, {
+        open,
+        isEnd,
+        settle: this.#circuits.enter(call.tenantId),
+        within: async (work) => await this.#timed(work, call),
+      }), call),
+      leftMs: ({ deadline }) => deadline - this.#tools.timer(),
+      late: () => this.#late(options.timeoutMs ?? Infinity, true),
+    }, options.signal)
+  }
+
+  status (): Required<Pick<ModelStatus, 'breaker' | 'running' | 'waiting'>> {
+    const slots = Object.values(this.#slots)
+    return {
+      breaker: this.#circuits.status,
+      running: slots.reduce((sum, { taken }) => sum + taken, 0),
+      waiting: slots.reduce((sum, { waiting }) => sum + waiting, 0),
     }
   }
 
@@ -112,7 +151,45 @@ export class ResilientCalls {
     for (const controller of this.#underWay) controller.abort(this.#closing())
   }
 
-  async #retried<T> (work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal, deadline: number): Promise<T> {
+  /** Waits for a slot. */
+  async #begin ({ signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId }: CallOptions): Promise<CallUnderWay> {
+    if (this.#closed) throw this.#closing()
+    callers?.throwIfAborted()
+    // Here already, for the slots may be held by calls that hang while the circuit is open.
+    this.#circuits.check(tenantId ?? undefined)
+    const { controller, unlink } = linkedAbort(callers)
+    const { timer } = this.#tools
+    const beganAt = timer()
+    this.#underWay.add(controller)
+    const leave = () => {
+      unlink()
+      this.#underWay.delete(controller)
+    }
+    try {
+      const giveBack = await this.#slots[priority].take(controller.signal, timeoutMs)
+      const tookAt = timer()
+      let ended = false
+      return {
+        controller,
+        deadline: beganAt + timeoutMs,
+        attemptTimeoutMs: Math.min(this.#options.attemptTimeoutMs, attemptTimeoutMs),
+        tenantId: tenantId ?? undefined,
+        end: () => {
+          if (ended) return
+          ended = true
+          this.#meanMs += LAST_CALL_WEIGHT * (timer() - tookAt - this.#meanMs)
+          giveBack()
+          leave()
+        },
+      }
+    } catch (error) {
+      leave()
+      controller.signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  async #retried<T> (attempt: () => Promise<T>, { controller: { signal }, deadline }: CallUnderWay): Promise<T> {
     const { timer, sleep } = this.#tools
     let failures = 0
     let pauseMs = 0
@@ -122,9 +199,10 @@ export class ResilientCalls {
       pauseMs = this.#pauseAfter(error, ++failures)
       return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline
     }), { maxAttempts: this.#options.maxRetries })
-    return await policy.execute(async ({ attempt }) => {
-      if (attempt > 0) await sleep(pauseMs, signal)
-      return await this.#attempt(work, signal, deadline - timer())
+    return await policy.execute(async ({ attempt: number }) => {
+      if (number > 0) await sleep(pauseMs, signal)
+      signal.throwIfAborted()
+      return await attempt()
     })
   }
 
@@ -133,28 +211,23 @@ export class ResilientCalls {
     return retryAfterMs + this.#tools.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
   }
 
-  async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal, leftMs: number): Promise<T> {
-    signal.throwIfAborted()
-    // The policy would let all callers wait for the trial; they are better served by an answer at once.
-    if (this.#breaker.state === CircuitState.HalfOpen) throw this.#open()
-    const isTrial = this.#breaker.state === CircuitState.Open
+  async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
+    const settle = this.#circuits.enter(call.tenantId)
     try {
-      return await this.#breaker.execute(async () => {
-        try {
-          return await this.#timed(work, signal, Math.min(this.#options.attemptTimeoutMs, leftMs))
-        } catch (error) {
-          // The policy takes an error that is no fault for a sign of life and would close the circuit.
-          throw isTrial && signal.aborted ? new AbandonedTrial() : error
-        }
-      })
+      const result = await this.#timed(work, call)
+      settle({})
+      return result
     } catch (error) {
-      throw error instanceof BrokenCircuitError ? this.#open() : error
+      settle({ error, leaving: call.controller.signal.aborted })
+      throw error
     }
   }
 
-  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal, limitMs: number): Promise<T> {
+  /** The work in the time that an attempt may take and the call has left. */
+  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, { controller: { signal }, deadline, attemptTimeoutMs }: CallUnderWay): Promise<T> {
+    const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)
     try {
-      return await timeout(Math.max(limitMs, 0), TimeoutStrategy.Aggressive).execute(async ({ signal: own }) => {
+      return await timeout(limitMs, TimeoutStrategy.Aggressive).execute(async ({ signal: own }) => {
         try {
           return await work(own)
         } catch (error) {
@@ -163,12 +236,12 @@ export class ResilientCalls {
       }, signal)
     } catch (error) {
       if (!(error instanceof TaskCancelledError) || signal.aborted) throw error
-      throw new ModelCallError('timeout', `The ${this.#options.what} did not answer within ${Math.round(limitMs)} ms`)
+      throw this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT)
     }
   }
 
-  #open (): ModelCallError {
-    return new ModelCallError('circuit_open', `The ${this.#options.what} failed ${this.#options.breaker.threshold} times in a row and is not asked for a while`)
+  #late (limitMs: number, cutShort: boolean): ModelCallError {
+    return new ModelCallError('timeout', `The ${this.#options.what} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
   }
 
   #closing (): ModelCallError {

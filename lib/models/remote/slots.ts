@@ -7,6 +7,8 @@ export interface SlotsOptions {
   slots: number
   /** How many may wait for one. */
   maxWaiting: number
+  /** Milliseconds after which one that is refused does well to come back. */
+  retryAfterMs: () => number
 }
 
 /**
@@ -21,6 +23,15 @@ export class Slots {
   constructor (options: SlotsOptions) {
     this.#options = options
     this.#free = options.slots
+  }
+
+  /** How many hold a slot. */
+  get taken (): number {
+    return this.#options.slots - this.#free
+  }
+
+  get waiting (): number {
+    return this.#waiting.size
   }
 
   /**
@@ -42,7 +53,7 @@ export class Slots {
   /** @returns whether the slot came, and not the abort */
   async #wait (signal: AbortSignal, waitMs: number): Promise<boolean> {
     const { what, slots, maxWaiting } = this.#options
-    if (this.#waiting.size >= maxWaiting) throw new ModelCallError('overloaded', `All ${slots} calls to the ${what} are under way and ${maxWaiting} wait`)
+    if (this.#waiting.size >= maxWaiting) throw this.#overloaded(`All ${slots} calls to the ${what} are under way and ${maxWaiting} wait`)
     return await new Promise<boolean>((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer)
@@ -51,10 +62,14 @@ export class Slots {
       }
       const give = () => { leave(); resolve(true) }
       const abort = () => { leave(); resolve(false) }
-      const refuse = () => { leave(); reject(new ModelCallError('overloaded', `None of the ${slots} calls to the ${what} ended within ${Math.round(waitMs)} ms`)) }
+      const refuse = () => { leave(); reject(this.#overloaded(`None of the ${slots} calls to the ${what} ended within ${Math.round(waitMs)} ms`)) }
       const timer = waitMs === Infinity ? undefined : setTimeout(refuse, waitMs)
       signal.addEventListener('abort', abort, { once: true })
       this.#waiting.add(give)
     })
+  }
+
+  #overloaded (message: string): ModelCallError {
+    return new ModelCallError('overloaded', message, { retryAfterMs: this.#options.retryAfterMs() })
   }
 }

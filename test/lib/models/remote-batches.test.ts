@@ -43,7 +43,7 @@ t.test('a call that would wait behind too many is refused', async (t) => {
   const { server, provider } = await openEmbeddings(t, { max_concurrency: 1, max_waiting: 1 })
   const release = server.hold()
   const held = [provider.embed(['one'], {}), provider.embed(['two'], {})]
-  await t.rejects(provider.embed(['three'], {}), new ModelCallError('overloaded', 'All 1 calls to the embedding endpoint are under way and 1 wait'))
+  await t.rejects(provider.embed(['three'], {}), new ModelCallError('overloaded', 'All 1 calls to the embedding endpoint are under way and 1 wait', { retryAfterMs: 1000 }))
   release()
   t.strictSame((await Promise.all(held)).flat(), vectorsOf(['one', 'two']))
 })

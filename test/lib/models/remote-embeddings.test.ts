@@ -140,15 +140,17 @@ t.test('what a store keeps beside the vectors is all that changes those of docum
 })
 
 t.test('the circuit opens over calls and is tried again', async (t) => {
-  let now = Date.now()
-  t.intercept(Date, 'now', { value: () => now, configurable: true, writable: true })
-  const { server, provider } = await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } })
+  let now = 0
+  const { server, provider } = await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } }, { timer: () => now })
   server.next(answering(500, ''), answering(500, ''))
   for (const text of ['one', 'two']) await t.rejects(provider.embed([text], {}), new ModelCallError('unreachable', 'The embedding endpoint answered 500', { status: 500 }))
-  await t.rejects(provider.embed(['one'], { purpose: 'query' }), new ModelCallError('circuit_open', 'The embedding endpoint failed 2 times in a row and is not asked for a while'))
+  await t.rejects(provider.embed(['one'], { purpose: 'query' }), new ModelCallError('circuit_open', 'The embedding endpoint failed 2 times in a row and is not asked for a while', { retryAfterMs: 500 }))
   t.equal(server.requests.length, 2)
+  t.strictSame(provider.status?.(), { breaker: { state: 'open', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 0, misses: 3 } })
   now += 500
   t.strictSame(await provider.embed(['one'], {}), vectorsOf(['one']))
+  await provider.embed(['one', 'two'], {})
+  t.strictSame(provider.status?.(), { breaker: { state: 'closed', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 1, misses: 5 } })
 })
 
 t.test('a provider that is closed ends what is under way', async (t) => {

@@ -100,7 +100,7 @@ t.test('time', async (t) => {
 
   t.test('the whole call ends in its own time', async (t) => {
     const { calls } = make({ tools: { timer: () => 0 } })
-    await t.rejects(calls.call(async () => await NEVER, { timeoutMs: 20 }), new ModelCallError('timeout', 'The model did not answer within 20 ms'))
+    await t.rejects(calls.call(async () => await NEVER, { timeoutMs: 20 }), new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }))
   })
 
   t.test('a caller that leaves gets its own reason, at once', async (t) => {
@@ -153,7 +153,7 @@ t.test('slots', async (t) => {
     const { calls } = make({ maxWaiting: 1 })
     const { opened, open } = gate()
     const held = [calls.call(async () => { await opened }), calls.call(async () => { await opened })]
-    await t.rejects(calls.call(async () => 'asked'), new ModelCallError('overloaded', 'All 1 calls to the model are under way and 1 wait'))
+    await t.rejects(calls.call(async () => 'asked'), new ModelCallError('overloaded', 'All 1 calls to the model are under way and 1 wait', { retryAfterMs: 1000 }))
     open()
     await Promise.all(held)
     t.equal(await calls.call(async () => 'asked'), 'asked')

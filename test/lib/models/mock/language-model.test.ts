@@ -1,7 +1,10 @@
+import assert from 'node:assert/strict'
 import t from 'tap'
+import { filterCitations } from '../../../../lib/memory/reflect/citations.js'
 import { MockLanguageModel } from '../../../../lib/models/mock/language-model.js'
 import { countTokens } from '../../../../lib/text/tokens.js'
-import { evidence, languageModelContract, request } from '../../../contract/language-model.js'
+import { datedEvidence, evidence, languageModelContract, request } from '../../../contract/language-model.js'
+import fc from '../../../helpers/fast-check.js'
 
 languageModelContract('MockLanguageModel', async () => new MockLanguageModel(), { extractive: true, runs: 100 })
 
@@ -54,4 +57,41 @@ t.test('tokens are counted over the prompt and the answer', async (t) => {
   const { text, usage } = await new MockLanguageModel().generate(asked)
   t.equal(usage.inputTokens, asked.messages.reduce((sum, { content }) => sum + countTokens(content), 0))
   t.equal(usage.outputTokens, countTokens(text))
+})
+
+/** @param texts each with the day that it tells of */
+async function datedAnswer (question: string, ...texts: Array<[text: string, occurredAt: string | null]>): Promise<string> {
+  const given = texts.map(([text, occurredAt]) => ({ text, bankId: 'home', occurredAt }))
+  return (await new MockLanguageModel().generate(request(question, given))).text
+}
+
+t.test('of sentences that contradict each other the latest leads, and each is dated', async (t) => {
+  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Alice lives in Oslo.', '2024-03-01T10:00:00Z']),
+    'Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
+  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2024-03-01T10:00:00Z'], ['Alice no longer lives in Lyon.', '2024-03-02T10:00:00Z']),
+    'Alice no longer lives in Lyon. [2] (2024-03-02) Alice lives in Lyon. [1] (earlier, 2024-03-01)')
+  t.equal(await datedAnswer('When is the meeting?', ['The meeting is at 3.', '2024-03-01T08:00:00Z'], ['The meeting is at 4.', '2024-03-01T12:15:00+02:00'], ['The meeting is at 5.', '2023-01-01T00:00:00Z']),
+    'The meeting is at 4. [2] (2024-03-01 10:15) The meeting is at 3. [1] (earlier, 2024-03-01 08:00) The meeting is at 5. [3] (earlier, 2023-01-01 00:00)')
+})
+
+t.test('without dates, with one date, or without a contradiction nothing is dated and the best stands first', async (t) => {
+  const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
+  const plain = `${lyon} [1] ${oslo} [2]`
+  t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, null]), plain)
+  t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, '2024-03-01T10:00:00Z']), plain)
+  t.equal(await datedAnswer('Where does Alice live?', [lyon, '2024-03-01T10:00:00Z'], [oslo, '2024-03-01T10:00:00Z']), plain)
+  t.equal(await datedAnswer('Where does Alice live?', [lyon, '2019-05-04T10:00:00Z'], ['Alice lives in Lyon with Bob.', '2024-03-01T10:00:00Z']), `${lyon} [1] Alice lives in Lyon with Bob. [2]`)
+  t.equal(await datedAnswer('Alice', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Tea is what Alice drinks.', '2024-03-01T10:00:00Z']), 'Alice lives in Lyon. [1] Tea is what Alice drinks. [2]')
+})
+
+t.test('an answer passes the filter of citations unchanged and verified', async () => {
+  const questions = fc.constantFrom('Where does Alice live?', 'tea', '東京', '?')
+  await fc.assert(fc.asyncProperty(questions, datedEvidence, async (question, given) => {
+    const { text } = await new MockLanguageModel().generate(request(question, given))
+    const filtered = filterCitations(text, given.length, { sourceTexts: given.map(({ text }) => text) })
+    assert.equal(filtered.text, text)
+    assert.equal(filtered.unverified, false)
+    assert.equal(filtered.abstained, false)
+    assert.equal(filtered.cutSentences, 0)
+  }))
 })

@@ -1,0 +1,65 @@
+import { ProviderError } from '../providers.js'
+import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from './call-limits.js'
+import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from './language-model.js'
+import type { BreakerOptions } from './remote/circuit-breaker.js'
+import { ResilientCalls, type CallOptions, type ResilienceTools } from './remote/resilience.js'
+
+export interface BoundedLanguageModelOptions {
+  /** What is asked, for messages. Default `language model`. */
+  what?: string
+  breaker: Required<BreakerOptions>
+  /** Milliseconds of the longest deadline that a request can have. */
+  ceilingMs: number
+  tools?: Partial<ResilienceTools>
+}
+
+/** Part of the longest deadline that an attempt may take: a model that hangs has to be noticed before its caller gives up. */
+const CEILING_SHARE = 0.75
+
+const MINIMA: Record<keyof CallLimits, number> = { attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0 }
+
+/**
+ * Puts bounds around a language model: slots with a queue, a time for each attempt, further attempts within the time of the request,
+ * a circuit breaker for the model and one for each tenant. What it throws that is no ModelCallError is a fault, is not tried again
+ * and comes out as it is.
+ * @throws ProviderError when the model's own limits are none
+ */
+export function boundedLanguageModel (model: LanguageModel & LimitedModel, { what = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions): LanguageModel {
+  const limits = limitsOf(model)
+  const calls = new ResilientCalls({
+    what,
+    ...limits,
+    attemptTimeoutMs: Math.min(limits.attemptTimeoutMs, ceilingMs * CEILING_SHARE),
+    breaker,
+    tools,
+  })
+  const bounded: LanguageModel = {
+    ...(model.model !== undefined && { model: model.model }),
+    ...(model.structured !== undefined && { structured: model.structured }),
+    generate: async (request) => await calls.call<Generation>(async (signal) => await model.generate({ ...request, signal }), callOptions(request)),
+    status: () => ({ ...model.status?.(), ...calls.status() }),
+    close: async () => {
+      calls.close()
+      await model.close?.()
+    },
+  }
+  if (model.stream !== undefined) {
+    bounded.stream = (request) => calls.stream<GenerationPart>((signal) => model.stream!({ ...request, signal }), ({ type }) => type === 'end', callOptions(request))
+  }
+  return bounded
+}
+
+function callOptions ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions {
+  return { ...(signal !== undefined && { signal }), ...(timeoutMs !== undefined && { timeoutMs }), ...(tenantId !== undefined && { tenantId }) }
+}
+
+/** A class that somebody else wrote may give anything. */
+function limitsOf (model: LimitedModel): CallLimits {
+  const limits = model.limits ?? {}
+  const entries = Object.entries(MINIMA) as Array<[keyof CallLimits, number]>
+  return Object.fromEntries(entries.map(([name, minimum]) => {
+    const value: unknown = limits[name] ?? DEFAULT_LIMITS[name]
+    if (!Number.isSafeInteger(value) || Number(value) < minimum) throw new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${minimum}`)
+    return [name, value]
+  })) as Record<keyof CallLimits, number>
+}

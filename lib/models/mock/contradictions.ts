@@ -1,0 +1,94 @@
+import { formatInstant } from '../../clock.js'
+
+export interface Statement {
+  /** Stems of all words; stop words unstemmed. */
+  terms: ReadonlySet<string>
+  /** Stems of the words that are no stop words, in order. */
+  telling: readonly string[]
+  /** Milliseconds since the epoch; null when it is not known when it was so. */
+  occurredAt: number | null
+}
+
+/** A statement in its place, with what tells it from one that it contradicts. */
+export interface Placed<S extends Statement> {
+  statement: S
+  /** In UTC, to the day; to the minute when the day is the same. Null for a statement that contradicts no other. */
+  date: string | null
+  /** Whether a later one contradicts it. */
+  earlier: boolean
+}
+
+/** Words at the beginning that name the same subject. */
+const LEADING = 2
+const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt
+mustnt`.split(/\s+/))
+
+/**
+ * Puts statements that contradict each other together, the latest first, in the place of the best of them. Two contradict each other
+ * when they are of different times and of one subject, and each has a telling word that the other lacks, or only one of them is negated.
+ * They are of one subject when they begin with the same two telling words, share most of those, or begin with the same one and share
+ * most of all their words. It is a rule of words, not of meaning: what it takes for a contradiction is dated, no more.
+ * @param statements best first
+ */
+export function placeContradictions<S extends Statement> (statements: readonly S[]): Array<Placed<S>> {
+  const placed: Array<Placed<S>> = []
+  const left = new Set(statements)
+  for (const first of statements) {
+    if (left.delete(first)) placed.push(...placeGroup(takeGroup(first, left)))
+  }
+  return placed
+}
+
+/** All that contradict the first, or one that contradicts it, and so on; they are taken out of what is left. */
+function takeGroup<S extends Statement> (first: S, left: Set<S>): S[] {
+  const group = [first]
+  for (const member of group) {
+    for (const other of left) {
+      if (!contradict(member, other)) continue
+      left.delete(other)
+      group.push(other)
+    }
+  }
+  return group
+}
+
+function placeGroup<S extends Statement> (group: readonly S[]): Array<Placed<S>> {
+  if (group.length === 1) return group.map((statement) => ({ statement, date: null, earlier: false }))
+  const instants = group.map(({ occurredAt }) => occurredAt ?? 0)
+  const latest = Math.max(...instants)
+  const days = new Set(instants.map((instant) => formatInstant(instant).slice(0, 10)))
+  const length = days.size === new Set(instants).size ? 10 : 16
+  return [...group]
+    .sort((a, b) => (b.occurredAt ?? 0) - (a.occurredAt ?? 0))
+    .map((statement) => ({
+      statement,
+      date: formatInstant(statement.occurredAt ?? 0).slice(0, length).replace('T', ' '),
+      earlier: (statement.occurredAt ?? 0) < latest,
+    }))
+}
+
+function contradict (one: Statement, other: Statement): boolean {
+  if (one.occurredAt === null || other.occurredAt === null || one.occurredAt === other.occurredAt) return false
+  return haveOneSubject(one, other) && differ(one, other)
+}
+
+function haveOneSubject (one: Statement, other: Statement): boolean {
+  const [first, second] = [one.telling, other.telling]
+  const beginAlike = (words: number) => Math.min(first.length, second.length) >= words && first.slice(0, words).every((term, index) => second[index] === term)
+  if (beginAlike(LEADING)) return true
+  return shareMost(new Set(first), new Set(second), LEADING) || (beginAlike(1) && shareMost(one.terms, other.terms, LEADING))
+}
+
+function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, least: number): boolean {
+  const shared = [...one].filter((term) => other.has(term)).length
+  return shared >= least && shared > Math.min(one.size, other.size) / 2
+}
+
+function differ (one: Statement, other: Statement): boolean {
+  const hasOwn = (a: Statement, b: Statement) => a.telling.some((term) => !b.terms.has(term))
+  return isNegated(one) !== isNegated(other) || (hasOwn(one, other) && hasOwn(other, one))
+}
+
+function isNegated ({ terms }: Statement): boolean {
+  return [...terms].some((term) => NEGATIONS.has(term))
+}

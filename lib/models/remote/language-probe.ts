@@ -1,0 +1,35 @@
+import { ProviderError } from '../../providers.js'
+import type { CallLimits } from '../call-limits.js'
+import type { RemoteTools } from './endpoint.js'
+import { ModelCallError } from './model-call-error.js'
+import { ResilientCalls } from './resilience.js'
+
+interface Probed {
+  readonly limits: CallLimits
+  greet (signal: AbortSignal): Promise<void>
+}
+
+/**
+ * Asks a model for a word, as often as its limits say. A limit of requests that is used up is a warning: key, model and address are right then.
+ * @throws ProviderError that says what is wrong
+ */
+export async function probe (key: string, what: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools }): Promise<void> {
+  // A circuit that opened in the midst of the few attempts would hide their error.
+  const calls = new ResilientCalls({ what, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })
+  try {
+    await calls.call(async (signal) => { await model.greet(signal) })
+  } catch (error) {
+    if (!(error instanceof ModelCallError)) throw error
+    if (error.kind === 'rate_limited') warn(`${key}: ${error.message} when it was probed`)
+    else throw new ProviderError(`${key}: the probe failed, ${reasonOf(error)}: ${error.message}`)
+  }
+}
+
+function reasonOf ({ kind, status }: ModelCallError): string {
+  if (status === 401 || status === 403) return 'the key is refused'
+  if (status === 404) return 'base_url or model is not known there'
+  if (kind === 'rejected') return 'the request is refused; look at model and max_tokens_parameter'
+  if (kind === 'unusable') return 'base_url is not that of such an API'
+  if (kind === 'timeout') return 'there is no answer in time'
+  return status === undefined ? 'there is no connection' : 'the endpoint is in trouble'
+}

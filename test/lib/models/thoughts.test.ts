@@ -1,0 +1,33 @@
+import t from 'tap'
+import { ThoughtFilter, withoutThoughts } from '../../../lib/models/remote/thoughts.js'
+import fc from '../../helpers/fast-check.js'
+
+const CASES: Array<[what: string, given: string, left: string]> = [
+  ['an answer without thoughts stays as it is', ' Alice lives in Lyon. [1] <think>', ' Alice lives in Lyon. [1] <think>'],
+  ['thoughts before it go, and the space behind them', '\n<think>\nHm. [9]</th\n</think>\n\nIn Lyon. [1]', 'In Lyon. [1]'],
+  ['tags after the first word are text', 'The tag <think>x</think> is one. [1]', 'The tag <think>x</think> is one. [1]'],
+  ['a thought that never ends leaves nothing', '<think>Let me see', ''],
+  ['what only begins like the tag is text', '<thin', '<thin'],
+  ['nothing stays nothing', '', ''],
+  ['a second thought is text', '<think>a</think><think>b</think>', '<think>b</think>'],
+]
+
+for (const [what, given, left] of CASES) {
+  t.test(what, async (t) => { t.equal(withoutThoughts(given), left) })
+}
+
+t.test('what is left does not depend on where the pieces were cut', async (t) => {
+  const part = fc.constantFrom('<think>', '</think>', '<thi', 'nk>', '</th', 'ink>', ' ', '\n', 'word', '<')
+  fc.assert(fc.property(fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
+    const filter = new ThoughtFilter()
+    let given = ''
+    for (let at = 0; at < text.length;) {
+      const size = sizes.next().value as number
+      given += filter.push(text.slice(at, at + size))
+      at += size
+    }
+    // White space behind a thought that comes in a piece of its own is left to whoever shows the answer.
+    return (given + filter.end()).trimStart() === withoutThoughts(text).trimStart()
+  }))
+  t.pass()
+})
