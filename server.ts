@@ -4,15 +4,7 @@ import { buildApp } from './app.js'
 import { ConfigurationError, loadConfig } from './lib/config/load.js'
 import type { Config } from './lib/config/schema.js'
 import { ProviderError } from './lib/providers.js'
-
-/** An address that cannot be listened on. */
-class ListenError extends Error {
-  constructor ({ host, port }: Config, cause: unknown) {
-    const { code } = cause as NodeJS.ErrnoException
-    const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : cause instanceof Error ? cause.message : String(cause)
-    super(`SERVICES_HOST, SERVICES_PORT: cannot listen on ${host}, port ${port}: ${reason}`, { cause })
-  }
-}
+import { listenHost, ListenError } from './plugins/listen-error.js'
 
 /** Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack. */
 function refuse (error: unknown): never {
@@ -35,10 +27,9 @@ try {
   stopGracefully(app, config)
   await app.ready()
   try {
-    // For the name localhost Fastify opens a second server on ::1, whose requests a graceful stop would not wait for.
-    await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
+    await app.listen({ host: listenHost(config.host), port: config.port })
   } catch (error) {
-    throw new ListenError(config, error)
+    throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)
   }
 } catch (error) {
   refuse(error)

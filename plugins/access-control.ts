@@ -12,7 +12,7 @@ declare module 'fastify' {
 }
 
 async function accessControl (app: FastifyInstance, { file }: { file: FileConfig }): Promise<void> {
-  app.decorate('access', new AccessControl(accessSettings(file)))
+  app.decorate('access', new AccessControl(accessSettings(file), app.metrics.telemetry))
 }
 
-export default fp(accessControl, { name: 'access-control', fastify: '5.x' })
+export default fp(accessControl, { name: 'access-control', fastify: '5.x', dependencies: ['metrics'] })

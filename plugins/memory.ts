@@ -16,10 +16,10 @@ export interface MemoryOptions {
 }
 
 async function memory (app: FastifyInstance, { config, overrides }: MemoryOptions): Promise<void> {
-  const service = await createMemoryService(config, app.access, { warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) }, ...overrides })
+  const service = await createMemoryService(config, app.access, { warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) }, telemetry: app.metrics.telemetry, ...overrides })
   app.decorate('memory', service)
   // Runs when no request is left that could use it.
   app.addHook('onClose', async () => { await service.close() })
 }
 
-export default fp(memory, { name: 'memory', fastify: '5.x', dependencies: ['errors', 'access-control'], decorators: { fastify: ['access'] } })
+export default fp(memory, { name: 'memory', fastify: '5.x', dependencies: ['errors', 'access-control', 'metrics'], decorators: { fastify: ['access'] } })

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import { DEFAULT_OWNER_PATTERNS, ownsBank } from './owners.js'
 import { compilePattern, isLiteral, type Matcher } from './patterns.js'
 
@@ -38,12 +39,14 @@ interface CompiledGrant {
 /** Who may do what on which bank. Grants are united; the default policy speaks whenever none matches. */
 export class AccessControl {
   readonly #settings: AccessSettings
+  readonly #telemetry: Pick<Telemetry, 'refused'>
   /** Grants on literal bank ids by that id; the others have to be tried one by one. */
   readonly #byBank = new Map<string, CompiledGrant[]>()
   readonly #patterned: CompiledGrant[] = []
 
-  constructor (settings: AccessSettings) {
+  constructor (settings: AccessSettings, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
     this.#settings = settings
+    this.#telemetry = telemetry
     for (const grant of settings.grants) {
       const compiled = compile(grant)
       if (!isLiteral(grant.bankId)) this.#patterned.push(compiled)
@@ -66,6 +69,7 @@ export class AccessControl {
   /** @throws ServiceError access_denied, naming principal, permission and bank */
   require (context: RequestContext, permission: Permission, bankId: string): void {
     if (this.decide(context, permission, bankId).allowed) return
+    this.#telemetry.refused('access')
     const behalf = context.onBehalfOf === undefined ? '' : ` on behalf of '${context.onBehalfOf}'`
     throw new ServiceError('access_denied', `Principal '${context.principal}'${behalf} is denied '${permission}' on bank '${bankId}'`)
   }

@@ -48,6 +48,12 @@ export class EnvironmentReader {
     return variable(name).default
   }
 
+  /** The trimmed text of a variable of OpenTelemetry's, which is as good as unset when it is empty. */
+  lenient (name: VariableName): string | undefined {
+    const found = this.raw(name)?.trim()
+    return found === undefined || found === '' ? undefined : found
+  }
+
   integer (name: VariableName): number {
     const { kind, default: fallback } = variable(name)
     if (kind.type !== 'integer') throw new Error(`${name} is not an integer`)

@@ -2,6 +2,7 @@ import type { EnvironmentReader } from './environment-reader.js'
 import { quote } from './problems.js'
 import { isLoopback } from './hosts.js'
 import type { AuthMode, Config } from './schema.js'
+import { readTracesUrl } from './open-telemetry.js'
 import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
 /** What the environment says. `mode` is undefined only when the variable is wrong. */
@@ -16,6 +17,7 @@ export interface Settings extends Omit<Config, 'auth' | 'file' | 'environment' |
 export function readSettings (reader: EnvironmentReader, problems: string[]): Settings {
   const adminToken = reader.secret('SERVICE_ADMIN_TOKEN')
   const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
+  const tracesUrl = readTracesUrl(reader, problems)
   const settings: Settings = {
     host: reader.host('SERVICES_HOST') ?? fallback('SERVICES_HOST'),
     port: reader.integer('SERVICES_PORT'),
@@ -29,6 +31,11 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): Se
     auth: readAuth(reader),
     database: readDatabase(reader, problems),
     ...(adminToken !== undefined && { adminToken }),
+    ...(reader.isSet('SERVICES_METRICS_PORT') && { metricsPort: reader.integer('SERVICES_METRICS_PORT') }),
+    ...(tracesUrl !== undefined && { tracesUrl }),
+  }
+  if (settings.metricsPort === settings.port && settings.port !== 0) {
+    problems.push(`SERVICES_METRICS_PORT: found ${quote(String(settings.port))}, which is SERVICES_PORT, allowed is another port`)
   }
   if (settings.mode === 'dev' && !isLoopback(settings.host) && !settings.allowDevAuth) {
     problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every caller; allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1`)

@@ -38,6 +38,7 @@ const GIB = 1_073_741_824
 export const VARIABLES = [
   { name: 'SERVICES_HOST', secret: false, kind: { type: 'host' }, default: '127.0.0.1', description: 'Address to listen on.' },
   { name: 'SERVICES_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, default: '8080', description: 'Port to listen on; 0 lets the system choose.' },
+  { name: 'SERVICES_METRICS_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, description: 'Port of its own for GET /metrics, on SERVICES_HOST and open to whoever reaches it; 0 lets the system choose. Unset: /metrics is served on SERVICES_PORT and asks for the admin token.' },
   { name: 'SERVICES_CONFIG_PATH', secret: false, kind: { type: 'path' }, description: 'YAML configuration file; a relative path starts at the working directory.' },
   { name: 'SERVICES_MAX_BODY_BYTES', secret: false, kind: { type: 'integer', min: 1_024, max: GIB }, default: '10485760', description: 'Longest request body in bytes; a longer one is answered 413.' },
   { name: 'SERVICES_HEALTH_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 1, max: 60_000 }, default: '2000', description: 'Milliseconds that one readiness check may take.' },
@@ -57,6 +58,9 @@ export const VARIABLES = [
   { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
   { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set one of them.' },
   { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI that only the migration script uses.' },
+  { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces go to its path v1/traces. Unset: no tracing. The other OTEL_ variables mean what OpenTelemetry says.' },
+  { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'The same for traces alone, the whole URL; it wins over OTEL_EXPORTER_OTLP_ENDPOINT.' },
+  { name: 'OTEL_SDK_DISABLED', secret: false, kind: { type: 'text' }, default: 'false', description: 'true: no tracing, whatever else is set.' },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']

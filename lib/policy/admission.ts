@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import { ServiceError, invalidRequest } from '../errors.js'
 import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import type { PolicySettings } from './settings.js'
 
 export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
@@ -35,12 +36,14 @@ export interface Admission {
 export class AdmissionControl {
   readonly #settings: PolicySettings
   readonly #clock: Clock
+  readonly #telemetry: Pick<Telemetry, 'refused'>
   readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_COUNTERS })
   readonly #used = new LRUCache<string, number>({ max: MAX_COUNTERS })
 
-  constructor (settings: PolicySettings, clock: Clock) {
+  constructor (settings: PolicySettings, clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
     this.#settings = settings
     this.#clock = clock
+    this.#telemetry = telemetry
   }
 
   /**
@@ -56,7 +59,7 @@ export class AdmissionControl {
     this.#checkRates(charges, items, now)
     for (const { key, limit, name } of quotas) {
       if (items > limit) throw tooLarge(name, limit)
-      if ((this.#used.get(key) ?? 0) + items > limit) throw refused('quota_exceeded', `${name} (${limit}) is used up`, DAY - now % DAY)
+      if ((this.#used.get(key) ?? 0) + items > limit) throw this.#refused('quota_exceeded', `${name} (${limit}) is used up`, DAY - now % DAY)
     }
     for (const { key, perMinute } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
@@ -83,7 +86,12 @@ export class AdmissionControl {
         tightest = charge
       }
     }
-    if (tightest !== undefined) throw refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+    if (tightest !== undefined) throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+  }
+
+  #refused (...refusal: Parameters<typeof refused>): ServiceError {
+    this.#telemetry.refused(refusal[0])
+    return refused(...refusal)
   }
 
   #refilled (key: string, perMinute: number, now: number): Bucket {
@@ -114,7 +122,8 @@ export class AdmissionControl {
   }
 }
 
-function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
+/** 429 with `retry_after_seconds`, at least 1. */
+export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new ServiceError(code, `The limit ${what}; try again in ${seconds} s`, {
     members: { retry_after_seconds: seconds },

@@ -4,16 +4,18 @@ import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import { Outranked, ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import type { Telemetry } from '../telemetry.js'
 import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
 import { rankCandidates } from './ranking.js'
-import { rerank } from './reranking.js'
+import { rerank, type RerankOptions } from './reranking.js'
 import { questionParts } from './scoring/parts.js'
 import { readQuestion, type Question } from './scoring/question.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
+import { Stages, type Stage } from './stages.js'
 import { spanFilters } from './time-search.js'
 import { OutOfTime, within } from './within.js'
 
@@ -28,6 +30,10 @@ export interface RetrievalRequest {
   minScore?: number
   /** Ceiling of the hits' tokens together. */
   maxTokens?: number
+  /** Other wordings of the query, whose finds take turns with its own. */
+  rewrites?: readonly string[]
+  /** Judges this request in the place of the configured reranker. */
+  reranker?: { reranker: Reranker, options: RerankOptions }
   /** Whether hits tell what each scorer added. */
   explain?: boolean
   signal?: AbortSignal
@@ -42,7 +48,7 @@ export interface Retrieved {
   truncated: boolean
   tokens: number
   degraded: Degradation[]
-  stages: Array<{ name: string, durationMs: number }>
+  stages: Stage[]
   strategies: Array<{ name: Strategy, weight: number, candidates: number }>
 }
 
@@ -73,10 +79,11 @@ export interface RetrieverOptions {
   bm25: { k1: number, b: number }
   /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
   semanticTimeoutMs: number
-  rerank: { candidates: number, timeoutMs: number, weight: number }
+  rerank: RerankOptions
   clock: Clock
   /** Milliseconds of a clock that only rises, for durations. */
   timer: () => number
+  telemetry: Telemetry
 }
 
 /** Query to hits: analyse and embed, search, fuse and judge, rerank, cut to score, number and budget. */
@@ -89,11 +96,11 @@ export class Retriever {
   }
 
   async retrieve (request: RetrievalRequest): Promise<Retrieved> {
-    const ranked = await this.rank(request)
-    const started = this.#options.timer()
-    const { hits, truncated, tokens } = cut(ranked.candidates, request)
-    const { total, degraded, stages, strategies } = ranked
-    return { hits, truncated, tokens, total, degraded, strategies, stages: [...stages, { name: 'budget', durationMs: this.#options.timer() - started }] }
+    const { timer, telemetry } = this.#options
+    const { candidates, total, degraded, stages: ranking, strategies } = await this.rank(request)
+    const stages = new Stages(timer, telemetry, ranking)
+    const { hits, truncated, tokens } = stages.compute('budget', () => cut(candidates, request))
+    return { hits, truncated, tokens, total, degraded, strategies, stages: stages.done }
   }
 
   /** What the strategies alone make of candidates, in the order of these. */
@@ -103,35 +110,35 @@ export class Retriever {
 
   /** All candidates in their order. */
   async rank (request: RetrievalRequest): Promise<Ranked> {
-    const { timer, clock, weights } = this.#options
-    const stages: Retrieved['stages'] = []
-    let last = timer()
-    const mark = (name: string) => {
-      const now = timer()
-      stages.push({ name, durationMs: now - last })
-      last = now
-    }
+    const { timer, telemetry, clock, weights } = this.#options
+    const { rewrites = [] } = request
+    const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
-    const question = readQuestion(request.query, now)
-    const parts = questionParts(request.query).map((part) => readQuestion(part, now))
+    const { question, parts } = stages.compute('analyze', () => ({
+      question: readQuestion(request.query, now),
+      parts: [...questionParts(request.query), ...rewrites].map((part) => readQuestion(part, now)),
+    }))
     const questions = [question, ...parts]
-    mark('analyze')
-    const vectors = await this.#embedQueries(questions.map(({ text }) => text), request, degraded)
-    if (weights.semantic > 0) mark('embed')
-    const results: SearchResult[][] = []
-    for (const [index, one] of questions.entries()) {
-      // A store in memory answers at once: between the parts of a question others have their turn.
-      if (index > 0) await setImmediate()
-      results.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
-    }
-    mark('search')
+    const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
+    const results = await stages.wait('search', async () => {
+      const found: SearchResult[][] = []
+      for (const [index, one] of questions.entries()) {
+        // A store in memory answers at once: between the parts of a question others have their turn.
+        if (index > 0) await setImmediate()
+        found.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
+      }
+      return found
+    })
     const explain = request.explain === true
-    const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...this.#options, explain }))
-    const candidates = interleave(rankings, request.minScore)
-    mark('rank')
-    const reranked = await this.#rerank(request, candidates, degraded)
-    if (this.#options.reranker !== undefined) mark('rerank')
+    const { rankings, candidates } = stages.compute('rank', () => {
+      const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...this.#options, explain }))
+      // The query in its own words has its turn among the others.
+      const turns = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
+      return { rankings, candidates: interleave(turns, request.minScore) }
+    })
+    const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: this.#options.rerank })
+    const reranked = judge === undefined ? candidates : await stages.wait('rerank', async () => await this.#rerank(judge, request, candidates, degraded))
     const result = results[0]![0]!
     return {
       question,
@@ -142,7 +149,7 @@ export class Retriever {
       result,
       total: result.total,
       degraded,
-      stages,
+      stages: stages.done,
       strategies: STRATEGIES.flatMap((name) => {
         const found = result[name]
         return found === undefined ? [] : [{ name, weight: weights[name], candidates: found.length }]
@@ -150,10 +157,9 @@ export class Retriever {
     }
   }
 
-  /** @returns undefined when the strategy is off, or could not be had */
+  /** @returns undefined when they could not be had */
   async #embedQueries (texts: readonly string[], { signal }: RetrievalRequest, degraded: Degradation[]): Promise<Float32Array[] | undefined> {
     const { embeddings, weights, semanticTimeoutMs } = this.#options
-    if (weights.semantic === 0) return undefined
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
@@ -185,9 +191,7 @@ export class Retriever {
     ])
   }
 
-  async #rerank ({ query, signal }: RetrievalRequest, candidates: FusedCandidate[], degraded: Degradation[]): Promise<FusedCandidate[]> {
-    const { reranker, rerank: options } = this.#options
-    if (reranker === undefined) return candidates
+  async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: FusedCandidate[], degraded: Degradation[]): Promise<FusedCandidate[]> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
     } catch (error) {
@@ -216,7 +220,7 @@ export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof ReceiptTaken) throw cause
+    if (cause instanceof ServiceError || cause instanceof ReceiptTaken || cause instanceof Outranked) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }

@@ -12,6 +12,8 @@ declare module 'fastify' {
     readonly context: RequestContext
     /** Whether `context` can be read. Falsy on routes outside the auth plugin's scope and on refused requests. */
     readonly hasContext: boolean
+    /** Whether authentication has refused the request. Falsy on routes outside the auth plugin's scope. */
+    authFailed: boolean
     [CONTEXT]: RequestContext | null
   }
 }
@@ -30,6 +32,7 @@ export type Authenticate = (request: FastifyRequest) => RequestContext | Promise
 /** Lets a request into the scope of `app` only with the context that `authenticate` makes for it. */
 export function guardWith (app: FastifyInstance, authenticate: Authenticate): void {
   app.decorateRequest(CONTEXT, null)
+  app.decorateRequest('authFailed', false)
   // A handler that runs without a context would be an open door, so a missing one is a fault and never undefined.
   app.decorateRequest('context', {
     getter (this: FastifyRequest): RequestContext {
@@ -45,7 +48,12 @@ export function guardWith (app: FastifyInstance, authenticate: Authenticate): vo
   })
   // onRequest runs before the body is read: a stranger's body costs nothing and its faults tell nothing.
   app.addHook('onRequest', async (request) => {
-    request[CONTEXT] = await authenticate(request)
+    try {
+      request[CONTEXT] = await authenticate(request)
+    } catch (error) {
+      request.authFailed = true
+      throw error
+    }
   })
 }
 

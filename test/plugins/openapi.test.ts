@@ -90,9 +90,9 @@ const admin = ['invalid_request', 'unauthenticated', ...down] as const
 const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
-  recall: [...caller, ...body, ...limits, 'model_output_invalid'],
+  recall: [...caller, ...body, ...limits, 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
-  reflect: [...caller, ...body, ...limits, 'model_output_invalid'],
+  reflect: [...caller, ...body, ...limits, 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported'],
   forget: [...caller, ...body, ...repeated, ...limits],
   listBanks: caller,
   getBank: caller,

@@ -1,0 +1,48 @@
+import type { Telemetry } from '../telemetry.js'
+import { openSpan, traced } from '../tracing.js'
+
+export interface Stage {
+  name: string
+  durationMs: number
+}
+
+/** The stages of one recall: each is timed, told, and a span of its own, `recall.<name>`. */
+export class Stages {
+  /** In the order in which they ended. */
+  readonly done: Stage[]
+  readonly #timer: () => number
+  readonly #telemetry: Pick<Telemetry, 'stage'>
+
+  /** @param done stages of the same recall that have been before */
+  constructor (timer: () => number, telemetry: Pick<Telemetry, 'stage'>, done: readonly Stage[] = []) {
+    this.#timer = timer
+    this.#telemetry = telemetry
+    this.done = [...done]
+  }
+
+  /** A stage that waits for something. */
+  async wait<T> (name: string, work: () => Promise<T>): Promise<T> {
+    const startedAt = this.#timer()
+    try {
+      return await traced(`recall.${name}`, {}, work)
+    } finally {
+      this.#end(name, startedAt)
+    }
+  }
+
+  /** A stage that computes. */
+  compute<T> (name: string, work: () => T): T {
+    const startedAt = this.#timer()
+    const span = openSpan(`recall.${name}`)
+    const result = work()
+    span.end()
+    this.#end(name, startedAt)
+    return result
+  }
+
+  #end (name: string, startedAt: number): void {
+    const durationMs = this.#timer() - startedAt
+    this.done.push({ name, durationMs })
+    this.#telemetry.stage(name, durationMs)
+  }
+}

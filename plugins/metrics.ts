@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { AuthMode } from '../lib/config/schema.js'
+import type { MemoryStatus } from '../lib/memory/status.js'
+import type { Telemetry } from '../lib/telemetry.js'
+import { whenOver } from './exchange-end.js'
+import { Instruments } from './metrics/instruments.js'
+import { MetricsServer } from './metrics/own-port.js'
+import { processRegistry } from './metrics/process.js'
+import { Standing } from './metrics/standing.js'
+
+/** What a client that leaves before its answer would be told: the status that nginx logs for it. */
+const CLIENT_LEFT = 499
+const UNKNOWN_ROUTE = 'unknown'
+
+/** The numbers of one gateway. */
+export interface Metrics {
+  telemetry: Telemetry
+  contentType: string
+  /** All of them in Prometheus's text format. */
+  render (): Promise<string>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Metrics
+  }
+}
+
+export interface MetricsOptions {
+  mode: AuthMode
+  host: string
+  /** Serves them on a port of their own; absent: `metricsRoute` does on the gateway's. */
+  port?: number
+}
+
+/** Counts every request. Registered before the hooks that refuse requests, so that it sees those too. */
+async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptions): Promise<void> {
+  const instruments = new Instruments()
+  const standing = new Standing(instruments.registry)
+  let inFlight = 0
+  app.addHook('onRequest', (request, reply, done) => {
+    inFlight++
+    whenOver(reply, (answered) => {
+      inFlight--
+      note(request, reply, answered ? reply.statusCode : CLIENT_LEFT, mode, instruments)
+    })
+    done()
+  })
+  const render = async () => {
+    standing.set(inFlight, statusOf(app))
+    return `${await instruments.registry.metrics()}\n${await processRegistry().metrics()}`
+  }
+  app.decorate('metrics', { telemetry: instruments, contentType: instruments.registry.contentType, render })
+  app.addHook('onListen', async () => { processRegistry() })
+  if (port === undefined) return
+  let server: MetricsServer | undefined
+  app.addHook('onReady', async () => {
+    server = await MetricsServer.listen({ host, port, contentType: instruments.registry.contentType, render })
+    app.log.info(`Metrics are served at ${server.url}`)
+  })
+  app.addHook('onClose', async () => { await server?.close() })
+}
+
+function note (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode, instruments: Instruments): void {
+  const { url = UNKNOWN_ROUTE, config } = request.routeOptions
+  instruments.request({ method: request.method, route: url, status, seconds: elapsedTime / 1000 })
+  if (config.ring === 'memory' && request.authFailed) instruments.authFailed(mode, status)
+  else if (config.ring === 'admin' && status === 401) instruments.authFailed('admin_token', status)
+  else if (config.ring === 'source' && status === 401) instruments.authFailed('source_signature', status)
+}
+
+/** Undefined while there is no memory service, and when it cannot say. */
+function statusOf (app: FastifyInstance): MemoryStatus | undefined {
+  try {
+    return app.memory.status()
+  } catch {
+    return undefined
+  }
+}
+
+/** GET /metrics of the gateway's own port. The ring is that of the scope in which it is registered. */
+export async function metricsRoute (app: FastifyInstance): Promise<void> {
+  app.get('/metrics', { config: { ring: 'admin', accessLog: 'debug' }, schema: { hide: true } }, async (_request, reply) => await reply
+    .type(app.metrics.contentType)
+    .send(await app.metrics.render()))
+}
+
+export default fp(metrics, { name: 'metrics', fastify: '5.x' })

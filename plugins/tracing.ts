@@ -1,0 +1,61 @@
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer } from '@opentelemetry/api'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { carryTracer } from '../lib/tracing.js'
+import { whenOver } from './exchange-end.js'
+
+const TRACE: unique symbol = Symbol('trace')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [TRACE]: { span: Span, context: Context } | null
+  }
+}
+
+export interface TracingOptions {
+  /** Where traces go, the whole URL; absent: there are none, and requests cost nothing more. */
+  url?: string
+  version: string
+}
+
+/**
+ * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes below that.
+ * Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no address is told.
+ */
+async function tracing (app: FastifyInstance, { url, version }: TracingOptions): Promise<void> {
+  if (url === undefined) return
+  // Loaded only where it is used: it takes a tenth of a second and several megabytes.
+  const { startExporting } = await import('./tracing/exporting.js')
+  const { tracer, close } = startExporting({ url, version, warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) } })
+  app.decorateRequest(TRACE, null)
+  app.addHook('onRequest', (request, reply, done) => {
+    const { span } = request[TRACE] = begin(tracer, request)
+    whenOver(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
+    done()
+  })
+  // Not earlier: what reads the body goes on in the context of the connection.
+  app.addHook('preValidation', (request, _reply, done) => {
+    const active = request[TRACE]
+    if (active === null) done()
+    else context.with(active.context, done)
+  })
+  app.addHook('onClose', close)
+}
+
+function begin (tracer: Tracer, request: FastifyRequest): { span: Span, context: Context } {
+  const { url } = request.routeOptions
+  const parent = propagation.extract(carryTracer(ROOT_CONTEXT, tracer), request.headers)
+  const attributes: Attributes = { 'http.request.method': request.method, 'url.scheme': request.protocol, ...(url !== undefined && { 'http.route': url }) }
+  const span = tracer.startSpan(url === undefined ? request.method : `${request.method} ${url}`, { kind: SpanKind.SERVER, attributes }, parent)
+  return { span, context: trace.setSpan(parent, span) }
+}
+
+/** @param status undefined when the client left before its answer */
+function end (span: Span, status: number | undefined): void {
+  if (status === undefined) span.setAttribute('error.type', 'client_left')
+  else span.setAttribute('http.response.status_code', status)
+  if (status !== undefined && status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR })
+  span.end()
+}
+
+export default fp(tracing, { name: 'tracing', fastify: '5.x' })

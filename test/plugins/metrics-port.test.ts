@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import t, { type Test } from 'tap'
+import { buildApp } from '../../app.js'
+import { ListenError } from '../../plugins/listen-error.js'
+import { testApp, type TestApp } from '../helpers/app.js'
+import { testConfig } from '../helpers/config.js'
+import { readExposition, valueOf } from '../helpers/exposition.js'
+import { refused } from '../routes/support.js'
+
+async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
+  const app = await testApp(t, { metricsPort: 0, adminToken: 'admin' })
+  const told = app.log.map(({ msg }) => /^Metrics are served at (http:\/\/127\.0\.0\.1:\d+\/metrics)$/.exec(String(msg))?.[1]).filter((url) => url !== undefined)
+  t.equal(told.length, 1)
+  return { ...app, url: told[0]! }
+}
+
+await t.test('with a port of their own the metrics are there, for everybody who reaches it, and not on the gateway\'s', async (t) => {
+  const { url, get } = await withOwnPort(t)
+  await get('/live')
+  const response = await fetch(url)
+  t.equal(response.status, 200)
+  t.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  const samples = readExposition(await response.text())
+  t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/live', status: '200' }), 1)
+  t.equal(valueOf(samples, 'memory_gateway_http_requests_in_flight'), 0, 'the scrape is no request of the gateway')
+  refused(t, await get('/metrics', { 'x-admin-token': 'admin' }), 404, 'not_found')
+})
+
+await t.test('that port knows nothing else', async (t) => {
+  const { url } = await withOwnPort(t)
+  for (const path of ['/', '/v1/banks', '/health', '/metrics/', '/metrics/x', '/v1/admin/banks']) {
+    t.equal((await fetch(new URL(path, url))).status, 404, path)
+  }
+  for (const method of ['POST', 'DELETE', 'OPTIONS']) t.equal((await fetch(url, { method })).status, 404, method)
+  t.equal((await fetch(`${url}?x=1`)).status, 200)
+  const head = await fetch(url, { method: 'HEAD' })
+  t.equal(head.status, 200)
+  t.equal(await head.text(), '')
+})
+
+await t.test('the port is given back when the gateway closes', async (t) => {
+  const { url, app } = await withOwnPort(t)
+  await (await fetch(url)).text()
+  await app.close()
+  await t.rejects(fetch(url))
+})
+
+await t.test('a port that is in use ends the start, and the message names the variable', async (t) => {
+  const taken = createServer()
+  taken.listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  t.teardown(() => { taken.close() })
+  const app = await buildApp(testConfig({ logLevel: 'silent', metricsPort: port }))
+  t.teardown(async () => { await app.close() })
+  const error: unknown = await app.ready().then(() => undefined, (error: unknown) => error)
+  t.ok(error instanceof ListenError)
+  t.equal((error as Error).message, `SERVICES_HOST, SERVICES_METRICS_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`)
+})
