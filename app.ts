@@ -13,12 +13,14 @@ import health from './plugins/health.js'
 import httpRules from './plugins/http-rules.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
+import metrics, { metricsRoute } from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
 import shutdown from './plugins/shutdown.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
+import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
 import { bankRoutes } from './routes/banks.js'
@@ -34,15 +36,17 @@ export interface AppOptions {
   log?: LogOptions
   /** What stands in for the clock, the ids and the configured providers. */
   overrides?: MemoryOverrides
+  /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
+  heartbeatMs?: number
 }
 
-const MEMORY_ROUTES = [retainRoutes, recallRoutes, reflectRoutes, forgetRoutes, bankRoutes, transferRoutes, whoamiRoutes]
+const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, transferRoutes, whoamiRoutes]
 
 /**
  * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {} }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000 }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -64,6 +68,8 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
   })
   await app.register(errors)
   await app.register(requestLog)
+  await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
+  await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
   await app.register(httpRules)
   await app.register(shutdown)
   await app.register(rings)
@@ -79,11 +85,13 @@ export async function buildApp (config: Config, { log = {}, overrides = {} }: Ap
     enterRing(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
+    await scope.register(reflectRoutes, { heartbeatMs })
   })
   await app.register(async (scope) => {
     enterRing(scope, 'admin')
     await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
+    if (config.metricsPort === undefined) await scope.register(metricsRoute)
   })
   await app.register(async (scope) => {
     enterRing(scope, 'source')

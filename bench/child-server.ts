@@ -59,15 +59,16 @@ export async function startChild (args: readonly string[], portVariable: string,
  * @param configuration a YAML text; without it the gateway has its defaults
  * @param env what it gets beside that, such as DATABASE_URL
  * @param output an open file for its log
+ * @param nodeOptions arguments of node itself
  */
-export async function startGateway (configuration?: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore'): Promise<ChildServer> {
+export async function startGateway (configuration?: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore', nodeOptions: readonly string[] = []): Promise<ChildServer> {
   if (!existsSync(GATEWAY)) throw new UnusableInput('dist/server.js does not exist: run `npm run build` first')
-  if (configuration === undefined) return await startChild([GATEWAY], 'SERVICES_PORT', env, output)
+  if (configuration === undefined) return await startChild([...nodeOptions, GATEWAY], 'SERVICES_PORT', env, output)
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   try {
     const path = join(folder, 'config.yaml')
     await writeFile(path, configuration)
-    return await startChild([GATEWAY], 'SERVICES_PORT', { ...env, SERVICES_CONFIG_PATH: path }, output)
+    return await startChild([...nodeOptions, GATEWAY], 'SERVICES_PORT', { ...env, SERVICES_CONFIG_PATH: path }, output)
   } finally {
     // The gateway reads its configuration once, before it listens.
     await rm(folder, { recursive: true, force: true })

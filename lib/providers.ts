@@ -12,6 +12,11 @@ export class ProviderError extends Error {
 /** Striking out shorter values would leave nothing of a message to read. */
 const SHORTEST_SECRET = 4
 
+/** A provider's name for metrics and spans: a registered one as it stands; a path to a module tells of the machine. */
+export function providerLabel (name: string): string {
+  return name.includes(':') ? 'custom' : name
+}
+
 export type ProviderConfig = Readonly<Record<string, unknown>>
 
 /** What a registered provider may need beside its own map. */

@@ -43,12 +43,19 @@ export function toServiceError (error: unknown): ServiceError {
   return new ServiceError('internal_error', 'Internal server error', { cause: error })
 }
 
-/** Sends an error in the contract's shape; the log gets the cause of a fault of ours. */
+/** The log gets the cause of a fault of ours. */
+export function logFailure (error: ServiceError, request: FastifyRequest): void {
+  // That this server has not what was asked for (501) is no fault.
+  if (error.status < 500 || error.status === 501) return
+  // Work that is given up because nobody waits for it fails as well, and that is no fault.
+  if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client left before its answer')
+  else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
+}
+
+/** Sends an error in the contract's shape. */
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error)
-  if (known.status >= 500) {
-    request.log.error({ err: known.cause ?? known, code: known.code }, 'request failed')
-  }
+  logFailure(known, request)
   void reply
     .code(known.status)
     .headers(known.headers)

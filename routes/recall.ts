@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ExplainAnswer, ExplainRequest } from '../lib/memory/explain-schemas.js'
 import { RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
+import { clientLeaving } from './client-leaving.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -12,9 +13,14 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Search one bank or several',
       description: 'Exactly one of bank_id and banks. Filters hold inside every strategy; a bank that does not exist is empty.',
       body: RecallRequest,
-      response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
+      response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'not_supported']),
     },
-  }, async (request) => await app.memory.reader.recall(request.body, request.context))
+  }, async (request, reply) => {
+    const { body, context } = request
+    // Only a model is worth giving up when the client leaves.
+    const asksModel = body.rewrite === true || body.model_rerank === true
+    return await app.memory.reader.recall(body, context, asksModel ? clientLeaving(reply) : undefined)
+  })
   app.post('/v1/recall/explain', {
     config: { ring: 'memory', permission: 'read' },
     schema: {

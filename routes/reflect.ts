@@ -1,17 +1,67 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { ReflectEvent } from '../lib/memory/reflector.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
+import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
+import { clientLeaving } from './client-leaving.js'
+import { EVENT_STREAM, eventStream, wantsEvents } from './event-stream.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-export const reflectRoutes: FastifyPluginAsyncTypebox = async (app) => {
+const DESCRIPTION = `The answer cites the sources that it rests on as [1], [2]. Without evidence it abstains, and no model is called.
+
+With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`), any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer but sources and usage; its \`answer\` is the whole text), or \`error\` (the body of an error answer). A comment is sent in every 15 seconds of silence. What is wrong before the evidence is known is answered with an ordinary error status.`
+
+export interface ReflectRouteOptions {
+  /** See EventStreamOptions. */
+  heartbeatMs: number
+}
+
+export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
   app.post('/v1/reflect', {
     config: { ring: 'memory', permission: 'read' },
     schema: {
       operationId: 'reflect',
       tags: ['memory'],
       summary: 'Answer a question from memories',
-      description: 'The answer cites the sources that it rests on as [1], [2]. Without evidence it abstains and no model is called.',
+      description: DESCRIPTION,
       body: ReflectRequest,
-      response: answers({ 200: ReflectAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
+      response: answers({
+        200: {
+          description: 'The answer.',
+          content: {
+            'application/json': { schema: ReflectAnswer },
+            [EVENT_STREAM]: { schema: Type.String({ description: 'Server-sent events.' }) },
+          },
+        },
+      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported']),
     },
-  }, async (request) => await app.memory.reflector.reflect(request.body, request.context, request.signal))
+  }, async (request, reply) => {
+    const { reflector } = app.memory
+    const { body, context } = request
+    const signal = clientLeaving(reply)
+    if (!wantsEvents(request.headers.accept)) return await reflector.reflect(body, context, signal)
+    const events = reflector.stream(body, context, signal)
+    // The first event is waited for, so that what is wrong up to it has a status of its own.
+    const first = await events.next()
+    return await reply
+      .type(EVENT_STREAM)
+      .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+      .send(eventStream(continued(first, events), {
+        heartbeatMs,
+        onError: (error) => {
+          const known = toServiceError(error)
+          logFailure(known, request)
+          return { event: 'error', data: errorBody(known, request.id) }
+        },
+      }))
+  })
+}
+
+async function * continued (first: IteratorResult<ReflectEvent, void>, rest: AsyncGenerator<ReflectEvent, void>): AsyncGenerator<ReflectEvent, void> {
+  try {
+    if (first.done !== true) yield first.value
+    yield * rest
+  } finally {
+    await rest.return()
+  }
 }

@@ -65,7 +65,8 @@ function sizeOf (route: Route): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-async function fill (client: JsonClient, bankId: string, texts: readonly Text[]): Promise<void> {
+/** Retains all of the texts in the bank. */
+export async function fill (client: JsonClient, bankId: string, texts: readonly Text[]): Promise<void> {
   for (let from = 0; from < texts.length; from += BATCH) {
     const items = texts.slice(from, from + BATCH).map(({ text }) => ({ content: text }))
     await client.post('/v1/retain/batch', { bank_id: bankId, items })

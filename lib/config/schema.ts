@@ -1,4 +1,5 @@
 import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
+import { TRUST_LEVELS } from '../trust.js'
 import { SCORER_TABLE } from './scorer-table.js'
 
 // Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name.
@@ -21,6 +22,10 @@ function scorerWeights (): Record<keyof typeof SCORER_TABLE, TOptional<TNumber>>
 const perMinute = (what: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${what} a minute, for each principal and bank. Unset: no limit.` }))
 const perDay = (what: string) => Type.Optional(Type.Integer({ minimum: 1, description: `${what} a UTC day, for each bank. Unset: no limit.` }))
 
+/** See reflect.min_score and reflect.timeout_ms. */
+export const DEFAULT_REFLECT_FLOOR = 0.2
+export const DEFAULT_REFLECT_TIMEOUT_MS = 60_000
+
 export const HomeostasisSchema = section({
   recall_max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of hits in one recall: default and ceiling of the request\'s max_tokens.' })),
   reflect_max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of one reflect answer: default and ceiling of the request\'s max_tokens.' })),
@@ -35,6 +40,8 @@ export const HomeostasisSchema = section({
   quotas: Type.Optional(section({
     retain_per_day: perDay('Retained items'),
     reflect_per_day: perDay('Reflects'),
+    model_calls_per_day: perDay('Calls of the language model'),
+    model_tokens_per_day: perDay('Tokens of the language model, of prompts and answers together; before a call its prompt and the most that it may answer are reckoned with,'),
   }, 'Daily quotas.')),
 }, 'What keeps a bank within its means.')
 
@@ -50,7 +57,7 @@ export const BarriersSchema = section({
 
 export const SignalQualitySchema = section({
   dedup: Type.Optional(section({
-    action: Type.Optional(Type.Enum(['off', 'skip', 'warn', 'update'], { description: 'off: only exact repeats are recognised. skip: a near-duplicate is not stored. warn: it is stored, and the answer names what it repeats. update: it takes the place of what it repeats, under its id. Default off.' })),
+    action: Type.Optional(Type.Enum(['off', 'skip', 'warn', 'update'], { description: 'off: only exact repeats are recognised. skip: a near-duplicate is not stored. warn: it is stored, and the answer names what it repeats. update: it takes the place of what it repeats, under its id. What is trusted less neither replaces nor keeps out what is trusted more: both are stored. Default off.' })),
     threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Cosine of the word counts, stop words left out, from which on a memory counts as a near-duplicate. Never are those that differ in numbers, negations or document, or tell the same words in another order. Default 0.9.' })),
   }, 'What retain does with a memory that nearly repeats one of the bank.')),
 }, 'What is worth keeping.')
@@ -58,6 +65,8 @@ export const SignalQualitySchema = section({
 const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'])
 const Permissions = Type.Array(Permission, { minItems: 1, description: '`*` is all four; `admin` implies none of the others.' })
 const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, 'x-allowed': 'without spaces, with * only as the last character', description: `${what}; one trailing * matches any rest.` })
+
+const TrustOfWriter = (description: string) => Type.Enum(['untrusted', 'trusted'], { description })
 
 export const GrantSchema = section({
   bank_id: pattern('Bank id'),
@@ -70,7 +79,27 @@ export const BankSchema = section({
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
   signal_quality: Type.Optional(SignalQualitySchema),
+  mission: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, 'x-allowed': 'of 1 to 4000 characters', description: 'What the bank is for and how answers from it should sound. Reflect tells it to the language model; it never counts as evidence.' })),
 }, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
+
+export const ReflectSchema = section({
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000, description: `Milliseconds that one reflect may take: default and ceiling of the request's timeout_ms. A call of the language model may take three quarters of it at most, so that one that hangs is noticed. Default ${DEFAULT_REFLECT_TIMEOUT_MS}.` })),
+  max_evidence: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Memories that an answer may rest on. Default 20.' })),
+  max_evidence_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Tokens of these memories together. Default 6000.' })),
+  min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: `The floor: when no memory scores this much, reflect abstains and asks no model. Default ${DEFAULT_REFLECT_FLOOR}.` })),
+  min_trust: Type.Optional(Type.Enum([...TRUST_LEVELS], { description: 'The least trust of evidence; a request may ask for more (`min_trust`), not for less. Default suspect: any.' })),
+}, 'How reflect answers.')
+
+export const EscalationSchema = section({
+  circuit_breaker: Type.Optional(section({
+    failure_threshold: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Faults of the language model in a row after which it is not asked for a while: no connection, no answer in time, 5xx, a refused key, an unusable answer. Counted for the provider, and for each tenant. Default 5.' })),
+    recovery_timeout_seconds: Type.Optional(Type.Number({ minimum: 0.001, maximum: 3600, description: 'Seconds until it is tried again. Default 30.' })),
+    half_open_max_calls: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Calls that try it at a time; the first good answer closes the circuit. Default 1.' })),
+  }, 'When the language model counts as down.')),
+  degraded_mode: Type.Optional(Type.Enum(['error', 'extractive'], { description: 'What reflect does when the language model cannot be had: error answers 503; extractive answers with sentences of the memories, marked degraded. Default error.' })),
+}, 'What happens when the language model fails.')
+
+const price = (what: string) => Type.Number({ minimum: 0, maximum: 1_000_000, description: `Price of a million ${what} tokens, in a currency of your choice.` })
 
 const providerName = (byDefault: string) => Type.String({ minLength: 1, description: `A registered name, or module:Class (a package, or a path relative to this file). Default ${byDefault}.` })
 const providerConfig = Type.Record(Type.String(), Type.Unknown(), { description: 'Handed to the provider as it stands.' })
@@ -89,6 +118,7 @@ export const SourceSchema = section({
       timestamp_header: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]+$', 'x-allowed': 'of letters, digits and -', description: 'Header of the Unix time in seconds that is signed with the body; five minutes of tolerance.' })),
     }, 'A shared secret.'),
   ], { description: 'How a sender proves itself.' }),
+  trust: Type.Optional(TrustOfWriter('How far its memories are believed; identity.trust may lower it for its principal. Default trusted with auth hmac, untrusted with auth none.')),
 }, 'A webhook that retains what it is sent.')
 
 /**
@@ -117,6 +147,10 @@ export const FileSchema = section({
   })),
   identity: Type.Optional(section({
     obo_enabled: Type.Optional(Type.Boolean({ description: 'Accept delegated identities (RFC 8693 act claim, X-Service-On-Behalf-Of). Default false.' })),
+    trust: Type.Optional(Type.Array(section({
+      principal: pattern('Principal'),
+      trust: TrustOfWriter('How far what these principals write is believed.'),
+    }, 'The trust of some principals.'), { description: 'Trust of the memories that principals write. A literal principal wins over a pattern, a longer pattern over a shorter one; `*` also means anonymous callers. With an on-behalf-of identity the lower of both holds. Default: trusted.' })),
   }, 'How callers are understood.')),
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
@@ -135,12 +169,30 @@ export const FileSchema = section({
       timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 1500.' })),
       weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the reranker in the new score. Default 0.8.' })),
     }, 'How the reranker is used, when `reranker` names one.')),
+    rewrite: Type.Optional(section({
+      enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`rewrite: true`). Default false.' })),
+      max_queries: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'Wordings that are searched beside the query. Default 3.' })),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the language model may take; past them recall answers without it, marked degraded. Default 3000.' })),
+    }, 'Other wordings of a query, by the language model.')),
+    model_rerank: Type.Optional(section({
+      enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`model_rerank: true`). Default false.' })),
+      candidates: Type.Optional(Type.Integer({ minimum: 2, maximum: 50, description: 'How many of the best candidates it orders. Default 20.' })),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 5000.' })),
+      weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Its share in the new score. Default 0.8.' })),
+    }, 'Reranking by the language model, in the place of `reranker`.')),
     bm25: Type.Optional(section({
       k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
       b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
     }, 'BM25 parameters.')),
     chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
   }, 'How recall ranks.')),
+  reflect: Type.Optional(ReflectSchema),
+  escalation: Type.Optional(EscalationSchema),
+  prices: Type.Optional(Type.Record(Type.String({ pattern: '^\\S{1,256}$' }), section({ input: price('prompt'), output: price('answer') }, 'Prices of one model.'), {
+    additionalProperties: false,
+    'x-keys': 'the name of a model, as llm_provider_config.model has it',
+    description: 'What models cost. With a price, `usage.cost` tells what a call did. Default: none.',
+  })),
   sources: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema, {
     additionalProperties: false,
     'x-keys': 'a source id of letters, digits and ._-, at most 128 characters, the first a letter or digit',
@@ -151,6 +203,8 @@ export const FileSchema = section({
 export type FileConfig = Static<typeof FileSchema>
 export type Homeostasis = Static<typeof HomeostasisSchema>
 export type Barriers = Static<typeof BarriersSchema>
+export type Reflect = Static<typeof ReflectSchema>
+export type Escalation = Static<typeof EscalationSchema>
 export type SignalQuality = Static<typeof SignalQualitySchema>
 export type Grant = Static<typeof GrantSchema>
 export type BankConfig = Static<typeof BankSchema>
@@ -177,6 +231,10 @@ export interface Config {
   host: string
   /** 0 lets the system choose. */
   port: number
+  /** Port of its own for the metrics, 0 as above. Absent: they are served on `port`, behind the admin token. */
+  metricsPort?: number
+  /** Where traces go, the whole URL. Absent: nowhere. */
+  tracesUrl?: string
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   maxBodyBytes: number
   healthTimeoutMs: number

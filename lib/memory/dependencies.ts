@@ -1,4 +1,5 @@
 import type { AccessControl } from '../access/access-control.js'
+import type { PrincipalTrust } from '../access/principal-trust.js'
 import type { Clock } from '../clock.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
 import type { IdSource } from '../ids.js'
@@ -11,6 +12,8 @@ import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { IdempotencyLedger } from './idempotency.js'
 import type { Indexer } from './indexer.js'
+import type { ModelDesk } from './model-desk.js'
+import type { RecallHelpers } from './recall-helpers.js'
 import type { VectorFiller } from './vector-filler.js'
 
 /** What the operations of the memory service share. */
@@ -18,9 +21,13 @@ export interface Dependencies {
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
+  /** The one way to it. */
+  desk: ModelDesk
+  helpers: RecallHelpers
   /** Absent when none is configured. */
   reranker?: Reranker
   access: AccessControl
+  trust: PrincipalTrust
   settings: PolicySettings
   admission: AdmissionControl
   ledger: IdempotencyLedger
@@ -30,6 +37,8 @@ export interface Dependencies {
   filler?: VectorFiller
   clock: Clock
   newId: IdSource
+  /** Takes sentences for the operator's log. */
+  warn: (message: string) => void
 }
 
 /** The bank that a caller means by a name: the one of the caller's tenant. */

@@ -21,7 +21,7 @@ const strategyFields = {
 
 const FilterStage = strict({
   passed: Type.Boolean(),
-  failed: Type.Array(Type.Enum(['tags', 'metadata', 'occurred_after', 'occurred_before', 'as_of']), { description: 'Every filter that the memory does not satisfy.' }),
+  failed: Type.Array(Type.Enum(['tags', 'metadata', 'occurred_after', 'occurred_before', 'as_of', 'min_trust']), { description: 'Every filter that the memory does not satisfy.' }),
 }, { description: 'The filters of the request.' })
 
 const LexicalStage = strict({

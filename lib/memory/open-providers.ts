@@ -3,10 +3,12 @@ import type { Config, FileConfig } from '../config/schema.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
+import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
-import { makeProvider, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers.js'
+import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers.js'
 import { vectorStores } from '../stores/registry.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 
 /** What the service is built from. */
 export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
@@ -20,6 +22,8 @@ export interface ProviderOverrides {
   /** Take sentences for the operator's log. Default: they are dropped. */
   warn?: (message: string) => void
   info?: (message: string) => void
+  /** Takes what happens, for metrics. Default: nobody does. */
+  telemetry?: Telemetry
 }
 
 export interface Providers {
@@ -35,7 +39,7 @@ export interface Providers {
  * @throws ProviderError
  */
 export async function openProviders ({ file, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides, clock: Clock): Promise<Providers> {
-  const { warn = () => {}, info = () => {} } = overrides
+  const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
   const surroundings: Omit<ProviderSurroundings, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
   const open: Array<{ close? (): Promise<void> }> = []
   const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, name: string, config: Record<string, unknown> = {}): Promise<T> => {
@@ -52,7 +56,15 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
     const weights = weightsOf(file, embeddings)
     const store = await make(overrides.store, vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config)
     await store.start?.({ clock, warn, info, ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
-    return { store, embeddings, languageModel, weights, ...(reranker !== undefined && { reranker }) }
+    const rerankerLabel = providerLabel(file.reranker ?? 'reranker')
+    const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
+    return {
+      store,
+      embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(file.embedding_provider ?? 'mock'))),
+      languageModel,
+      weights,
+      ...(reranker !== undefined && { reranker: new ObservedReranker(reranker, modelOf(file.reranker_config) ?? rerankerLabel, observer(rerankerLabel)) }),
+    }
   } catch (error) {
     await Promise.allSettled(open.map(async (provider) => { await provider.close?.() }))
     throw error
@@ -62,6 +74,10 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
 /** What a durable store knows vectors by: a provider whose number of dimensions is changed makes other vectors. */
 export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
   return { model: `${model ?? file.embedding_provider ?? 'mock'}:${dimensions}`, dimensions }
+}
+
+function modelOf (config: Readonly<Record<string, unknown>> = {}): string | undefined {
+  return typeof config['model'] === 'string' ? config['model'] : undefined
 }
 
 function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {

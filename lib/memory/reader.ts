@@ -21,19 +21,39 @@ export class Reader {
   }
 
   async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
-    const { admission, settings, retriever } = this.#deps
+    const { admission, settings, retriever, helpers } = this.#deps
     const banks = readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
+    helpers.refuseUnsupported(request)
     admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const retrieved = await retriever.retrieve({ ...retrievalRequest(request, banks, filters, settings), explain, ...(signal !== undefined && { signal }) })
+    const asked = { banks, context, ...(signal !== undefined && { signal }) }
+    const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
+    const retrieved = await retriever.retrieve({
+      ...retrievalRequest(request, banks, filters, settings),
+      explain,
+      ...(rewrites !== undefined && { rewrites }),
+      ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
+      ...(signal !== undefined && { signal }),
+    })
+    const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
     return {
       hits: retrieved.hits.map((hit) => toHit(hit, explain)),
       total_available: retrieved.total,
       truncated: retrieved.truncated,
       usage: { tokens: retrieved.tokens },
-      ...(retrieved.degraded.length > 0 && { degraded: retrieved.degraded }),
+      ...(degraded.length > 0 && { degraded }),
       ...(explain && { trace: toTrace(retrieved) }),
+    }
+  }
+
+  /** @returns undefined when they did not come */
+  async #rewrites (query: string, asked: { banks: readonly BankKey[], context: RequestContext, signal?: AbortSignal }): Promise<string[] | undefined> {
+    try {
+      return await this.#deps.helpers.rewrite(query, asked)
+    } catch (error) {
+      if (asked.signal?.aborted === true) throw error
+      return undefined
     }
   }
 }

@@ -1,82 +1,276 @@
+import { randomBytes } from 'node:crypto'
 import { formatInstant } from '../clock.js'
+import { DEFAULT_REFLECT_FLOOR, DEFAULT_REFLECT_TIMEOUT_MS, type Escalation, type Reflect } from '../config/schema.js'
+import { Deadline, DeadlineExceeded, type Timer } from '../deadline.js'
 import { ServiceError } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
-import type { Evidence, Generation } from '../models/language-model.js'
-import type { FusedCandidate } from '../retrieval/fusion.js'
+import type { JsonSchema, LanguageModel } from '../models/language-model.js'
+import type { Admission } from '../policy/admission.js'
+import type { Filters } from '../stores/vector-store.js'
+import { isAtLeast, type Trust } from '../trust.js'
 import type { Dependencies } from './dependencies.js'
+import type { DeskCall } from './model-desk.js'
 import { readableBanks, tokenBudget } from './reader.js'
 import { readFilters, toHit } from './records.js'
-import { reflectPrompt } from './reflect-prompt.js'
-import type { ReflectAnswer, ReflectRequest } from './schemas.js'
+import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type Answered, type Question } from './reflect/answering.js'
+import { pickEvidence } from './reflect/evidence.js'
+import { reflectPrompt } from './reflect/prompt.js'
+import { checkResponseSchema } from './reflect/response-schema.js'
+import { wrapSchema } from './reflect/structured.js'
+import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
+import { modelFailure } from './model-errors.js'
+import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
-/** Memories that an answer may rest on, and their tokens together: room for a short prompt on any current model. */
-const MAX_EVIDENCE = 20
-const MAX_EVIDENCE_TOKENS = 6000
+/** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
+const CANDIDATES = 60
+const DEFAULT_MAX_EVIDENCE = 20
+/** Room for a short prompt on any current model. */
+const DEFAULT_EVIDENCE_TOKENS = 6000
 const DEFAULT_MAX_TOKENS = 1024
+/** What is kept of a deadline to say in time that the model missed it. */
+const RESERVE_MS = 100
+/** The same for a short deadline: a part of it, or nothing would be left. */
+const RESERVE_SHARE = 0.1
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
-/** reflect: recall, then one model call over the evidence. */
+export interface ReflectorOptions {
+  reflect: Reflect
+  degradedMode: NonNullable<Escalation['degraded_mode']>
+  /** Answers in the extractive mode. */
+  extractive: LanguageModel
+  timer: Timer
+  /** A fresh word of 32 hexadecimal digits that nobody can guess. */
+  newBoundary?: () => string
+}
+
+/** What a reflect tells bit by bit: the evidence first, then texts, the cost, and what the answer as a whole is. */
+export type ReflectEvent =
+  | { event: 'evidence', data: { sources: Hit[] } }
+  | { event: 'delta', data: { text: string } }
+  | { event: 'usage', data: ReflectAnswer['usage'] }
+  | { event: 'done', data: Conclusion }
+
+type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
+
+/** One reflect on its way. */
+interface Ground {
+  admitted: Admission
+  deadline: Deadline
+  degraded: NonNullable<ReflectAnswer['degraded']>
+  sources: Hit[]
+  /** Undefined when there is no evidence. */
+  question: Question | undefined
+  schema: JsonSchema | undefined
+}
+
+/** reflect: recall, pick evidence, one model call over it, and of its answer what the evidence bears out. */
 export class Reflector {
   readonly #deps: Dependencies
+  readonly #options: ReflectorOptions
 
-  constructor (deps: Dependencies) {
+  constructor (deps: Dependencies, options: ReflectorOptions) {
     this.#deps = deps
+    this.#options = options
   }
 
+  /** @throws ServiceError */
   async reflect (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): Promise<ReflectAnswer> {
-    const { admission, settings, retriever } = this.#deps
-    const banks = readableBanks(request, context, this.#deps)
-    const filters = readFilters(request)
-    const admitted = admission.admit('reflect', context, banks)
+    const ground = await this.#begin(request, context, signal)
+    const { deadline, question, schema, sources } = ground
     try {
-      const policies = banks.map(({ bankId }) => settings.of(bankId).homeostasis)
-      const { hits } = await retriever.retrieve({
+      if (question === undefined) return { ...this.#abstention(ground), sources: [], usage: usageOf(NOTHING_SPENT) }
+      const { answered, degraded } = await this.#orExtractive(ground, question, async () => await deadline.wait(schema === undefined
+        ? answerWhole(question)
+        : answerInForm(question, schema)))
+      return { ...this.#conclusion(ground, answered, degraded), sources: answered.abstained ? [] : sources, usage: usageOf(answered.spent) }
+    } catch (error) {
+      ground.admitted.release()
+      throw error
+    } finally {
+      deadline.end()
+    }
+  }
+
+  /**
+   * The same as events. What is wrong with the request, and a recall that fails, is thrown by the first step; so nothing has been said
+   * yet then. A consumer that stops reading ends the model's call.
+   * @throws ServiceError
+   */
+  async * stream (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): AsyncGenerator<ReflectEvent, void> {
+    const ground = await this.#begin(request, context, signal)
+    const { deadline, question, schema, sources } = ground
+    // From the first words on: whoever leaves then has had them.
+    let counts = false
+    try {
+      yield { event: 'evidence', data: { sources } }
+      if (question === undefined) {
+        counts = true
+        yield { event: 'usage', data: usageOf(NOTHING_SPENT) }
+        yield { event: 'done', data: this.#abstention(ground) }
+        return
+      }
+      let given = ''
+      let outcome: { answered: Answered, degraded: boolean }
+      if (schema === undefined) {
+        const pieces = answerInPieces(question)
+        try {
+          let answered: Answered | undefined
+          while (answered === undefined) {
+            const { done, value } = await deadline.wait(pieces.next())
+            if (done === true) answered = value
+            else {
+              given += value
+              counts = true
+              yield { event: 'delta', data: { text: value } }
+            }
+          }
+          outcome = { answered, degraded: false }
+        } catch (error) {
+          // What has been said cannot be taken back, so another answer cannot follow it.
+          if (given !== '') throw this.#failure(error, deadline)
+          outcome = await this.#orExtractive(ground, question, async () => { throw error })
+        } finally {
+          void pieces.return(undefined as never).catch(() => {})
+        }
+      } else {
+        outcome = await this.#orExtractive(ground, question, async () => await deadline.wait(answerInForm(question, schema)))
+      }
+      const { answered, degraded } = outcome
+      const done = this.#conclusion(ground, answered, degraded)
+      counts = true
+      if (given === '') yield { event: 'delta', data: { text: done.answer } }
+      yield { event: 'usage', data: usageOf(answered.spent) }
+      yield { event: 'done', data: done }
+    } catch (error) {
+      counts &&= callerLeft(deadline)
+      throw error
+    } finally {
+      if (!counts) ground.admitted.release()
+      deadline.end()
+    }
+  }
+
+  /** Everything up to the model: access, limits, recall, evidence, prompt. */
+  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
+    const { admission, settings, retriever, desk, clock } = this.#deps
+    const { reflect, timer } = this.#options
+    const banks = readableBanks(request, context, this.#deps)
+    const filters = atLeast(readFilters(request), reflect.min_trust)
+    const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
+    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
+    const policies = banks.map(({ bankId }) => settings.of(bankId))
+    const admitted = admission.admit('reflect', context, banks)
+    const ceiling = reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS
+    const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
+    try {
+      const retrieved = await deadline.wait(retriever.retrieve({
         query: request.query,
         banks,
         filters,
-        limit: MAX_EVIDENCE,
-        maxTokens: tokenBudget(MAX_EVIDENCE_TOKENS, policies.map((policy) => policy.recall_max_tokens))!,
-        ...(signal !== undefined && { signal }),
+        limit: CANDIDATES,
+        minScore: reflect.min_score ?? DEFAULT_REFLECT_FLOOR,
+        signal: deadline.signal,
+      }))
+      const { hits, evidence } = pickEvidence(retrieved.hits, {
+        maxMemories: reflect.max_evidence ?? DEFAULT_MAX_EVIDENCE,
+        maxTokens: tokenBudget(reflect.max_evidence_tokens ?? DEFAULT_EVIDENCE_TOKENS, policies.map(({ homeostasis }) => homeostasis.recall_max_tokens))!,
       })
-      if (hits.length === 0) return { answer: NO_EVIDENCE, sources: [], abstained: true, usage: { tokens: 0, input_tokens: 0, output_tokens: 0 } }
-      const maxTokens = tokenBudget(request.max_tokens, policies.map((policy) => policy.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
-      const { text, usage } = await this.#generate(request.query, hits, maxTokens, signal)
+      const maxTokens = tokenBudget(request.max_tokens, policies.map(({ homeostasis }) => homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
+      const leftMs = deadline.leftMs()
+      const call: Omit<DeskCall, 'messages'> = {
+        purpose: 'reflect',
+        banks,
+        grounding: { question: request.query, evidence },
+        maxTokens,
+        timeoutMs: Math.max(1, leftMs - Math.min(RESERVE_MS, leftMs * RESERVE_SHARE)),
+        tenantId: context.tenantId,
+        signal: deadline.signal,
+        ...(schema !== undefined && { responseSchema: wrapSchema(schema) }),
+      }
+      const messages = () => reflectPrompt({
+        question: request.query,
+        evidence,
+        boundary: (this.#options.newBoundary ?? randomBoundary)(),
+        now: formatInstant(clock()),
+        missions: policies.flatMap(({ mission }, index) => mission === undefined ? [] : [{ bankId: banks[index]!.bankId, mission }]),
+        ...(request.instructions !== undefined && { instructions: request.instructions }),
+        ...(call.responseSchema !== undefined && { schema: call.responseSchema }),
+      })
       return {
-        answer: text,
+        admitted,
+        deadline,
+        degraded: [...retrieved.degraded],
         sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit, false)),
-        abstained: false,
-        usage: { tokens: usage.inputTokens + usage.outputTokens, input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+        question: hits.length === 0
+          ? undefined
+          : {
+              desk,
+              call: { ...call, messages: messages() },
+              deadline,
+              linkable: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
+            },
+        schema,
       }
     } catch (error) {
       admitted.release()
-      throw error
+      deadline.end()
+      throw this.#failure(error, deadline)
     }
   }
 
-  async #generate (question: string, hits: readonly FusedCandidate[], maxTokens: number, signal?: AbortSignal): Promise<Generation> {
-    const evidence = hits.map(({ memory, bank }): Evidence => ({
-      text: memory.text,
-      bankId: bank.bankId,
-      occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
-    }))
-    let generation: Generation
+  /** Answers with sentences of the evidence when the model cannot be had and the configuration wants it so. */
+  async #orExtractive (ground: Ground, question: Question, answer: () => Promise<Answered>): Promise<{ answered: Answered, degraded: boolean }> {
     try {
-      generation = await this.#deps.languageModel.generate({
-        messages: reflectPrompt(question, evidence),
-        grounding: { question, evidence },
-        maxTokens,
-        ...(signal !== undefined && { signal }),
-      })
-    } catch (cause) {
-      if (cause instanceof ServiceError) throw cause
-      throw new ServiceError('dependency_unavailable', 'The language model is unavailable', { cause })
+      return { answered: await answer(), degraded: false }
+    } catch (error) {
+      const failure = this.#failure(error, ground.deadline)
+      const isModels = ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
+      // Sentences of memories have no form, so a caller that asked for one is told the truth.
+      if (!isModels || callerLeft(ground.deadline) || ground.schema !== undefined || this.#options.degradedMode === 'error') throw failure
+      this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
+      return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
     }
-    if (!isUsable(generation)) throw new ServiceError('model_output_invalid', 'The language model gave an unusable answer')
-    return generation
+  }
+
+  /** A model that missed the deadline of the request has not failed by itself. */
+  #failure (error: unknown, deadline: Deadline): ServiceError {
+    const failure = modelFailure(error)
+    const isLate = failure.code === 'dependency_unavailable' && deadline.leftMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
+    return isLate ? modelFailure(Object.assign(new DeadlineExceeded(0), { cause: error })) : failure
+  }
+
+  #abstention ({ degraded }: Ground): Conclusion {
+    return { answer: NO_EVIDENCE, abstained: true, ...(degraded.length > 0 && { degraded }) }
+  }
+
+  #conclusion (ground: Ground, answered: Answered, extractive: boolean): Conclusion {
+    if (answered.abstained) return this.#abstention(ground)
+    const degraded = [...ground.degraded, ...(extractive ? ['model' as const] : [])]
+    return {
+      answer: answered.text,
+      abstained: false,
+      ...(answered.structured !== undefined && { structured: answered.structured }),
+      ...(answered.unverified && { unverified: true }),
+      ...(answered.truncated && { truncated: true }),
+      ...(degraded.length > 0 && { degraded }),
+    }
   }
 }
 
-function isUsable (generation: Partial<Generation> | undefined): generation is Generation {
-  return typeof generation?.text === 'string' && generation.text.trim() !== '' &&
-    Number.isInteger(generation.usage?.inputTokens) && Number.isInteger(generation.usage?.outputTokens)
+function callerLeft ({ signal }: Deadline): boolean {
+  return signal.aborted && !(signal.reason instanceof DeadlineExceeded)
+}
+
+/** The filters with a floor under their trust. */
+function atLeast (filters: Filters, floor: Trust | undefined): Filters {
+  if (floor === undefined) return filters
+  return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }
+}
+
+function randomBoundary (): string {
+  return randomBytes(16).toString('hex')
+}
+
+function usageOf ({ inputTokens, outputTokens, cost }: Spent): ReflectAnswer['usage'] {
+  return { tokens: inputTokens + outputTokens, input_tokens: inputTokens, output_tokens: outputTokens, ...(cost !== undefined && { cost }) }
 }

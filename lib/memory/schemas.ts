@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { BANK_ID_PATTERN } from '../identity/context.js'
+import { TRUST_LEVELS } from '../trust.js'
 
 /*
  * The records of the wire. They are the types of the library, the validators of the routes, and OpenAPI, in one.
@@ -16,6 +17,9 @@ export const BankId = Type.String({ pattern: BANK_ID_PATTERN, description: 'Name
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
 export const TagsMatch = Type.Enum(['any', 'all'], { description: 'Whether one tag suffices. Default any.' })
+const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { description })
+/** A filter that recall and reflect share. */
+export const minTrust = Type.Optional(trust('Only memories that are trusted at least so much. Default: all.'))
 export const MetadataSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
@@ -45,6 +49,7 @@ export const RetainAnswer = strict({
     memory_id: MemoryId,
     similarity: Type.Number({ description: 'Within 0–1.' }),
   }, { description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
+  trust: Type.Optional(trust('Of the memory at `memory_id`, when it is less than trusted: `untrusted` by who wrote it, `suspect` when it looks like an instruction to a model or hides text.')),
   redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
 })
 export const RetainBatchRequest = strict({ bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }) }, { examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }] })
@@ -61,6 +66,7 @@ const memoryFields = {
   expires_at: nullableInstant('When the memory ceases to exist.'),
   document_id: nullable(),
   source: nullable(),
+  trust: trust('How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.'),
 }
 
 export const MemoryRecord = strict(memoryFields)
@@ -92,16 +98,22 @@ const scope = {
 }
 export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
 
-/** What bounds a recall: filters, and how much of the ranking is given. */
-export const recallBounds = {
-  max_results: Type.Optional(clamped('Hits at most; clamped to 1–1000. Default 10.')),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of all hits together; the first hit that does not fit ends the list.' })),
+/** What a memory must satisfy. */
+const filters = {
   tags: Type.Optional(Tags),
   tags_match: Type.Optional(TagsMatch),
   metadata: Type.Optional(MetadataSchema),
   occurred_after: Type.Optional(instant('Inclusive.')),
   occurred_before: Type.Optional(instant('Exclusive.')),
   as_of: Type.Optional(instant('Only memories retained by then; inclusive.')),
+  min_trust: minTrust,
+}
+
+/** What bounds a recall: filters, and how much of the ranking is given. */
+export const recallBounds = {
+  max_results: Type.Optional(clamped('Hits at most; clamped to 1–1000. Default 10.')),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of all hits together; the first hit that does not fit ends the list.' })),
+  ...filters,
   min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Hits of a lower score are left out.' })),
 }
 
@@ -109,13 +121,16 @@ export const RecallRequest = strict({
   query,
   ...scope,
   ...recallBounds,
+  rewrite: Type.Optional(Type.Boolean({ description: 'Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false.' })),
+  model_rerank: Type.Optional(Type.Boolean({ description: 'Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false.' })),
   explain: Type.Optional(Type.Boolean({ description: 'Adds `scores` to each hit, and `trace`. Default false.' })),
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', max_results: 5 }] })
 export const Trace = strict({
   stages: Type.Array(strict({ name: Type.String(), duration_ms: Type.Number() })),
   strategies: Type.Array(strict({ name: Type.String(), weight: Type.Number(), candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }) })),
 })
-export const Degraded = Type.Array(Type.Enum(['semantic', 'rerank']), { description: 'What the answer went without, because a model was down or late. Absent when nothing was.' })
+const DEGRADATIONS = ['rewrite', 'semantic', 'rerank'] as const
+export const Degraded = Type.Array(Type.Enum([...DEGRADATIONS]), { description: 'What the answer went without, because a model was down or late. Absent when nothing was.' })
 export const RecallAnswer = strict({
   hits: Type.Array(Hit),
   total_available: Type.Integer({ description: 'Memories that were candidates after filters, whatever max_results is.' }),
@@ -129,15 +144,31 @@ export const ReflectRequest = strict({
   query,
   ...scope,
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of the answer at most.' })),
-  tags: Type.Optional(Tags),
-  tags_match: Type.Optional(TagsMatch),
+  ...filters,
   include_sources: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+  instructions: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'Wishes for tone, length, language and form of the answer. They add nothing to the evidence.', examples: ['Answer in one sentence, informally.'] })),
+  response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of an object that the answer is also given as, in `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model cannot.' })),
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 1, description: 'Milliseconds that the answer may take; clamped to what the server allows (`reflect.timeout_ms`).' })),
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?' }] })
-export const ReflectAnswer = strict({
+export const ReflectUsage = strict({
+  tokens: Type.Integer({ description: 'input_tokens and output_tokens together.' }),
+  input_tokens: Type.Integer({ description: 'Of the prompt, as the language model counts them; 0 when none was asked.' }),
+  output_tokens: Type.Integer({ description: 'Of what it answered.' }),
+  cost: Type.Optional(Type.Number({ description: 'By the `prices` of the configuration; absent when the model has none there.' })),
+})
+/** What a reflect says beside its sources and cost. */
+export const reflectConclusion = {
   answer: Type.String({ description: '`[1]` cites the first of the sources.' }),
-  sources: Type.Array(Hit, { description: 'The evidence, in the order of the marks; empty with include_sources false.' }),
-  abstained: Type.Boolean({ description: 'True when there is no evidence; no model was called.' }),
-  usage: strict({ tokens: Type.Integer(), input_tokens: Type.Integer(), output_tokens: Type.Integer() }),
+  abstained: Type.Boolean({ description: 'True when the memories do not answer the question. When there was no evidence at all, no model was called.' }),
+  structured: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'The answer by `response_schema`; absent when it abstained.' })),
+  unverified: Type.Optional(Type.Boolean({ description: 'True when no mark of the answer names a source; absent otherwise.' })),
+  truncated: Type.Optional(Type.Boolean({ description: 'True when max_tokens cut the answer; absent otherwise.' })),
+  degraded: Type.Optional(Type.Array(Type.Enum([...DEGRADATIONS, 'model']), { description: 'What the answer went without. `model`: the language model could not be had, and the answer is sentences of the memories. Absent when nothing was missing.' })),
+}
+export const ReflectAnswer = strict({
+  ...reflectConclusion,
+  sources: Type.Array(Hit, { description: 'The evidence, in the order of the marks; empty with include_sources false, and when it abstained.' }),
+  usage: ReflectUsage,
 })
 
 export const ForgetRequest = strict({
@@ -187,6 +218,7 @@ export const ImportLine = strict({
   expires_at: retainFields.expires_at,
   document_id: retainFields.document_id,
   source: retainFields.source,
+  trust: Type.Optional(trust('Lowers the trust that the importer\'s memories have; it cannot raise it.')),
 })
 
 const Permission = Type.Enum(['read', 'write', 'forget', 'admin'])

@@ -1,13 +1,21 @@
 import { performance } from 'node:perf_hooks'
 import type { AccessControl } from '../access/access-control.js'
+import { PrincipalTrust } from '../access/principal-trust.js'
 import { systemClock, type Clock } from '../clock.js'
+import { DEFAULT_REFLECT_TIMEOUT_MS, type FileConfig } from '../config/schema.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
+import { boundedLanguageModel } from '../models/bounded-language-model.js'
+import type { LanguageModel } from '../models/language-model.js'
+import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
+import { ModelBudget } from '../policy/model-budget.js'
 import { PolicySettings } from '../policy/settings.js'
 import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../retrieval/chunking.js'
 import { Retriever } from '../retrieval/retriever.js'
+import { providerLabel } from '../providers.js'
 import type { VectorStore } from '../stores/vector-store.js'
+import { NO_TELEMETRY } from '../telemetry.js'
 import type { BackOffTools } from './back-off.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
@@ -15,10 +23,13 @@ import { Explainer } from './explainer.js'
 import { HealthProbe } from './health.js'
 import { IdempotencyLedger } from './idempotency.js'
 import { Indexer } from './indexer.js'
+import { ModelDesk } from './model-desk.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { Reader } from './reader.js'
-import { Reflector } from './reflector.js'
+import { Reflector, type ReflectorOptions } from './reflector.js'
+import { RecallHelpers } from './recall-helpers.js'
 import { retrievalSettings } from './retrieval-settings.js'
+import { memoryStatus, type MemoryStatus } from './status.js'
 import { Transfer } from './transfer.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
 import { Writer } from './writer.js'
@@ -27,6 +38,8 @@ import { Writer } from './writer.js'
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
   clock?: Clock
   newId?: IdSource
+  /** Makes the word that delimits the evidence of one prompt. Default: 32 random hexadecimal digits. */
+  newBoundary?: () => string
 }
 
 /**
@@ -43,15 +56,20 @@ export class MemoryService {
   readonly health: HealthProbe
   readonly #deps: Dependencies
 
-  constructor (deps: Dependencies) {
+  constructor (deps: Dependencies, reflection: ReflectorOptions) {
     this.#deps = deps
     this.writer = new Writer(deps)
     this.reader = new Reader(deps)
     this.explainer = new Explainer(deps)
-    this.reflector = new Reflector(deps)
+    this.reflector = new Reflector(deps, reflection)
     this.banks = new Banks(deps)
     this.transfer = new Transfer(deps)
     this.health = new HealthProbe(deps.store, () => performance.now())
+  }
+
+  /** How it stands, for metrics. Asks no database and no endpoint. */
+  status (): MemoryStatus {
+    return memoryStatus(this.#deps)
   }
 
   /** Resolves when no memory is known to wait for its vectors. */
@@ -72,21 +90,26 @@ export class MemoryService {
  */
 export async function createMemoryService (config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
   const { file } = config
-  const clock = overrides.clock ?? systemClock
+  const { clock = systemClock, telemetry = NO_TELEMETRY } = overrides
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, overrides, clock)
   const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
   filler?.look()
   const settings = new PolicySettings(file)
+  const timer = () => performance.now()
+  const bounded = withBounds(languageModel, file)
+  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(settings, clock, telemetry), telemetry, timer })
+  const boundary = overrides.newBoundary === undefined ? {} : { newBoundary: overrides.newBoundary }
   return new MemoryService({
     store,
     embeddings,
-    languageModel,
+    languageModel: bounded,
     ...(reranker !== undefined && { reranker }),
     access,
+    trust: new PrincipalTrust(file.identity?.trust),
     settings,
-    admission: new AdmissionControl(settings, clock),
+    admission: new AdmissionControl(settings, clock, telemetry),
     ledger: new IdempotencyLedger(clock, store),
-    retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), weights, ...retrievalSettings(file), clock, timer: () => performance.now() }),
+    retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), weights, ...retrievalSettings(file), clock, timer, telemetry }),
     indexer: new Indexer({
       chunkMaxCharacters: file.retrieval?.chunk_max_characters ?? DEFAULT_CHUNK_MAX_CHARACTERS,
       ...(weights.semantic > 0 && { embeddings }),
@@ -95,6 +118,28 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     ...(filler !== undefined && { filler }),
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
+    desk,
+    helpers: new RecallHelpers({ retrieval: file.retrieval ?? {}, desk, ...boundary }),
+    warn: overrides.warn ?? (() => {}),
+  }, {
+    reflect: file.reflect ?? {},
+    degradedMode: file.escalation?.degraded_mode ?? 'error',
+    extractive: new MockLanguageModel(),
+    timer,
+    ...boundary,
+  })
+}
+
+/** The mock asks nobody, so nothing of it can be slow or down. */
+function withBounds (languageModel: LanguageModel, { reflect = {}, escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig): LanguageModel {
+  if (languageModel instanceof MockLanguageModel) return languageModel
+  return boundedLanguageModel(languageModel, {
+    breaker: {
+      threshold: breaker.failure_threshold ?? 5,
+      recoveryMs: (breaker.recovery_timeout_seconds ?? 30) * 1000,
+      halfOpenCalls: breaker.half_open_max_calls ?? 1,
+    },
+    ceilingMs: reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS,
   })
 }
 

@@ -8,6 +8,7 @@ import { ModelCallError } from '../models/remote/model-call-error.js'
 import { embed } from '../retrieval/passages.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
+import { detached } from '../tracing.js'
 import { BackOff, type BackOffTools } from './back-off.js'
 import { debtKey, VectorDebts, type Debt } from './vector-debts.js'
 
@@ -69,6 +70,11 @@ export class VectorFiller {
   /** Whether the last thing tried went wrong: then a write need not wait for a provider that is likely to fail it. */
   get isFailing (): boolean {
     return this.#backOff.isFailing
+  }
+
+  /** Memories that wait here or are being worked on; what a scan would find is not known. */
+  get pending (): number {
+    return this.#waiting.size + this.#underway.size
   }
 
   /** Looks for what lacks vectors: from before the start, or from a write that does not know what it has stored. */
@@ -135,7 +141,8 @@ export class VectorFiller {
   #wake (): void {
     if (this.#busy || this.#stop.signal.aborted || !this.#owes()) return
     this.#busy = true
-    this.#work = this.#run()
+    // It goes on after the request that wakes it.
+    this.#work = detached(async () => { await this.#run() })
   }
 
   #owes (): boolean {

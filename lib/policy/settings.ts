@@ -5,6 +5,8 @@ export interface BankPolicy {
   homeostasis: Homeostasis
   barriers: Barriers
   signalQuality: SignalQuality
+  /** What the bank is for, for the language model; a bank's own only. */
+  mission?: string
 }
 
 /**
@@ -35,7 +37,7 @@ export class PolicySettings {
 }
 
 function overlay (global: BankPolicy, bank: BankConfig): BankPolicy {
-  const { homeostasis, barriers, signal_quality: signalQuality } = bank
+  const { homeostasis, barriers, signal_quality: signalQuality, mission } = bank
   return {
     homeostasis: {
       ...global.homeostasis,
@@ -48,5 +50,6 @@ function overlay (global: BankPolicy, bank: BankConfig): BankPolicy {
       metadata: { ...global.barriers.metadata, ...barriers?.metadata },
     },
     signalQuality: { dedup: { ...global.signalQuality.dedup, ...signalQuality?.dedup } },
+    ...(mission !== undefined && { mission }),
   }
 }

@@ -1,27 +1,19 @@
 import t from 'tap'
-import type { GenerateRequest, Generation, LanguageModel } from '../../lib/models/language-model.js'
 import { testApp } from '../helpers/app.js'
+import { generation, ScriptedModel } from './reflecting.js'
 import { as, hitsOf, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
 const FACTS = ['Alice drinks green tea. She never liked coffee.', 'Bob drinks coffee with Alice on Mondays.', 'The bakery opens at seven.']
 
-/** A model that answers as it is told and remembers what it was asked. */
-class ScriptedModel implements LanguageModel {
-  readonly asked: GenerateRequest[] = []
-  answer: () => unknown = () => ({ text: 'Tea [1].', usage: { inputTokens: 30, outputTokens: 4 } })
-
-  async generate (request: GenerateRequest): Promise<Generation> {
-    this.asked.push(request)
-    return await this.answer() as Generation
-  }
-}
-
-async function scripted (t: Parameters<typeof testApp>[0], file: Parameters<typeof testApp>[1] = {}) {
-  const languageModel = new ScriptedModel()
-  const app = await testApp(t, file, { languageModel })
-  for (const fact of FACTS) await app.retain('bank', fact)
-  return { ...app, languageModel }
-}
+const languageModel = new ScriptedModel()
+const scripted = await testApp(t, {
+  file: {
+    escalation: { circuit_breaker: { failure_threshold: 1000 } },
+    homeostasis: { reflect_max_tokens: 100 },
+    banks: { tight: { homeostasis: { reflect_max_tokens: 10 } } },
+  },
+}, { languageModel })
+for (const fact of FACTS) await scripted.retain('bank', fact)
 
 const app = await testApp(t)
 for (const fact of FACTS) await app.retain('bank', fact)
@@ -61,13 +53,13 @@ for (const [what, body] of Object.entries({
   'filters that nothing passes': { bank_id: 'bank', query: 'tea', tags: ['none'] },
 })) {
   await t.test(`${what} gives no evidence: the answer says so and no model is called`, async (t) => {
-    const { post, languageModel } = await scripted(t)
-    const response = await post('/v1/reflect', body)
+    const before = languageModel.asked.length
+    const response = await scripted.post('/v1/reflect', body)
     t.equal(response.statusCode, 200)
     const { answer, ...rest } = response.json()
     t.match(answer, /no memories/)
     t.same(rest, { sources: [], abstained: true, usage: { tokens: 0, input_tokens: 0, output_tokens: 0 } })
-    t.same(languageModel.asked, [])
+    t.equal(languageModel.asked.length, before)
   })
 }
 
@@ -97,11 +89,10 @@ await t.test('max_tokens bounds the answer', async (t) => {
 })
 
 await t.test('the model is told the ceiling: of the request, under that of the bank', async (t) => {
-  const { post, retain, languageModel } = await scripted(t, { file: { homeostasis: { reflect_max_tokens: 100 }, banks: { tight: { homeostasis: { reflect_max_tokens: 10 } } } } })
-  await retain('tight', 'Alice drinks water.')
+  await scripted.retain('tight', 'Alice drinks water.')
   const ceiling = async (body: Record<string, unknown>) => {
-    await post('/v1/reflect', { query: 'What does Alice drink?', ...body })
-    return languageModel.asked.at(-1)?.maxTokens
+    await scripted.post('/v1/reflect', { query: 'What does Alice drink?', ...body })
+    return languageModel.last.maxTokens
   }
   t.equal(await ceiling({ bank_id: 'bank' }), 100)
   t.equal(await ceiling({ bank_id: 'bank', max_tokens: 7 }), 7)
@@ -112,16 +103,15 @@ await t.test('the model is told the ceiling: of the request, under that of the b
 })
 
 await t.test("the model's answer and usage are handed on", async (t) => {
-  const { post } = await scripted(t)
-  t.match((await post('/v1/reflect', { bank_id: 'bank', query: 'tea' })).json(), {
+  languageModel.answer = () => generation('Tea [1].')
+  t.match((await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' })).json(), {
     answer: 'Tea [1].', abstained: false, usage: { tokens: 34, input_tokens: 30, output_tokens: 4 },
   })
 })
 
 await t.test('a model that fails makes 503 and tells nothing of itself', async (t) => {
-  const { post, languageModel } = await scripted(t)
   languageModel.answer = () => { throw new Error('api.models.test refused the key sk-123') }
-  const response = await post('/v1/reflect', { bank_id: 'bank', query: 'tea' })
+  const response = await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' })
   refused(t, response, 503, 'dependency_unavailable')
   t.notMatch(response.body, /models\.test|sk-123/)
 })
@@ -134,11 +124,10 @@ const unusable: Record<string, unknown> = {
   'no usage': { text: 'Tea.' },
   'usage that is no number': { text: 'Tea.', usage: { inputTokens: NaN, outputTokens: 1 } },
 }
-for (const [what, generation] of Object.entries(unusable)) {
+for (const [what, given] of Object.entries(unusable)) {
   await t.test(`a model that answers with ${what} makes 502`, async (t) => {
-    const { post, languageModel } = await scripted(t)
-    languageModel.answer = () => generation
-    refused(t, await post('/v1/reflect', { bank_id: 'bank', query: 'tea' }), 502, 'model_output_invalid')
+    languageModel.answer = () => given
+    refused(t, await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' }), 502, 'model_output_invalid')
   })
 }
 
@@ -153,7 +142,13 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['an empty list of tags', 'tags', { tags: [] }],
   ['tags_match without tags', 'tags_match', { tags_match: 'all' }],
   ['a text for include_sources', 'include_sources', { include_sources: 'no' }],
-  ['an unknown field', 'response_schema', { response_schema: {} }],
+  ['an unknown level of trust', 'min_trust', { min_trust: 'blind' }],
+  ['a time that is none', 'as_of', { as_of: 'yesterday' }],
+  ['blank instructions', 'instructions', { instructions: '' }],
+  ['a list for response_schema', 'response_schema', { response_schema: [] }],
+  ['timeout_ms 0', 'timeout_ms', { timeout_ms: 0 }],
+  ['a bound of recall', 'max_results', { max_results: 5 }],
+  ['an unknown field', 'schema', { schema: {} }],
 ]
 for (const [what, field, body] of wrong) {
   await t.test(`refuses ${what}`, async (t) => {
@@ -162,7 +157,7 @@ for (const [what, field, body] of wrong) {
 }
 
 await t.test('null stands for an absent field', async (t) => {
-  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null }
+  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null, min_trust: null, as_of: null, instructions: null, response_schema: null, timeout_ms: null }
   t.ok((await post('/v1/reflect', { query: 'tea', bank_id: 'bank', ...nothing })).json().sources.length > 0)
 })
 

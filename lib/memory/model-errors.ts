@@ -1,0 +1,46 @@
+import { DeadlineExceeded } from '../deadline.js'
+import { ServiceError } from '../errors.js'
+import type { Finish } from '../models/language-model.js'
+import { ModelCallError } from '../models/remote/model-call-error.js'
+
+/** The model gave something that is no answer. */
+export class UnusableGeneration extends Error {
+  /** @param reason for the log; nothing of the answer */
+  constructor (reason = 'The language model answered without text, or without its count of tokens') {
+    super(reason)
+    this.name = 'UnusableGeneration'
+  }
+}
+
+/** The error of an answer that cannot be used and ends like this. */
+export function unusableFor (finish: Finish | undefined): UnusableGeneration {
+  return finish === 'filtered' ? new UnusableGeneration('The filter of the language model held its answer back') : new UnusableGeneration()
+}
+
+/** What became of a call, as metrics name it. */
+export function callOutcome (error: unknown): string {
+  if (error instanceof ModelCallError) return error.kind
+  if (error instanceof UnusableGeneration) return 'unusable'
+  return error instanceof DeadlineExceeded ? 'timeout' : 'error'
+}
+
+/** Whether the endpoint is likely to have worked on the call, and to bill it. */
+export function reachedTheModel (error: unknown): boolean {
+  return ['timeout', 'unusable'].includes(callOutcome(error))
+}
+
+/** The one error that a client sees of a failed call; what the model's client said is only for the log. */
+export function modelFailure (cause: unknown): ServiceError {
+  if (cause instanceof ServiceError) return cause
+  // A deadline that was missed because of something else is told by that.
+  if (cause instanceof DeadlineExceeded) return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause: cause.cause ?? cause })
+  if (callOutcome(cause) === 'unusable') return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
+  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined ? comeBack(cause.retryAfterMs) : {}
+  if (callOutcome(cause) === 'overloaded') return new ServiceError('overloaded', 'Too many requests wait for the language model', { ...comeBack(1000), ...retry, cause })
+  return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
+}
+
+function comeBack (milliseconds: number) {
+  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
+  return { members: { retry_after_seconds: seconds }, headers: { 'retry-after': String(seconds) } }
+}

@@ -1,0 +1,94 @@
+import type { Deadline } from '../../deadline.js'
+import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
+import type { DeskCall, ModelDesk } from '../model-desk.js'
+import { UnusableGeneration, unusableFor } from '../model-errors.js'
+import { CitationFilter, filterCitations } from './citations.js'
+import { compileResponseSchema } from './response-schema.js'
+import { addSpending, NOTHING_SPENT, type Spent } from './spent.js'
+import { readStructured, repairMessage } from './structured.js'
+
+/** What is asked of the model, and how long it may take. */
+export interface Question {
+  desk: ModelDesk
+  call: DeskCall
+  deadline: Deadline
+  /** Texts whose web addresses the answer may repeat. */
+  linkable: readonly string[]
+}
+
+/** An answer of which only what its evidence bears out is left. */
+export interface Answered {
+  text: string
+  abstained: boolean
+  /** No mark of it names evidence. */
+  unverified: boolean
+  /** It ends where max_tokens cut it. */
+  truncated: boolean
+  structured?: Record<string, unknown>
+  spent: Spent
+}
+
+/** The answer in one piece, of one call. @throws ServiceError quota_exceeded; what the call throws */
+export async function answerWhole (question: Question): Promise<Answered> {
+  const generation = await question.desk.generate(question.call)
+  return { ...checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
+}
+
+/** The answer as it comes, of one call; only what can stand is given. @returns the answer as a whole */
+export async function * answerInPieces ({ desk, call, linkable }: Question): AsyncGenerator<string, Answered> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+  let text = ''
+  for await (const part of desk.stream(call)) {
+    if (part.type === 'text') {
+      const piece = filter.push(part.text)
+      if (piece === '') continue
+      text += piece
+      yield piece
+      continue
+    }
+    const last = filter.end()
+    refuseWithheld(part.finish, last.abstained ? 'abstained' : text + last.text)
+    if (!last.abstained && last.text !== '') yield last.text
+    return { text: (text + last.text).trim(), abstained: last.abstained, unverified: last.unverified, truncated: part.finish === 'length', spent: part.usage }
+  }
+  throw new UnusableGeneration()
+}
+
+/**
+ * The answer by the caller's schema. An answer that does not satisfy it is sent back once with what is wrong.
+ * @throws UnusableGeneration when it is still wrong then
+ */
+export async function answerInForm (question: Question, schema: JsonSchema): Promise<Answered> {
+  const { desk, call, deadline } = question
+  const check = compileResponseSchema(schema)
+  let spent: Spent = NOTHING_SPENT
+  let messages = call.messages
+  for (const isRepair of [false, true]) {
+    const generation = await desk.generate({ ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }) })
+    spent = addSpending(spent, generation.usage)
+    const read = readStructured(generation.text, check)
+    if (read.ok) {
+      const answer = checked({ ...generation, text: read.answer }, question)
+      return { ...answer, truncated: false, spent, ...(!answer.abstained && { structured: read.structured }) }
+    }
+    messages = [...call.messages, { role: 'assistant', content: generation.text }, { role: 'user', content: repairMessage(read.problems) }]
+  }
+  throw new UnusableGeneration('The language model twice gave an answer that does not satisfy the response_schema')
+}
+
+/** Sentences of the evidence, without the configured model. */
+export async function extractiveAnswer (model: LanguageModel, question: Question): Promise<Answered> {
+  const { signal: _, ...request } = question.call
+  return { ...checked(await model.generate(request), question), truncated: false, spent: NOTHING_SPENT }
+}
+
+function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable }: Question): Pick<Answered, 'text' | 'abstained' | 'unverified'> {
+  const { text, abstained, unverified } = filterCitations(generation.text, call.grounding.evidence.length, { sourceTexts: linkable })
+  refuseWithheld(generation.finish, abstained ? 'abstained' : text)
+  return { text: text.trim(), abstained, unverified }
+}
+
+/** What a filter of the model cut, or what is nothing, is no answer. */
+function refuseWithheld (finish: Generation['finish'], text: string): void {
+  if (finish === 'filtered' || text.trim() === '') throw unusableFor(finish)
+}

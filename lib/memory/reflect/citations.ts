@@ -1,0 +1,147 @@
+import { AbstentionGate, NO_ANSWER } from './abstention.js'
+import { addressesIn } from './addresses.js'
+import { LineWriter } from './line-writer.js'
+import { definesLink, readCode, readProse, type SourceBounds } from './markup.js'
+import { SentenceReader, type Unit } from './sentence-reader.js'
+import { VisibleStream } from './visible-stream.js'
+
+export { NO_ANSWER }
+
+/** What a line begins with and what goes with its first sentence: quotation signs, the marker of a list, of a task or of a heading. */
+const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
+const TELLS_SOMETHING = /[\p{L}\p{N}\p{Sc}\p{So}]/u
+
+export interface CitationOptions {
+  /** Texts of the sources. A web address that does not stand in one of them, word for word, is not shown. Default: none does. */
+  sourceTexts?: readonly string[]
+}
+
+export interface Citations {
+  /** Numbers of the sources that what is shown cites, ascending. */
+  cited: number[]
+  /** Sentences that were cut because every mark in them names no source. */
+  cutSentences: number
+  /**
+   * Whether the answer cites no source at all, and is no abstention. Sentences without any mark are not counted against an answer that
+   * has a mark elsewhere: an introduction or a remark in between needs none.
+   */
+  unverified: boolean
+  /** Whether the whole answer is NO_ANSWER. */
+  abstained: boolean
+}
+
+/** What is left to show when an answer has ended, and what is to say about it as a whole. */
+export interface FilteredAnswer extends Citations {
+  /** Empty for an abstention. */
+  text: string
+}
+
+/**
+ * What may be shown of an answer that comes in pieces. Text is held back until its sentence (or row of a table, or line of code) is complete,
+ * and comes out
+ * - with its marks as `[n]`; `[1, 2]`, `[1-3]`, `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see readMark);
+ * - without marks that name no source. A sentence of which every mark names none is cut, and a line with nothing left goes as a whole;
+ * - without images, and without links to addresses that stand in no source, which could carry content away (see readProse);
+ * - without hidden characters.
+ * Marks in code (in a fenced block or between backticks) are code. If nothing but sentences to cut has come, they are given at the end,
+ * without their marks and unverified: an answer is never empty because of its marks.
+ * Time is linear in the length of the answer; what is shown does not depend on where the pieces were cut.
+ */
+export class CitationFilter {
+  readonly #bounds: SourceBounds
+  readonly #visible = new VisibleStream()
+  readonly #gate = new AbstentionGate()
+  readonly #reader: SentenceReader
+  readonly #shown = new LineWriter()
+  /** The answer with nothing cut, until something of it can be shown. */
+  readonly #uncut = new LineWriter()
+  #uncutText = ''
+  #ready = ''
+  #cutSentences = 0
+  readonly #cited = new Set<number>()
+
+  /** @param sources how many there are; they are cited as 1 to this number */
+  constructor (sources: number, { sourceTexts = [] }: CitationOptions = {}) {
+    this.#bounds = { sources, allowed: addressesIn(sourceTexts) }
+    this.#reader = new SentenceReader({
+      unit: (unit) => { this.#take(unit) },
+      lineBreak: () => {
+        this.#shown.lineBreak()
+        if (this.#shown.isEmpty) this.#uncut.lineBreak()
+      },
+    })
+  }
+
+  /** @returns what can be shown now; empty when nothing can */
+  push (piece: string): string {
+    this.#reader.push(this.#gate.push(this.#visible.push(piece)))
+    return this.#flush()
+  }
+
+  /** @returns with what is still to be shown as `text` */
+  end (): FilteredAnswer {
+    const held = this.#gate.push(this.#visible.end())
+    const { abstained, text } = this.#gate.end()
+    if (abstained) return { text: '', cited: [], cutSentences: 0, unverified: false, abstained }
+    this.#reader.push(held + text)
+    this.#reader.end()
+    const cited = [...this.#cited].sort((a, b) => a - b)
+    const result = { cited, unverified: cited.length === 0, abstained }
+    if (this.#shown.isEmpty) return { ...result, text: this.#uncutText, cutSentences: 0 }
+    return { ...result, text: this.#flush(), cutSentences: this.#cutSentences }
+  }
+
+  #flush (): string {
+    const text = this.#ready
+    this.#ready = ''
+    return text
+  }
+
+  #take ({ text, starts, code }: Unit): void {
+    const prefix = (starts && !code ? PREFIX : /^\s*/).exec(text)![0]
+    const body = text.slice(prefix.length)
+    if (starts) this.#begin(prefix)
+    const gap = starts ? '' : prefix
+    if (code) this.#keep(gap, readCode(body, this.#bounds.allowed))
+    else if (body === '') this.#keep(gap, body)
+    else if (starts && definesLink(body, this.#bounds.allowed)) this.#drop()
+    else this.#takeProse(gap, body)
+  }
+
+  #takeProse (gap: string, body: string): void {
+    const { text: left, cited, strange } = readProse(body, this.#bounds)
+    const text = left.trimStart()
+    if (text !== body && !TELLS_SOMETHING.test(text)) {
+      this.#drop()
+    } else if (strange && cited.length === 0) {
+      this.#cutSentences += 1
+      if (this.#shown.isEmpty) this.#uncutText += this.#uncut.keep(gap, text)
+      this.#shown.drop()
+    } else {
+      for (const number of cited) this.#cited.add(number)
+      this.#keep(gap, text)
+    }
+  }
+
+  #begin (prefix: string): void {
+    this.#shown.begin(prefix)
+    this.#uncut.begin(prefix)
+  }
+
+  #keep (gap: string, text: string): void {
+    this.#ready += this.#shown.keep(gap, text)
+  }
+
+  #drop (): void {
+    this.#shown.drop()
+    this.#uncut.drop()
+  }
+}
+
+/** The same for an answer in one piece. */
+export function filterCitations (text: string, sources: number, options: CitationOptions = {}): FilteredAnswer {
+  const filter = new CitationFilter(sources, options)
+  const shown = filter.push(text)
+  const last = filter.end()
+  return { ...last, text: shown + last.text }
+}

@@ -1,0 +1,72 @@
+import { formatInstant } from '../../clock.js'
+import type { Evidence } from '../../models/language-model.js'
+import type { FusedCandidate } from '../../retrieval/fusion.js'
+import { countTokens } from '../../text/tokens.js'
+import { visibleText } from '../../text/visible.js'
+
+/** Evidence as the prompt shows it. */
+export interface LabelledEvidence extends Evidence {
+  /** RFC 3339; when the memory was stored. */
+  retainedAt: string
+  source: string | null
+  trust: 'suspect' | 'untrusted' | 'trusted'
+}
+
+export interface EvidenceBounds {
+  maxMemories: number
+  /** Tokens of all texts together. */
+  maxTokens: number
+}
+
+export interface PickedEvidence {
+  /** In the order of the ranking; the first is cited as [1]. */
+  hits: FusedCandidate[]
+  evidence: LabelledEvidence[]
+}
+
+/**
+ * The best candidates that fit. One that does not is passed over for a smaller one behind it; of a memory that was split for search
+ * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once.
+ */
+export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemories, maxTokens }: EvidenceBounds): PickedEvidence {
+  const picked: PickedEvidence = { hits: [], evidence: [] }
+  const seen = new Set<string>()
+  let left = maxTokens
+  for (const candidate of candidates) {
+    if (picked.hits.length >= maxMemories || left <= 0) break
+    const { memory, bank } = candidate
+    const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
+    if (seen.has(key)) continue
+    const excerpt = fitting(candidate, left)
+    if (excerpt === undefined) continue
+    seen.add(key)
+    left -= excerpt.tokens
+    picked.hits.push(candidate)
+    picked.evidence.push({
+      text: visibleText(excerpt.text),
+      bankId: bank.bankId,
+      occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
+      retainedAt: formatInstant(memory.retainedAt),
+      source: memory.source === null ? null : visibleText(memory.source),
+      trust: memory.trust,
+    })
+  }
+  return picked
+}
+
+function fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): { text: string, tokens: number } | undefined {
+  if (memory.tokens <= left) return { text: memory.text, tokens: memory.tokens }
+  if (passageCount === 1) return undefined
+  // Best first, as many as fit, then in the order of the text.
+  const chosen: Array<{ start: number, text: string }> = []
+  let tokens = 0
+  for (const { start, end } of passages) {
+    const text = memory.text.slice(start, end)
+    const cost = countTokens(text) + 2
+    if (tokens + cost > left) continue
+    tokens += cost
+    chosen.push({ start, text })
+  }
+  if (chosen.length === 0) return undefined
+  return { text: chosen.sort((a, b) => a.start - b.start).map(({ text }) => text.trim()).join(' … '), tokens }
+}

@@ -1,0 +1,32 @@
+import { INSTANT_RULE, parseInstant } from '../../clock.js'
+import { isUuid } from '../../ids.js'
+
+interface Format {
+  test: (text: string) => boolean
+  /** As the end of a sentence that begins with the field. */
+  rule: string
+}
+
+/** Each takes time linear in the length of the text. */
+const FORMATS: ReadonlyMap<string, Format> = new Map([
+  ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
+  ['date', { test: (text) => parseInstant(`${text}T00:00:00Z`) !== undefined, rule: 'must be a date like 2024-03-01' }],
+  ['email', { test: isMailAddress, rule: 'must be an email address' }],
+  ['uri', { test: (text) => /^[a-z][a-z0-9+.-]*:/i.test(text) && !/\s/.test(text) && URL.canParse(text), rule: 'must be a URI' }],
+  ['uuid', { test: isUuid, rule: 'must be a UUID' }],
+])
+
+export const FORMAT_NAMES: readonly string[] = [...FORMATS.keys()]
+
+/** @returns the rule that the text breaks; undefined when it keeps it, or there is no format of this name */
+export function brokenFormat (name: string, text: string): string | undefined {
+  const format = FORMATS.get(name)
+  return format === undefined || format.test(text) ? undefined : format.rule
+}
+
+/** One @ with something without white space on both sides, and a dot in the domain. */
+function isMailAddress (text: string): boolean {
+  const [local, domain, more] = text.split('@', 3)
+  return more === undefined && !/\s/.test(text) && local !== undefined && local !== '' && local.length <= 64 &&
+    domain !== undefined && domain.length <= 255 && /^[^.]+(?:\.[^.]+)+$/.test(domain)
+}

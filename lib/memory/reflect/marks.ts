@@ -1,0 +1,51 @@
+/** Longest inside of a mark that is looked at; a lone number may be longer. */
+const LONGEST_LIST = 200
+const LONGEST_NUMBER = 9
+const FIRST_YEAR = 1000
+const LAST_YEAR = 2100
+
+const LABEL = /^(?:sources?|evidence|memor(?:y|ies)|references?|refs?\.?|citations?|quellen?|fuentes?)\s*[:#]?\s*/i
+const BETWEEN = /[,;&+]|\s(?:and|und|et|y)\s/i
+const ITEM = /^[\^#]?(\d+)(?:\s*[-\u2013\u2014]\s*[\^#]?(\d+))?$/
+
+export interface Mark {
+  /** Numbers of sources that there are: in the order of the mark, each once. */
+  cited: number[]
+  /** Whether it also, or only, names a source that there is not. */
+  strange: boolean
+  /** Whether it is a year and no mark. */
+  year: boolean
+}
+
+/**
+ * Reads the inside of a pair of square brackets: `3`, `1, 2`, `1-3`, `^2`, `source 2`, `Sources: 1 and 2`, `1†name`.
+ *
+ * Every number in square brackets is a mark, even right behind a word (`Lyon[1]`), with one exception: a lone number, or a span, from
+ * 1000 to 2100 that names no source is a year. Dates, times and decimals (`2019-05-04`, `12:30`, `1.5`) are no marks.
+ * @returns undefined when it is no mark
+ */
+export function readMark (inside: string, sources: number): Mark | undefined {
+  const text = inside.length > LONGEST_LIST ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
+  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], strange: true, year: false } : undefined
+  const spans: Array<[first: number, last: number]> = []
+  for (const part of text.split(BETWEEN)) {
+    const item = ITEM.exec(part.trim().replace(LABEL, ''))
+    if (item === null) return undefined
+    const first = numberOf(item[1]!)
+    spans.push([first, item[2] === undefined ? first : numberOf(item[2])])
+  }
+  const [only] = spans
+  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], strange: false, year: true }
+  const cited = new Set<number>()
+  let strange = false
+  for (const span of spans) {
+    const [low, high] = [Math.min(...span), Math.max(...span)]
+    strange ||= low < 1 || high > sources
+    for (let number = Math.max(low, 1); number <= Math.min(high, sources); number++) cited.add(number)
+  }
+  return { cited: [...cited], strange, year: false }
+}
+
+function numberOf (digits: string): number {
+  return digits.length > LONGEST_NUMBER ? Infinity : Number(digits)
+}

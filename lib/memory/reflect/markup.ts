@@ -1,0 +1,197 @@
+import { withoutOtherAddresses } from './addresses.js'
+import { GuardedText } from './guarded-text.js'
+import { readMark, type Mark } from './marks.js'
+import { bracketPairs, codeSpans, type Pair } from './spans.js'
+
+const PLAIN = /[^[\]<(:【`!]+/y
+const LENTICULAR = /【([^【】]{1,200})】/y
+/** The trimmed inside of a link's round brackets (CommonMark 0.31 section 6.3): a target, perhaps a title. Untrimmed it would take time by the square of the blanks. */
+const TARGET = /^(<[^<>]*>|\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$/
+/** What leads elsewhere; `[i](n)` in a formula does not. */
+const LEADS_ELSEWHERE = /[/:.#?&\\]/
+const ADDRESS_LIKE = /[:&\\]|\/\//
+const DEFINITION = /^\[[^[\]]{1,999}\]:\s*<?(\S+)/
+const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/|\\\\|www\.)/i
+const AUTOLINK = /^[a-z][a-z0-9+.-]{1,31}:\S*$/i
+const MAIL = /^[\w.+-]+@[\w.-]+$/
+const BARE_TAG = /^\/?([a-z][a-z0-9-]*)\s*\/?$/i
+/** Elements that load something, lead somewhere or run. */
+const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link math meta
+noscript object picture portal script source style svg template track video`.split(/\s+/))
+const CODE_LINK = /!?\[([^[\]]*)\]\(([^()]*)\)/g
+const CODE_TAG = /<[^<>]*>/g
+const WORD = /[\p{L}\p{N}_]/u
+/** Behind a mark that is taken out no space is wanted before these. */
+const NO_SPACE_BEFORE = /^[\s.,;:!?)\]。，、！？]/
+
+export interface SourceBounds {
+  /** Sources are numbered from 1 to this. */
+  sources: number
+  /** Web addresses that may stand in the text. */
+  allowed: ReadonlySet<string>
+}
+
+export interface Prose {
+  /** With marks as `[n]`, without marks that name no source and without what leads elsewhere. */
+  text: string
+  cited: number[]
+  /** Whether there was a mark that names no source. */
+  strange: boolean
+}
+
+/**
+ * Reads a sentence: its marks, and what of it may be shown. Outside of code
+ * - a mark becomes `[n]` for each source that it names and goes when it names none; a year in square brackets is put in round ones;
+ * - an image leaves its alternative text, a link (of any kind, HTML too) to an address that is not allowed leaves its text;
+ * - a tag of HTML that loads, leads or runs something is taken out, as is any tag with attributes.
+ * In code only addresses are looked at: `arr[0]` is no mark there.
+ */
+export function readProse (text: string, bounds: SourceBounds): Prose {
+  return new ProseReader(text, bounds).read()
+}
+
+/** Whether a line defines the target of links elsewhere in the text, and the target is not allowed. */
+export function definesLink (text: string, allowed: ReadonlySet<string>): boolean {
+  const target = DEFINITION.exec(text)?.[1]
+  return target !== undefined && ABSOLUTE.test(target) && !allowed.has(target.replace(/>$/, ''))
+}
+
+/** Code without links, images and tags that lead to an address which is not allowed: where code ends is a matter of opinion. */
+export function readCode (text: string, allowed: ReadonlySet<string>): string {
+  const unlinked = text
+    .replace(CODE_LINK, (whole, label: string, target: string) => ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole)
+    // A type (`<std::string>`) has no attribute.
+    .replace(CODE_TAG, (whole) => whole.includes('=') && ADDRESS_LIKE.test(whole) ? ' ' : whole)
+  return withoutOtherAddresses(unlinked, allowed)
+}
+
+class ProseReader {
+  readonly #text: string
+  readonly #bounds: SourceBounds
+  readonly #code: Map<number, number>
+  readonly #square: Map<number, Pair>
+  readonly #round: Map<number, Pair>
+  /** Where something starts that is left out or written as it stands, and where it ends. */
+  readonly #skip = new Map<number, { end: number, keep: boolean }>()
+  readonly #out = new GuardedText()
+  readonly #cited = new Set<number>()
+  #strange = false
+  #nextAngle = -1
+
+  constructor (text: string, bounds: SourceBounds) {
+    this.#text = text
+    this.#bounds = bounds
+    this.#code = codeSpans(text)
+    this.#square = bracketPairs(text, ['[', ']'], this.#code)
+    this.#round = bracketPairs(text, ['(', ')'], this.#code)
+  }
+
+  read (): Prose {
+    for (let at = 0; at < this.#text.length;) at = this.#next(at)
+    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], strange: this.#strange }
+  }
+
+  /** @returns where to go on */
+  #next (at: number): number {
+    const code = this.#code.get(at)
+    if (code !== undefined) return this.#fixed(readCode(this.#text.slice(at, code), this.#bounds.allowed), code)
+    const skip = this.#skip.get(at)
+    if (skip !== undefined) return this.#fixed(skip.keep ? this.#text.slice(at, skip.end) : '', skip.end)
+    const character = this.#text[at]
+    if (character === '[') return this.#bracket(at)
+    if (character === '<') return this.#angle(at)
+    if (character === '【') return this.#lenticular(at)
+    PLAIN.lastIndex = at
+    return this.#put(PLAIN.exec(this.#text)?.[0] ?? character!, at)
+  }
+
+  #put (text: string, at: number): number {
+    this.#out.put(text)
+    return at + text.length
+  }
+
+  #fixed (text: string, end: number): number {
+    this.#out.putFixed(text)
+    return end
+  }
+
+  #bracket (at: number): number {
+    const pair = this.#square.get(at)
+    if (pair === undefined) return this.#put('[', at)
+    const { close } = pair
+    const mark = pair.nested ? undefined : readMark(this.#text.slice(at + 1, close), this.#bounds.sources)
+    const targetEnd = this.#targetEnd(close + 1)
+    if (targetEnd !== undefined) {
+      const isImage = this.#out.last === '!'
+      if (isImage) this.#out.takeBack('!')
+      if (mark !== undefined) return this.#mark(mark, at, targetEnd)
+      const keep = !isImage && this.#isAllowed(this.#text.slice(close + 2, targetEnd - 1))
+      this.#skip.set(close, { end: targetEnd, keep })
+      if (keep) this.#out.putFixed('[')
+      return at + 1
+    }
+    if (mark !== undefined) return this.#mark(mark, at, close + 1)
+    const labelEnd = this.#labelEnd(at, close + 1)
+    if (labelEnd === undefined) return this.#put('[', at)
+    this.#out.takeBack('!')
+    this.#skip.set(close, { end: labelEnd, keep: false })
+    return at + 1
+  }
+
+  /** @returns where the round brackets behind a link's text end; undefined when they hold no target */
+  #targetEnd (at: number): number | undefined {
+    const close = this.#round.get(at)?.close
+    if (close === undefined || this.#text[at] !== '(') return undefined
+    const inside = this.#text.slice(at + 1, close).trim()
+    return LEADS_ELSEWHERE.test(inside) && TARGET.test(inside) ? close + 1 : undefined
+  }
+
+  #isAllowed (inside: string): boolean {
+    const target = TARGET.exec(inside.trim())?.[1] ?? ''
+    return this.#bounds.allowed.has(target.startsWith('<') ? target.slice(1, -1) : target)
+  }
+
+  /** @returns where the label behind a link's text ends (`[text][label]`); undefined when there is none. `m[i][j]` is a formula. */
+  #labelEnd (at: number, label: number): number | undefined {
+    const pair = this.#square.get(label)
+    if (pair === undefined || pair.nested || WORD.test(this.#text[at - 1] ?? '')) return undefined
+    const inside = this.#text.slice(label + 1, pair.close)
+    return readMark(inside, this.#bounds.sources) === undefined ? pair.close + 1 : undefined
+  }
+
+  #lenticular (at: number): number {
+    LENTICULAR.lastIndex = at
+    const found = LENTICULAR.exec(this.#text)
+    const mark = found === null ? undefined : readMark(found[1]!, this.#bounds.sources)
+    return found === null || mark === undefined || mark.year ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
+  }
+
+  #mark (mark: Mark, at: number, end: number): number {
+    // `[1]: Alice …` would define what the other marks link to.
+    const next = this.#text[end] === ':' && this.#out.isBlank ? end + 1 : end
+    this.#strange ||= mark.strange
+    for (const number of mark.cited) this.#cited.add(number)
+    if (mark.year) {
+      this.#out.put(`(${this.#text.slice(at + 1, end - 1)})`)
+    } else if (mark.cited.length > 0) {
+      this.#out.putFixed(mark.cited.map((number) => `[${number}]`).join(''))
+    } else if (this.#out.trimEnd() && !NO_SPACE_BEFORE.test(this.#text.slice(next, next + 1)) && next < this.#text.length) {
+      this.#out.put(' ')
+    }
+    return next
+  }
+
+  #angle (at: number): number {
+    if (this.#nextAngle <= at) this.#nextAngle = this.#text.indexOf('>', at)
+    if (this.#nextAngle < 0) this.#nextAngle = Infinity
+    if (this.#nextAngle === Infinity || !/^[a-z/!?]/i.test(this.#text.slice(at + 1, at + 2))) return this.#put('<', at)
+    const end = this.#nextAngle + 1
+    const inside = this.#text.slice(at + 1, end - 1)
+    const name = BARE_TAG.exec(inside)?.[1]?.toLowerCase()
+    if (MAIL.test(inside) || this.#bounds.allowed.has(inside)) return this.#fixed(`<${inside}>`, end)
+    if (AUTOLINK.test(inside)) return end
+    if (name !== undefined) return ACTIVE.has(name) ? end : this.#fixed(`<${inside}>`, end)
+    const isTag = /[=:&]|^[/!?]|\/\//.test(inside) || ACTIVE.has(/^[a-z][a-z0-9-]*/i.exec(inside)?.[0].toLowerCase() ?? '')
+    return isTag ? end : this.#put('<', at)
+  }
+}

@@ -1,0 +1,131 @@
+import { invalidField, type ServiceError } from '../../errors.js'
+import type { JsonSchema } from '../../models/language-model.js'
+import { FORMAT_NAMES } from './formats.js'
+import { isPlainObject, problemsOf } from './schema-instance.js'
+
+export const FIELD = 'response_schema'
+export const MAX_SCHEMA_BYTES = 16 * 1024
+/** Schemas inside of schemas, the root counted. */
+export const MAX_SCHEMA_DEPTH = 8
+/** Properties of all objects together. */
+export const MAX_SCHEMA_PROPERTIES = 256
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+const LONGEST_NAME = 100
+/** Deeper than any schema within its bound can be, enum and const included. */
+const MAX_JSON_DEPTH = 64
+
+type Check = (value: unknown, path: string, depth: number, budget: Budget) => void
+
+interface Budget {
+  properties: number
+}
+
+const text: Check = (value, path) => { if (typeof value !== 'string') throw refused(path, 'must be a string') }
+const any: Check = () => {}
+const count: Check = (value, path) => { if (!Number.isSafeInteger(value) || Number(value) < 0) throw refused(path, 'must be a whole number from 0') }
+const number: Check = (value, path) => { if (typeof value !== 'number' || !Number.isFinite(value)) throw refused(path, 'must be a number') }
+
+/** All keywords (JSON Schema 2020-12) that are taken. `pattern` is not: a regular expression of a caller's can take forever. */
+const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['type', checkType],
+  ['properties', checkProperties],
+  ['required', (value, path) => { checkNames(value, path) }],
+  ['additionalProperties', (value, path) => { if (typeof value !== 'boolean') throw refused(path, 'must be true or false') }],
+  ['items', checkSchema],
+  ['enum', (value, path) => { if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one value') }],
+  ['const', any],
+  ['anyOf', checkAlternatives],
+  ['title', text],
+  ['description', text],
+  ['default', any],
+  ['minLength', count],
+  ['maxLength', count],
+  ['minItems', count],
+  ['maxItems', count],
+  ['minimum', number],
+  ['maximum', number],
+  ['exclusiveMinimum', number],
+  ['exclusiveMaximum', number],
+  ['format', (value, path) => { if (typeof value !== 'string' || !FORMAT_NAMES.includes(value)) throw refused(path, `must be one of ${FORMAT_NAMES.join(', ')}`) }],
+])
+
+/**
+ * Checks the schema that a caller wants an answer to satisfy: an object's, of at most 16 KiB as JSON, 8 schemas deep, with 256 properties
+ * altogether, and with the keywords of this file only.
+ * @throws ServiceError invalid_request with the field (`response_schema.properties.a.type`)
+ */
+export function checkResponseSchema (schema: unknown): JsonSchema {
+  if (!isPlainObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
+  // Writing a text nests as deep as the value; so does every walk over it.
+  if (isDeeper(schema, MAX_JSON_DEPTH)) throw refused(FIELD, 'is nested too deep')
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
+  if (schema['type'] !== 'object') throw refused(`${FIELD}.type`, 'must be "object"')
+  checkSchema(schema, FIELD, 1, { properties: 0 })
+  return schema
+}
+
+export type InstanceCheck = (value: unknown) => { ok: true, value: unknown } | { ok: false, problems: string[] }
+
+/**
+ * Makes the check of a value against a schema that checkResponseSchema let pass. The schema is read as data each time: no code is made
+ * of it, nothing of it is kept beyond the function that is returned, and names that every object inherits (`constructor`) are
+ * properties like others.
+ * @returns a function that gives at most 20 problems, each with the path and the rule and never a value
+ */
+export function compileResponseSchema (schema: JsonSchema): InstanceCheck {
+  return (value) => {
+    const problems = problemsOf(schema, value)
+    return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
+  }
+}
+
+function checkSchema (schema: unknown, path: string, depth: number, budget: Budget): void {
+  if (!isPlainObject(schema)) throw refused(path, 'must be a JSON Schema, an object')
+  if (depth > MAX_SCHEMA_DEPTH) throw refused(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
+  for (const [keyword, value] of Object.entries(schema)) {
+    const check = KEYWORDS.get(keyword)
+    if (check === undefined) throw refused(below(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`)
+    check(value, below(path, keyword), depth, budget)
+  }
+}
+
+function checkType (value: unknown, path: string): void {
+  const types: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const isKnown = types.length > 0 && types.every((type) => typeof type === 'string' && TYPES.includes(type))
+  if (!isKnown || new Set(types).size < types.length) throw refused(path, `must be one of ${TYPES.join(', ')}, or a list of these`)
+}
+
+function checkProperties (value: unknown, path: string, depth: number, budget: Budget): void {
+  if (!isPlainObject(value)) throw refused(path, 'must be an object of schemas')
+  for (const [name, schema] of Object.entries(value)) {
+    budget.properties += 1
+    if (budget.properties > MAX_SCHEMA_PROPERTIES) throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
+    // Such a property could be asked for and never be given: an answer that has it is refused as an attack.
+    if (name === '__proto__') throw refused(below(path, name), 'is not a name that a property can have')
+    checkSchema(schema, below(path, name), depth + 1, budget)
+  }
+}
+
+function checkNames (value: unknown, path: string): void {
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) throw refused(path, 'must be a list of names')
+  if (value.includes('__proto__')) throw refused(path, 'must not name __proto__')
+}
+
+function checkAlternatives (value: unknown, path: string, depth: number, budget: Budget): void {
+  if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one schema')
+  value.forEach((schema: unknown, index) => { checkSchema(schema, `${path}[${index}]`, depth + 1, budget) })
+}
+
+function isDeeper (value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}
+
+function below (path: string, name: string): string {
+  return `${path}.${name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name}`
+}
+
+function refused (field: string, message: string): ServiceError {
+  return invalidField(field, message)
+}

@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonSchema } from '../../models/language-model.js'
+import { brokenFormat } from './formats.js'
+
+/** Problems told of one value: a list of a thousand wrong items is told about its first ones. */
+const MAX_PROBLEMS = 20
+/**
+ * Schemas and values of `enum` that are compared with a value or a part of it. A long list under a long `anyOf` is their product, which a
+ * caller and a model could make into minutes.
+ */
+const MAX_COMPARISONS = 500_000
+/** A name may be the model's own, and as long as its answer. */
+const LONGEST_NAME = 100
+
+interface Place {
+  path: string
+  problems: string[]
+  /** Comparisons that are left. */
+  left: { count: number }
+}
+
+/**
+ * The keywords of response-schema.ts over one value (JSON Schema 2020-12, where `format` is an assertion). An interpreter of our own,
+ * for Ajv makes code of a schema, and TypeBox takes an inherited name (`toString`) for a property and collects problems without bound.
+ * @returns problems such as `structured.age: must be integer`; none when the value satisfies the schema
+ */
+export function problemsOf (schema: JsonSchema, value: unknown): string[] {
+  return problemsWithin(schema, value, { count: MAX_COMPARISONS })
+}
+
+function problemsWithin (schema: JsonSchema, value: unknown, left: Place['left']): string[] {
+  const place: Place = { path: '', problems: [], left }
+  checkInstance(schema, value, place)
+  return place.problems
+}
+
+export function isPlainObject (value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function checkInstance (schema: unknown, value: unknown, place: Place): void {
+  if (!isPlainObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
+  const types = own(schema, 'type')
+  if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
+    tell(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
+    return
+  }
+  checkAny(schema, value, place)
+  if (typeof value === 'string') checkText(schema, value, place)
+  else if (typeof value === 'number') checkNumber(schema, value, place)
+  else if (Array.isArray(value)) checkList(schema, value, place)
+  else if (isPlainObject(value)) checkObject(schema, value, place)
+}
+
+function isOfType (value: unknown, type: unknown): boolean {
+  switch (type) {
+    case 'object': return isPlainObject(value)
+    case 'array': return Array.isArray(value)
+    case 'string': return typeof value === 'string'
+    case 'number': return typeof value === 'number' && Number.isFinite(value)
+    case 'integer': return Number.isInteger(value)
+    case 'boolean': return typeof value === 'boolean'
+    case 'null': return value === null
+    default: return false
+  }
+}
+
+function checkAny (schema: JsonSchema, value: unknown, place: Place): void {
+  const values = own(schema, 'enum')
+  if (Array.isArray(values) && compares(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) tell(place, 'must be one of the values of enum')
+  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) tell(place, 'must be the value of const')
+  const alternatives = own(schema, 'anyOf')
+  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.left).length === 0)) tell(place, 'must satisfy one of anyOf')
+}
+
+function checkText (schema: JsonSchema, value: string, place: Place): void {
+  const [least, most] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
+  const length = least === undefined && most === undefined ? 0 : codePoints(value)
+  if (least !== undefined && length < least) tell(place, `must have at least ${least} characters`)
+  if (most !== undefined && length > most) tell(place, `must have at most ${most} characters`)
+  const format = own(schema, 'format')
+  const rule = typeof format === 'string' ? brokenFormat(format, value) : undefined
+  if (rule !== undefined) tell(place, rule)
+}
+
+function checkNumber (schema: JsonSchema, value: number, place: Place): void {
+  const bounds: Array<[keyword: string, breaks: (bound: number) => boolean, rule: string]> = [
+    ['minimum', (bound) => value < bound, 'at least'],
+    ['maximum', (bound) => value > bound, 'at most'],
+    ['exclusiveMinimum', (bound) => value <= bound, 'more than'],
+    ['exclusiveMaximum', (bound) => value >= bound, 'less than'],
+  ]
+  for (const [keyword, breaks, rule] of bounds) {
+    const bound = numberAt(schema, keyword)
+    if (bound !== undefined && breaks(bound)) tell(place, `must be ${rule} ${bound}`)
+  }
+}
+
+function checkList (schema: JsonSchema, value: readonly unknown[], place: Place): void {
+  const [least, most] = [numberAt(schema, 'minItems'), numberAt(schema, 'maxItems')]
+  if (least !== undefined && value.length < least) tell(place, `must have at least ${least} items`)
+  if (most !== undefined && value.length > most) tell(place, `must have at most ${most} items`)
+  const items = own(schema, 'items')
+  if (items === undefined) return
+  for (const [index, item] of value.entries()) {
+    if (place.problems.length >= MAX_PROBLEMS) return
+    checkInstance(items, item, { ...place, path: `${place.path}[${index}]` })
+  }
+}
+
+function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: Place): void {
+  const inside = (name: string): Place => ({ ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}` })
+  const required = own(schema, 'required')
+  for (const name of Array.isArray(required) ? required : []) {
+    if (!Object.hasOwn(value, String(name))) tell(inside(String(name)), 'is required')
+  }
+  const properties = own(schema, 'properties')
+  const isClosed = own(schema, 'additionalProperties') === false
+  for (const [name, member] of Object.entries(value)) {
+    if (place.problems.length >= MAX_PROBLEMS) return
+    if (isPlainObject(properties) && Object.hasOwn(properties, name)) checkInstance(properties[name], member, inside(name))
+    else if (isClosed) tell(inside(name), 'is not a property of the schema')
+  }
+}
+
+/** Whether so many more comparisons may be made. */
+function compares (place: Place, count: number): boolean {
+  place.left.count -= count
+  if (place.left.count >= 0) return true
+  tell(place, 'is too long to be checked')
+  return false
+}
+
+function own (schema: JsonSchema, keyword: string): unknown {
+  return Object.hasOwn(schema, keyword) ? schema[keyword] : undefined
+}
+
+function numberAt (schema: JsonSchema, keyword: string): number | undefined {
+  const value = own(schema, keyword)
+  return typeof value === 'number' ? value : undefined
+}
+
+/** The length of a string in JSON Schema is in characters (RFC 8259), not in UTF-16 units. */
+function codePoints (text: string): number {
+  let count = text.length
+  for (let at = 1; at < text.length; at++) {
+    const isPair = (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
+    if (isPair) count -= 1
+  }
+  return count
+}
+
+function shortened (name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
+}
+
+function tell ({ path, problems }: Place, rule: string): void {
+  if (problems.length < MAX_PROBLEMS) problems.push(path === '' ? rule : `${path}: ${rule}`)
+}

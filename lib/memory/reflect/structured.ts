@@ -1,0 +1,108 @@
+import secureJson from 'secure-json-parse'
+import type { JsonSchema } from '../../models/language-model.js'
+import { isAbstention } from './abstention.js'
+import { hasTwins, objectsIn } from './json-text.js'
+import type { InstanceCheck } from './response-schema.js'
+
+/** Lists and objects inside of each other; the schema of a caller allows far less. */
+const MAX_DEPTH = 64
+/** Problems that the model is told; more would not help it. */
+const MAX_TOLD = 10
+const MEMBERS = ['answer', 'structured']
+
+export type ObjectReading =
+  | { ok: true, value: Readonly<Record<string, unknown>> }
+  | { ok: false, problems: string[] }
+
+export type StructuredReading =
+  | { ok: true, answer: string, structured: Record<string, unknown> }
+  | { ok: false, problems: string[] }
+
+/** The schema of the one JSON object that the model is asked for: the answer in words beside what the caller wants. */
+export function wrapSchema (schema: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    properties: { answer: { type: 'string' }, structured: schema },
+    required: [...MEMBERS],
+    additionalProperties: false,
+  }
+}
+
+/**
+ * Reads the JSON object that a model wrote: alone, in a fence, or with prose around it; then it is the first text in balanced braces that
+ * is JSON. Time is linear in the length of the text.
+ *
+ * Refused are names that stand twice in one object, for readers differ in which of them counts, `__proto__` (and `constructor` with a
+ * `prototype` in it), numbers too great to be one, and everything that is no JSON, such as NaN.
+ * @returns problems without a value of the text in them
+ */
+export function readJsonObject (text: string): ObjectReading {
+  for (const { json, depth } of objectsIn(text)) {
+    if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
+    const value = parse(json)
+    if (!isRecord(value)) continue
+    if (hasTwins(json)) return failed('must not have a name twice in one object')
+    if (holdsInfinity(value)) return failed('must hold no number that is too great')
+    return { ok: true, value }
+  }
+  return failed('must be one JSON object, complete and without __proto__')
+}
+
+/** The same without the problems. @returns undefined when there is no such object */
+export function readObject (text: string): Readonly<Record<string, unknown>> | undefined {
+  const read = readJsonObject(text)
+  return read.ok ? read.value : undefined
+}
+
+/**
+ * readJsonObject for an answer by wrapSchema. Other members beside the two are left out. When the answer in words is an abstention, nothing is
+ * asked of `structured`: it is empty when it does not satisfy the schema.
+ */
+export function readStructured (text: string, check: InstanceCheck): StructuredReading {
+  const read = readJsonObject(text)
+  if (!read.ok) return read
+  const answer = Object.hasOwn(read.value, 'answer') ? read.value['answer'] : undefined
+  const problems = typeof answer === 'string' ? [] : ['answer: must be a string']
+  const structured = Object.hasOwn(read.value, 'structured') ? read.value['structured'] : undefined
+  const wrong = structuredProblems(structured, check)
+  if (typeof answer === 'string' && isAbstention(answer)) return { ok: true, answer, structured: wrong.length === 0 && isRecord(structured) ? structured : {} }
+  problems.push(...wrong)
+  if (problems.length > 0 || typeof answer !== 'string' || !isRecord(structured)) return { ok: false, problems }
+  return { ok: true, answer, structured }
+}
+
+function structuredProblems (structured: unknown, check: InstanceCheck): string[] {
+  if (structured === undefined) return ['structured: is required']
+  if (!isRecord(structured)) return ['structured: must be object']
+  const checked = check(structured)
+  return checked.ok ? [] : checked.problems.map((problem) => `structured: ${problem}`)
+}
+
+/** What the model is told when its JSON was wrong, once. */
+export function repairMessage (problems: readonly string[]): string {
+  return `Your last answer cannot be used:
+${problems.slice(0, MAX_TOLD).map((problem) => `- ${problem}`).join('\n')}
+Write the whole answer again by the same rules, corrected: one JSON object with "answer" and "structured" that satisfies the schema, and nothing around it.`
+}
+
+function failed (problem: string): { ok: false, problems: string[] } {
+  return { ok: false, problems: [problem] }
+}
+
+function parse (json: string): unknown {
+  try {
+    const value: unknown = secureJson.parse(json)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+function holdsInfinity (value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

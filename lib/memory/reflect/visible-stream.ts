@@ -1,0 +1,35 @@
+import { visibleText } from '../../text/visible.js'
+
+const LINE_END = /\r\n|[\r\u0085\u2028\u2029]/g
+
+/**
+ * What a reader can see of a text that comes in pieces: hidden characters are gone (text/visible.ts), a half of a surrogate pair is
+ * U+FFFD, each line ends in a line feed alone. The whole does not depend on where the pieces were cut.
+ */
+export class VisibleStream {
+  /** Half a surrogate pair or a carriage return, which the next piece decides about. */
+  #held = ''
+  /** The last character that was kept. */
+  #last = ''
+
+  push (piece: string): string {
+    const text = this.#held + piece
+    const last = text.charCodeAt(text.length - 1)
+    const undecided = (last >= 0xd800 && last < 0xdc00) || last === 0x0d
+    this.#held = undecided ? text.slice(-1) : ''
+    return this.#clean(undecided ? text.slice(0, -1) : text)
+  }
+
+  end (): string {
+    const text = this.#held
+    this.#held = ''
+    return this.#clean(text)
+  }
+
+  #clean (text: string): string {
+    const kept = visibleText(text.toWellFormed().replace(LINE_END, '\n'), this.#last)
+    const low = kept.charCodeAt(kept.length - 1)
+    if (kept !== '') this.#last = kept.slice(low >= 0xdc00 && low < 0xe000 ? -2 : -1)
+    return kept
+  }
+}

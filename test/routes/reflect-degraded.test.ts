@@ -1,0 +1,114 @@
+import t, { type Test } from 'tap'
+import type { FileConfig } from '../../lib/config/schema.js'
+import { ModelCallError } from '../../lib/models/remote/model-call-error.js'
+import type { GenerationPart } from '../../lib/models/language-model.js'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import { testApp } from '../helpers/app.js'
+import { deltasOf, parseEvents } from '../helpers/events.js'
+import { answerOf, generation, hanging, logged, parts, StreamingModel } from './reflecting.js'
+import { refused } from './support.js'
+
+const EVENTS = { accept: 'text/event-stream' }
+const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
+const FILE: FileConfig = { escalation: { circuit_breaker: { failure_threshold: 1000 } }, reflect: { timeout_ms: 60_000 } }
+const SECRET = 'api.models.test refused the key sk-123'
+
+async function failing (t: Test, file: FileConfig = {}) {
+  const languageModel = new StreamingModel()
+  const app = await testApp(t, { file: { ...FILE, ...file } }, { languageModel })
+  await app.retain('bank', 'Alice drinks green tea. She never liked coffee.')
+  return { ...app, languageModel }
+}
+
+const extractive = await failing(t, { escalation: { ...FILE.escalation, degraded_mode: 'extractive' } })
+const strict = await failing(t)
+
+async function * breaking (error: Error, ...texts: string[]): AsyncGenerator<GenerationPart, void> {
+  for (const text of texts) yield { type: 'text', text }
+  throw error
+}
+
+const faults: Array<[what: string, answer: () => unknown, status: number, code: string]> = [
+  ['throws', () => { throw new Error(SECRET) }, 503, 'dependency_unavailable'],
+  ['is unreachable', () => { throw new ModelCallError('unreachable', 'The language model broke off its answer') }, 503, 'dependency_unavailable'],
+  ['refuses the request', () => { throw new ModelCallError('rejected', 'The language model refused the request', { status: 400 }) }, 503, 'dependency_unavailable'],
+  ['gives nothing usable', () => generation(' '), 502, 'model_output_invalid'],
+]
+for (const [what, answer, status, code] of faults) {
+  await t.test(`the model ${what}: an error as a rule, sentences of memories in the extractive mode`, async (t) => {
+    strict.languageModel.answer = extractive.languageModel.answer = answer
+    const response = await strict.post('/v1/reflect', QUESTION)
+    refused(t, response, status, code)
+    t.notMatch(response.body, /models\.test|sk-123/)
+    const warned = logged(extractive, 40).length
+    const { sources, ...rest } = answerOf(await extractive.post('/v1/reflect', QUESTION))
+    t.same(rest, { answer: 'Alice drinks green tea. [1]', abstained: false, degraded: ['model'], usage: { tokens: 0, input_tokens: 0, output_tokens: 0 } })
+    t.equal(sources.length, 1)
+    t.equal(logged(extractive, 40).length, warned + 1)
+    t.match(logged(extractive, 40).at(-1), /^reflect answers without the language model/)
+    t.same(logged(extractive, 50), [])
+  })
+
+  await t.test(`the model ${what} before the first word of a stream: the same answer, as events`, async (t) => {
+    const { languageModel, post } = extractive
+    languageModel.parts = () => { const given = answer(); return parts(...(typeof given === 'object' ? [' '] : [])) }
+    const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
+    t.same(events.map(({ event }) => event), ['evidence', 'delta', 'usage', 'done'])
+    t.same(events.at(-1)?.data, { answer: 'Alice drinks green tea. [1]', abstained: false, degraded: ['model'] })
+    t.equal(deltasOf(events), 'Alice drinks green tea. [1]')
+    strict.languageModel.parts = languageModel.parts
+    const failed = parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body)
+    t.match(failed, [{ event: 'evidence' }, { event: 'error', data: { code, request_id: /\S/, detail: /\S/ } }])
+    t.equal(failed.length, 2)
+    t.notMatch(JSON.stringify(failed), /models\.test|sk-123/)
+  })
+}
+
+await t.test('what has been said is not taken back: a model that fails in the middle of a stream is an error in either mode', async (t) => {
+  for (const { languageModel, post } of [extractive, strict]) {
+    languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks tea [1].\n', 'And she ')
+    const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
+    t.match(events, [{ event: 'evidence' }, { event: 'delta', data: { text: 'Alice drinks tea [1].' } }, { event: 'error', data: { code: 'dependency_unavailable', detail: 'The language model is unavailable' } }])
+    t.equal(events.length, 3)
+    t.notMatch(JSON.stringify(events), /models\.test|sk-123/)
+  }
+})
+
+await t.test('a text that was held back has not been said', async (t) => {
+  extractive.languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks ')
+  t.match(parseEvents((await extractive.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'done', data: { degraded: ['model'] } })
+})
+
+await t.test('a stream that ends without its end is unusable', async (t) => {
+  strict.languageModel.parts = () => (async function * (): AsyncGenerator<GenerationPart, void> { yield { type: 'text', text: 'Alice drinks tea' } })()
+  t.match(parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
+})
+
+await t.test('a model that hangs until the deadline is answered for by the memories', async (t) => {
+  const { languageModel, post } = extractive
+  languageModel.answer = hanging
+  t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })
+})
+
+await t.test('sentences of memories have no form: a caller that asked for one is told of the fault', async (t) => {
+  const { languageModel, post } = extractive
+  languageModel.answer = () => { throw new Error(SECRET) }
+  const schema = { type: 'object', properties: { drink: { type: 'string' } } }
+  refused(t, await post('/v1/reflect', { ...QUESTION, response_schema: schema }), 503, 'dependency_unavailable')
+  t.match(parseEvents((await post('/v1/reflect', { ...QUESTION, response_schema: schema }, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
+})
+
+await t.test('a budget that is used up is no fault of the model: 429 in the extractive mode too', async (t) => {
+  const { languageModel, post } = await failing(t, { escalation: { degraded_mode: 'extractive' }, homeostasis: { quotas: { model_calls_per_day: 1 } } })
+  t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)
+  refused(t, await post('/v1/reflect', QUESTION), 429, 'quota_exceeded')
+  t.equal(languageModel.asked.length, 1)
+})
+
+await t.test('a store that is down is no fault of the model either', async (t) => {
+  const store = new InMemoryVectorStore()
+  const { post } = await testApp(t, { file: { escalation: { degraded_mode: 'extractive' } } }, { store, languageModel: new StreamingModel() })
+  store.search = async () => { throw new Error('down') }
+  refused(t, await post('/v1/reflect', QUESTION), 503, 'dependency_unavailable')
+  refused(t, await post('/v1/reflect', QUESTION, EVENTS), 503, 'dependency_unavailable')
+})
