@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events'
+import { linkedAbort, unlessAborted } from './aborting.js'
 
 /** The work was not done in its time. */
 export class DeadlineExceeded extends Error {
@@ -13,33 +13,26 @@ export type Timer = () => number
 
 /** The time that a piece of work has, carried into everything that it waits for. End it when the work is done. */
 export class Deadline {
-  /** Milliseconds that there were at first. */
+  /** Aborted when the time is over or the caller's signal is. */
+  readonly signal: AbortSignal
+  /** Milliseconds that there were at the beginning. */
   readonly timeoutMs: number
-  readonly #controller = new AbortController()
   readonly #timer: Timer
   readonly #at: number
   readonly #end: () => void
 
   /** @param callers aborts the work as well, with its own reason */
   constructor (timeoutMs: number, callers?: AbortSignal, timer: Timer = () => performance.now()) {
+    const { controller, unlink } = linkedAbort(callers)
+    this.signal = controller.signal
     this.timeoutMs = timeoutMs
     this.#timer = timer
     this.#at = timer() + timeoutMs
-    // Everything that the work waits for listens to it.
-    setMaxListeners(0, this.#controller.signal)
-    const leave = () => { this.#controller.abort(callers!.reason) }
-    if (callers?.aborted === true) leave()
-    callers?.addEventListener('abort', leave, { once: true })
-    const timeout = setTimeout(() => { this.#controller.abort(new DeadlineExceeded(timeoutMs)) }, timeoutMs)
+    const timeout = setTimeout(() => { controller.abort(new DeadlineExceeded(timeoutMs)) }, timeoutMs)
     this.#end = () => {
       clearTimeout(timeout)
-      callers?.removeEventListener('abort', leave)
+      unlink()
     }
-  }
-
-  /** Aborted when the time is over or the caller's signal is. */
-  get signal (): AbortSignal {
-    return this.#controller.signal
   }
 
   /** Milliseconds that are left, at least 0. */
@@ -52,19 +45,7 @@ export class Deadline {
    * @throws DeadlineExceeded; the caller's reason; what the work throws
    */
   async wait<T> (work: Promise<T>): Promise<T> {
-    const { signal } = this
-    let giveUp = () => {}
-    try {
-      return await Promise.race([work, new Promise<never>((_resolve, reject) => {
-        giveUp = () => { reject(reasonOf(signal)) }
-        if (signal.aborted) giveUp()
-        else signal.addEventListener('abort', giveUp, { once: true })
-      })])
-    } finally {
-      signal.removeEventListener('abort', giveUp)
-      // Nobody listens to it any more; its failure is no fault of the process.
-      work.catch(() => {})
-    }
+    return await unlessAborted(work, this.signal)
   }
 
   end (): void {
@@ -72,6 +53,17 @@ export class Deadline {
   }
 }
 
-function reasonOf ({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error('Aborted')
+/**
+ * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer is not waited for then.
+ * @throws DeadlineExceeded; the caller's reason; what the work throws
+ */
+export async function within<T> (timeoutMs: number, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new Deadline(timeoutMs, signal)
+  try {
+    // Work whose caller has left is not begun.
+    deadline.signal.throwIfAborted()
+    return await deadline.wait(work(deadline.signal))
+  } finally {
+    deadline.end()
+  }
 }

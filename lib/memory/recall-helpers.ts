@@ -5,7 +5,7 @@ import type { BankKey, RequestContext } from '../identity/context.js'
 import type { GenerateRequest, JsonSchema } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
-import { within } from '../retrieval/within.js'
+import { within } from '../deadline.js'
 import { visibleText } from '../text/visible.js'
 import type { ModelDesk } from './model-desk.js'
 import { UnusableGeneration } from './model-errors.js'
@@ -56,7 +56,7 @@ export class RecallHelpers {
 
   /**
    * Other wordings of a query, each once, without the query itself.
-   * @throws ServiceError quota_exceeded; what the call throws; OutOfTime
+   * @throws ServiceError quota_exceeded; what the call throws; DeadlineExceeded
    */
   async rewrite (query: string, asked: Asked): Promise<string[]> {
     const { max_queries: most = 3, timeout_ms: timeoutMs = 3000 } = this.#options.retrieval.rewrite ?? {}

@@ -6,7 +6,7 @@ import type { Reranker } from './reranker.js'
 import type { ModelStatus } from './status.js'
 
 /** Reasons of a signal that say that the time was over, and not that the caller has left. */
-const TIME_IS_OVER: ReadonlySet<string> = new Set(['OutOfTime', 'DeadlineExceeded', 'TimeoutError'])
+const TIME_IS_OVER: ReadonlySet<string> = new Set(['DeadlineExceeded', 'TimeoutError'])
 
 export interface ObserverOptions {
   /** Name of the provider in the configuration. */

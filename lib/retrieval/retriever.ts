@@ -17,7 +17,7 @@ import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { spanFilters } from './time-search.js'
-import { OutOfTime, within } from './within.js'
+import { DeadlineExceeded, within } from '../deadline.js'
 
 /** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
 export const CANDIDATES = 100
@@ -163,7 +163,7 @@ export class Retriever {
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
-      if (signal?.aborted === true || weights.lexical === 0) throw error instanceof OutOfTime ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
+      if (signal?.aborted === true || weights.lexical === 0) throw error instanceof DeadlineExceeded ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
       degraded.push('semantic')
       return undefined
     }

@@ -1,4 +1,5 @@
-const PILED_MARKS = /\p{M}{30}(?=\p{M})/gu
+/** The halfwidth sound marks of Japanese are letters that become combining marks in NFKC and NFKD. */
+const PILED_MARKS = /[\p{M}\uff9e\uff9f]{30}(?=[\p{M}\uff9e\uff9f])/gu
 /** U+034F COMBINING GRAPHEME JOINER: of class 0, so nothing is ordered across it. */
 const JOINER = '$&\u034f'
 

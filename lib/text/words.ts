@@ -58,8 +58,9 @@ function wordsOfAscii (text: string): string[] {
 }
 
 function wordsOfUnicode (text: string): string[] {
-  const folded = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '').normalize('NFC')
-    .toLowerCase().replace(APOSTROPHES, "'")
+  const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '')
+  // What kept piled marks apart is among what is not read, so they are kept apart once more.
+  const folded = normalForm(read, 'NFC').toLowerCase().replace(APOSTROPHES, "'")
   const result: string[] = []
   for (const run of folded.match(WORD) ?? []) {
     if (ANY_UNSPACED.test(run)) pushStretches(run, result)

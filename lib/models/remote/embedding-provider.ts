@@ -7,7 +7,7 @@ import type { ModelStatus } from '../status.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { RemoteEmbeddingSettings } from './endpoint-settings.js'
 import { openEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
-import { linkedAbort } from './linked-abort.js'
+import { linkedAbort } from '../../aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls } from './resilience.js'
 

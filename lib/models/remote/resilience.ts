@@ -3,7 +3,7 @@ import { handleWhen, retry, TaskCancelledError, timeout, TimeoutStrategy } from 
 import type { ModelStatus } from '../status.js'
 import type { BreakerOptions } from './circuit-breaker.js'
 import { Circuits } from './circuits.js'
-import { linkedAbort } from './linked-abort.js'
+import { linkedAbort } from '../../aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import { openParts, Parts } from './resilient-parts.js'
 import { Slots } from './slots.js'

@@ -1,6 +1,6 @@
 import type { ProviderConfig } from '../../providers.js'
 import { settingsCheck } from '../../provider-settings.js'
-import { unlessAborted } from '../local/abortable.js'
+import { unlessAborted } from '../../aborting.js'
 import { requirePackages } from '../local/packages.js'
 import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
 import { WorkerQueue } from '../local/worker-queue.js'

@@ -3,7 +3,7 @@ import type { EmbeddingProvider } from '../../../lib/models/embedding-provider.j
 import { ObservedEmbeddings, ObservedReranker, statusOf } from '../../../lib/models/observed.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import type { ModelCallRecord } from '../../../lib/telemetry.js'
-import { OutOfTime } from '../../../lib/retrieval/within.js'
+import { DeadlineExceeded } from '../../../lib/deadline.js'
 
 /** A provider that fails as a test says, and what was told of its calls; each takes 5 ms. */
 function observed (more: Partial<EmbeddingProvider> = {}) {
@@ -41,7 +41,7 @@ await t.test('what became of a call is told in one word', async (t) => {
     [Object.assign(new Error('x'), { name: 'QueueFullError' }), undefined, 'overloaded'],
     [new TypeError('x'), undefined, 'error'],
     ['x', undefined, 'error'],
-    [new ModelCallError('unreachable', 'x'), new OutOfTime(5), 'timeout'],
+    [new ModelCallError('unreachable', 'x'), new DeadlineExceeded(5), 'timeout'],
     [new Error('x'), new Error('the client left'), 'aborted'],
   ]
   for (const [error, reason, outcome] of cases) {

@@ -3,7 +3,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { Reranker } from '../../../lib/models/reranker.js'
 import { rerank, type RerankOptions } from '../../../lib/retrieval/reranking.js'
-import { OutOfTime } from '../../../lib/retrieval/within.js'
+import { DeadlineExceeded } from '../../../lib/deadline.js'
 import { candidate, found, ids } from './candidates.js'
 
 const OPTIONS: RerankOptions = { candidates: 100, timeoutMs: 10_000, weight: 0.8 }
@@ -92,7 +92,7 @@ t.test('a reranker that fails, is late or is no longer wanted rejects', async (t
   await t.rejects(rerank({ rerank: async () => { throw new Error('down') } }, 'tea', falling(0.9), OPTIONS), new Error('down'))
   let seen: AbortSignal | undefined
   const never: Reranker = { rerank: async (_query, _texts, { signal }) => await new Promise(() => { seen = signal }) }
-  await t.rejects(rerank(never, 'tea', falling(0.9), { ...OPTIONS, timeoutMs: 1 }), new OutOfTime(1))
+  await t.rejects(rerank(never, 'tea', falling(0.9), { ...OPTIONS, timeoutMs: 1 }), new DeadlineExceeded(1))
   t.equal(seen?.aborted, true, 'it is told to give up')
   await t.rejects(rerank(never, 'tea', falling(0.9), OPTIONS, AbortSignal.abort(new Error('gone'))), new Error('gone'))
 })

@@ -17,3 +17,8 @@ t.test('of marks that are piled up no more than thirty are ordered together, and
   const count = (text: string, mark: string) => text.split(mark).length
   for (const mark of MARKS) t.equal(count(normal, mark), count(piled, mark))
 })
+
+t.test('marks that are letters before they are decomposed are marks too', async (t) => {
+  const piled = '\uff9e\u0301'.repeat(400_000)
+  t.ok(normalForm(piled, 'NFKC').startsWith('\u3099'))
+})

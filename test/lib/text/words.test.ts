@@ -77,3 +77,9 @@ await t.test('an accent or a change of case never changes the words', async (t) 
     assert.deepEqual(words(accented.toUpperCase()), words(text))
   })))
 })
+
+t.test('marks of any script that are piled up are put in order piece by piece', async (t) => {
+  const [word, ...more] = words(`\u0915${'\u0652\u064b'.repeat(400_000)}`)
+  t.equal(word?.length, 64)
+  t.same(more, [])
+})

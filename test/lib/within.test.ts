@@ -1,5 +1,5 @@
 import t from 'tap'
-import { OutOfTime, within } from '../../../lib/retrieval/within.js'
+import { DeadlineExceeded, within } from '../../lib/deadline.js'
 
 const never = async () => await new Promise<never>(() => {})
 
@@ -15,9 +15,9 @@ t.test('work that fails fails', async (t) => {
 t.test('work that is late is given up, and its signal says why', async (t) => {
   let seen: AbortSignal | undefined
   const late = within(1, undefined, async (signal) => { seen = signal; return await never() })
-  await t.rejects(late, new OutOfTime(1))
+  await t.rejects(late, new DeadlineExceeded(1))
   t.equal(seen!.aborted, true)
-  t.ok(seen!.reason instanceof OutOfTime)
+  t.ok(seen!.reason instanceof DeadlineExceeded)
 })
 
 t.test('work whose caller leaves is given up with the reason of the caller', async (t) => {
@@ -37,7 +37,7 @@ t.test('work whose caller has left is not begun', async (t) => {
 
 t.test('a failure after the time is over troubles nobody', async (t) => {
   let fail: (error: Error) => void = () => {}
-  await t.rejects(within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })), new OutOfTime(1))
+  await t.rejects(within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })), new DeadlineExceeded(1))
   fail(new Error('too late'))
   await new Promise((resolve) => setImmediate(resolve))
 })

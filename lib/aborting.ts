@@ -7,11 +7,28 @@ import { setMaxListeners } from 'node:events'
  */
 export function linkedAbort (signal: AbortSignal | undefined): { controller: AbortController, unlink: () => void } {
   const controller = new AbortController()
-  // All requests of a call listen to one signal, and they may be hundreds.
+  // All that a call waits for listens to one signal, and that may be hundreds.
   setMaxListeners(0, controller.signal)
   if (signal === undefined) return { controller, unlink: () => {} }
   const abort = () => { controller.abort(signal.reason) }
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   return { controller, unlink: () => { signal.removeEventListener('abort', abort) } }
+}
+
+/** What the promise gives, unless the signal comes first: then it rejects at once with the signal's reason, and how the promise ends is nobody's business. */
+export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await promise
+  promise.catch(() => {})
+  signal.throwIfAborted()
+  let abort!: () => void
+  const aborted = new Promise<void>((resolve) => { abort = resolve })
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const first = await Promise.race([promise, aborted])
+    signal.throwIfAborted()
+    return first as T
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
