@@ -174,6 +174,7 @@ export class Reflector {
       const { hits, evidence } = pickEvidence(retrieved.hits, {
         maxMemories: reflect.max_evidence ?? DEFAULT_MAX_EVIDENCE,
         maxTokens: tokenBudget(reflect.max_evidence_tokens ?? DEFAULT_EVIDENCE_TOKENS, policies.map(({ homeostasis }) => homeostasis.recall_max_tokens))!,
+        ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
       })
       const maxTokens = tokenBudget(request.max_tokens, policies.map(({ homeostasis }) => homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
       const leftMs = deadline.leftMs()

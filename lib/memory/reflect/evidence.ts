@@ -1,21 +1,26 @@
 import { formatInstant } from '../../clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { FusedCandidate } from '../../retrieval/fusion.js'
+import type { Memory } from '../../stores/vector-store.js'
+import { suspicion } from '../../text/suspicion.js'
 import { countTokens } from '../../text/tokens.js'
 import { visibleText } from '../../text/visible.js'
+import { isAtLeast, type Trust } from '../../trust.js'
 
 /** Evidence as the prompt shows it. */
 export interface LabelledEvidence extends Evidence {
   /** RFC 3339; when the memory was stored. */
   retainedAt: string
   source: string | null
-  trust: 'suspect' | 'untrusted' | 'trusted'
+  trust: Trust
 }
 
 export interface EvidenceBounds {
   maxMemories: number
   /** Tokens of all texts together. */
   maxTokens: number
+  /** Evidence of less trust is left out. Default: none is. */
+  minTrust?: Trust
 }
 
 export interface PickedEvidence {
@@ -26,22 +31,25 @@ export interface PickedEvidence {
 
 /**
  * The best candidates that fit. One that does not is passed over for a smaller one behind it; of a memory that was split for search
- * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once.
+ * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once. Texts are
+ * looked at anew: one that was stored before it would have been noticed is suspect now.
  */
-export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemories, maxTokens }: EvidenceBounds): PickedEvidence {
+export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): PickedEvidence {
   const picked: PickedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
   let left = maxTokens
   for (const candidate of candidates) {
     if (picked.hits.length >= maxMemories || left <= 0) break
-    const { memory, bank } = candidate
+    const { bank } = candidate
+    const memory = lookedAt(candidate.memory)
+    if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
     const excerpt = fitting(candidate, left)
     if (excerpt === undefined) continue
     seen.add(key)
     left -= excerpt.tokens
-    picked.hits.push(candidate)
+    picked.hits.push({ ...candidate, memory })
     picked.evidence.push({
       text: visibleText(excerpt.text),
       bankId: bank.bankId,
@@ -52,6 +60,10 @@ export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemori
     })
   }
   return picked
+}
+
+function lookedAt (memory: Memory): Memory {
+  return memory.trust !== 'suspect' && suspicion(memory.text).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
 function fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): { text: string, tokens: number } | undefined {
