@@ -38,6 +38,8 @@ export interface AppOptions {
   overrides?: MemoryOverrides
   /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
   heartbeatMs?: number
+  /** Milliseconds after which a client that takes nothing of its event stream is cut off. Default 60000. */
+  stalledMs?: number
 }
 
 const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, transferRoutes, whoamiRoutes]
@@ -46,7 +48,7 @@ const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, tra
  * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000 }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, stalledMs = 60_000 }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -85,7 +87,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     enterRing(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
-    await scope.register(reflectRoutes, { heartbeatMs })
+    await scope.register(reflectRoutes, { heartbeatMs, stalledMs })
   })
   await app.register(async (scope) => {
     enterRing(scope, 'admin')

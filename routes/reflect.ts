@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { ReflectEvent } from '../lib/memory/reflector.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
 import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
+import { whenOver } from '../plugins/exchange-end.js'
 import { clientLeaving } from './client-leaving.js'
 import { EVENT_STREAM, eventStream, wantsEvents } from './event-stream.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
@@ -14,9 +15,11 @@ With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{source
 export interface ReflectRouteOptions {
   /** See EventStreamOptions. */
   heartbeatMs: number
+  /** Milliseconds after which a client that takes nothing of its stream is cut off. */
+  stalledMs: number
 }
 
-export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
+export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs, stalledMs }) => {
   app.post('/v1/reflect', {
     config: { ring: 'memory', permission: 'read' },
     schema: {
@@ -43,6 +46,10 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
     const events = reflector.stream(body, context, signal)
     // The first event is waited for, so that what is wrong up to it has a status of its own.
     const first = await events.next()
+    // The source is ended even if nobody ever read from it; one that has ended takes no notice.
+    whenOver(reply, () => { void events.return().catch(() => {}) })
+    // Heartbeats move something on every connection that is read from.
+    reply.raw.setTimeout(stalledMs, () => { reply.raw.destroy() })
     return await reply
       .type(EVENT_STREAM)
       .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })

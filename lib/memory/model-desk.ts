@@ -65,7 +65,7 @@ export class ModelDesk {
   async generate (call: DeskCall): Promise<Generation & { usage: Spending }> {
     const account = this.#open(call)
     try {
-      const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate(call))
+      const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate({ ...call, progress: account.progress }))
       if (!isUsable(generation)) throw unusableFor((generation as Partial<Generation> | null | undefined)?.finish)
       const usage = account.settle(generation.usage, generation.finish)
       return { ...generation, usage }
@@ -91,7 +91,7 @@ export class ModelDesk {
     let text = ''
     try {
       // The generator's own steps run in the context in which it is asked, so each is asked within the span.
-      const parts = languageModel.stream(call)[Symbol.asyncIterator]()
+      const parts = languageModel.stream({ ...call, progress: account.progress })[Symbol.asyncIterator]()
       try {
         for (;;) {
           const { done, value } = await account.span.within(async () => await parts.next())
@@ -146,12 +146,16 @@ class Account {
   readonly #options: AccountOptions
   readonly #startedAt: number
   #closed = false
+  /** Whether the model was asked, as far as is known. */
+  #isMade = true
 
   constructor (options: AccountOptions) {
     this.#options = options
     this.span = options.span
     this.#startedAt = options.timer()
   }
+
+  readonly progress: NonNullable<GenerateRequest['progress']> = (state) => { this.#isMade = state === 'made' }
 
   settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): Spending {
     const { price, reservation, span } = this.#options
@@ -173,7 +177,7 @@ class Account {
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
     // What the endpoint has worked on is paid for, answered or not.
-    if (left || reachedTheModel(why)) reservation.settle(promptTokens(call) + countTokens(text), true)
+    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(promptTokens(call) + countTokens(text), true)
     else reservation.settle(0, false)
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
     this.#tell(left ? 'aborted' : callOutcome(why), {})

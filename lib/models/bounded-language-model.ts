@@ -36,7 +36,13 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
   const bounded: LanguageModel = {
     ...(model.model !== undefined && { model: model.model }),
     ...(model.structured !== undefined && { structured: model.structured }),
-    generate: async (request) => await calls.call<Generation>(async (signal) => await model.generate({ ...request, signal }), callOptions(request)),
+    generate: async (request) => {
+      request.progress?.('waiting')
+      return await calls.call<Generation>(async (signal) => {
+        request.progress?.('made')
+        return await model.generate({ ...request, signal })
+      }, callOptions(request))
+    },
     status: () => ({ ...model.status?.(), ...calls.status() }),
     close: async () => {
       calls.close()
@@ -44,7 +50,13 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
     },
   }
   if (model.stream !== undefined) {
-    bounded.stream = (request) => calls.stream<GenerationPart>((signal) => model.stream!({ ...request, signal }), ({ type }) => type === 'end', callOptions(request))
+    bounded.stream = (request) => {
+      request.progress?.('waiting')
+      return calls.stream<GenerationPart>((signal) => {
+        request.progress?.('made')
+        return model.stream!({ ...request, signal })
+      }, ({ type }) => type === 'end', callOptions(request))
+    }
   }
   return bounded
 }

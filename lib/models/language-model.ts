@@ -29,6 +29,8 @@ export interface GenerateRequest {
   timeoutMs?: number
   /** Tenant of the caller; null or absent for none. Faults that one tenant's requests provoke are counted for it alone. */
   tenantId?: string | null
+  /** Told that the call waits for its turn, and that it is made. A model that has no queue tells nothing. */
+  progress?: (state: 'waiting' | 'made') => void
   signal?: AbortSignal
 }
 

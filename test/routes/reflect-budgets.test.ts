@@ -25,7 +25,8 @@ const { post, retain, clock } = await testApp(t, {
       small: { homeostasis: { quotas: { model_tokens_per_day: 100 } } },
     },
   },
-}, { languageModel })
+  // Random boundaries differ in their tokens, and prompts with them.
+}, { languageModel, newBoundary: () => '0123456789abcdef'.repeat(2) })
 for (const bank of ['free', 'small', 'calls-a', 'calls-b', 'tokens-a']) await retain(bank, 'Alice lives in Lyon.', {}, one)
 await retain('calls-a', 'Alice lives in Oslo.', {}, other)
 

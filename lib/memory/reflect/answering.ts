@@ -1,11 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Deadline } from '../../deadline.js'
 import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
+import { visibleText } from '../../text/visible.js'
 import type { DeskCall, ModelDesk } from '../model-desk.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
-import { CitationFilter, filterCitations } from './citations.js'
+import { CitationFilter } from './citations.js'
 import { compileResponseSchema } from './response-schema.js'
 import { addSpending, NOTHING_SPENT, type Spent } from './spent.js'
 import { readStructured, repairMessage } from './structured.js'
+
+/** Characters of an answer that are filtered in one go. */
+const TURN = 16_384
 
 /** What is asked of the model, and how long it may take. */
 export interface Question {
@@ -31,7 +36,7 @@ export interface Answered {
 /** The answer in one piece, of one call. @throws ServiceError quota_exceeded; what the call throws */
 export async function answerWhole (question: Question): Promise<Answered> {
   const generation = await question.desk.generate(question.call)
-  return { ...checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
+  return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
 }
 
 /** The answer as it comes, of one call; only what can stand is given. @returns the answer as a whole */
@@ -68,8 +73,8 @@ export async function answerInForm (question: Question, schema: JsonSchema): Pro
     spent = addSpending(spent, generation.usage)
     const read = readStructured(generation.text, check)
     if (read.ok) {
-      const answer = checked({ ...generation, text: read.answer }, question)
-      return { ...answer, truncated: false, spent, ...(!answer.abstained && { structured: read.structured }) }
+      const answer = await checked({ ...generation, text: read.answer }, question)
+      return { ...answer, truncated: false, spent, ...(!answer.abstained && { structured: visibleStrings(read.structured) }) }
     }
     messages = [...call.messages, { role: 'assistant', content: generation.text }, { role: 'user', content: repairMessage(read.problems) }]
   }
@@ -79,13 +84,29 @@ export async function answerInForm (question: Question, schema: JsonSchema): Pro
 /** Sentences of the evidence, without the configured model. */
 export async function extractiveAnswer (model: LanguageModel, question: Question): Promise<Answered> {
   const { signal: _, ...request } = question.call
-  return { ...checked(await model.generate(request), question), truncated: false, spent: NOTHING_SPENT }
+  return { ...await checked(await model.generate(request), question), truncated: false, spent: NOTHING_SPENT }
 }
 
-function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable }: Question): Pick<Answered, 'text' | 'abstained' | 'unverified'> {
-  const { text, abstained, unverified } = filterCitations(generation.text, call.grounding.evidence.length, { sourceTexts: linkable })
+async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable }: Question): Promise<Pick<Answered, 'text' | 'abstained' | 'unverified'>> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+  const pieces: string[] = []
+  for (let start = 0; start < generation.text.length; start += TURN) {
+    // A model may answer with a megabyte of anything: others have their turn in between.
+    if (start > 0) await setImmediate()
+    pieces.push(filter.push(generation.text.slice(start, start + TURN)))
+  }
+  const { text: rest, abstained, unverified } = filter.end()
+  const text = [...pieces, rest].join('').trim()
   refuseWithheld(generation.finish, abstained ? 'abstained' : text)
-  return { text: text.trim(), abstained, unverified }
+  return { text, abstained, unverified }
+}
+
+/** A structured answer without hidden characters in its texts. Its depth is bounded by readStructured(). */
+function visibleStrings<T> (value: T): T {
+  if (typeof value === 'string') return visibleText(value) as T
+  if (Array.isArray(value)) return value.map(visibleStrings) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visibleStrings<unknown>(member)])) as T
 }
 
 /** What a filter of the model cut, or what is nothing, is no answer. */

@@ -1,0 +1,128 @@
+import t from 'tap'
+import { buildApp } from '../../app.js'
+import { filterCitations } from '../../lib/memory/reflect/citations.js'
+import { testApp } from '../helpers/app.js'
+import { testConfig } from '../helpers/config.js'
+import { EventReader } from '../helpers/events.js'
+import { endless, startLanguageServer, unusedUrl } from '../helpers/language-server.js'
+import { generation, hanging, remoteModel, ScriptedModel, StreamingModel, until } from './reflecting.js'
+
+const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
+const CALLER = { tenantId: null }
+
+/** An app that lets one reflect a day through, and whose model says a sentence and then no more. */
+async function onceADay () {
+  const languageModel = new StreamingModel()
+  languageModel.parts = (request) => (async function * () {
+    yield { type: 'text' as const, text: 'Tea [1].\n' }
+    await hanging(request)
+  })()
+  const app = await testApp(t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } }, { languageModel })
+  await app.retain('bank', 'Alice drinks green tea.')
+  return { reflector: app.app.memory.reflector, status: async () => (await app.post('/v1/reflect', QUESTION)).statusCode }
+}
+
+t.test('a caller who leaves with the first words of an answer has used the quota of the day', async (t) => {
+  const { reflector, status } = await onceADay()
+  const events = reflector.stream(QUESTION, CALLER)
+  t.match((await events.next()).value, { event: 'evidence' })
+  t.match((await events.next()).value, { event: 'delta', data: { text: 'Tea [1].' } })
+  await events.return()
+  t.equal(await status(), 429)
+})
+
+t.test('so it is while more words are waited for', async (t) => {
+  const { reflector, status } = await onceADay()
+  const caller = new AbortController()
+  const events = reflector.stream(QUESTION, CALLER, caller.signal)
+  await events.next()
+  await events.next()
+  const more = events.next()
+  caller.abort(new DOMException('The client left', 'AbortError'))
+  await t.rejects(more)
+  t.equal(await status(), 429)
+})
+
+t.test('who leaves before the first words has not', async (t) => {
+  const { reflector, status } = await onceADay()
+  const events = reflector.stream(QUESTION, CALLER)
+  t.match((await events.next()).value, { event: 'evidence' })
+  await events.return()
+  t.equal(await status(), 200)
+})
+
+t.test('a refusal by a budget of the model is counted with the other quotas', async (t) => {
+  const { get, post, retain } = await testApp(t, { file: { homeostasis: { quotas: { model_calls_per_day: 1 } } } })
+  await retain('bank', 'Alice drinks green tea.')
+  await post('/v1/reflect', QUESTION)
+  t.equal((await post('/v1/reflect', QUESTION)).statusCode, 429)
+  t.match((await get('/metrics')).body, /^memory_gateway_rate_limited_total\{kind="quota_exceeded"\} 1$/m)
+})
+
+t.test('a model that is down at once is down, and not late, however short the deadline is', async (t) => {
+  const { post, retain } = await testApp(t, { file: { llm_provider: 'openai_compatible', llm_provider_config: { base_url: await unusedUrl(), model: 'remote', max_retries: 0 } } })
+  await retain('bank', 'Alice drinks green tea.')
+  // The first call loads what is needed for it.
+  await post('/v1/reflect', QUESTION)
+  t.match((await post('/v1/reflect', { ...QUESTION, timeout_ms: 199 })).json(), { code: 'dependency_unavailable' })
+})
+
+t.test('a caller who asks for any number of tokens does not lift the bound on what is read of an answer', async (t) => {
+  const server = await startLanguageServer(t)
+  server.always(endless)
+  const { post, retain } = await testApp(t, { file: remoteModel(server) })
+  await retain('bank', 'Alice drinks green tea.')
+  const response = await post('/v1/reflect', { ...QUESTION, max_tokens: Number.MAX_SAFE_INTEGER })
+  t.equal(response.statusCode, 502)
+  t.match(response.json(), { code: 'model_output_invalid' })
+})
+
+t.test('a caller who leaves the queue before its call was made has used no call', async (t) => {
+  const languageModel = Object.assign(new ScriptedModel(), { limits: { maxConcurrency: 1 } })
+  languageModel.answer = hanging
+  const { app, post, retain } = await testApp(t, { file: { homeostasis: { quotas: { model_calls_per_day: 3 } } } }, { languageModel })
+  await retain('bank', 'Alice drinks green tea.')
+  const { reflector } = app.memory
+  const [first, second] = [new AbortController(), new AbortController()]
+  const asked = [reflector.reflect(QUESTION, CALLER, first.signal), reflector.reflect(QUESTION, CALLER, second.signal)]
+  await until(() => app.memory.status().models.some(({ status }) => status.waiting === 1))
+  second.abort(new Error('gone'))
+  await t.rejects(asked[1]!)
+  first.abort(new Error('gone'))
+  await t.rejects(asked[0]!)
+  t.equal(languageModel.asked.length, 1)
+  languageModel.answer = () => generation('Tea [1].')
+  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, the one that waited does not')
+})
+
+t.test('the texts of a structured answer have no hidden characters', async (t) => {
+  const languageModel = new ScriptedModel()
+  languageModel.answer = () => generation(JSON.stringify({ answer: 'Tea [1].', structured: { drink: 'te\u200ba', all: ['gr\u{e0041}een', 1, null, true] } }))
+  const { post, retain } = await testApp(t, {}, { languageModel })
+  await retain('bank', 'Alice drinks green tea.')
+  const schema = { type: 'object', properties: { drink: { type: 'string' }, all: { type: 'array' } } }
+  t.same((await post('/v1/reflect', { ...QUESTION, response_schema: schema })).json().structured, { drink: 'tea', all: ['green', 1, null, true] })
+})
+
+t.test('an answer of any length is the same as one that is filtered in one go', async (t) => {
+  const languageModel = new ScriptedModel()
+  const text = 'Alice drinks 🍵 tea, as she said [1]. She never did [7].\n'.repeat(1500).trim()
+  languageModel.answer = () => generation(text)
+  const { post, retain } = await testApp(t, {}, { languageModel })
+  await retain('bank', 'Alice drinks green tea.')
+  t.equal((await post('/v1/reflect', QUESTION)).json().answer, filterCitations(text, 1).text.trim())
+})
+
+t.test('a client that takes nothing of its stream is cut off', async (t) => {
+  const languageModel = new StreamingModel()
+  const line = `${'Alice drinks green tea '.repeat(500)}[1].\n`
+  languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
+  const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel }, stalledMs: 50 })
+  t.teardown(async () => { await app.close() })
+  await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' } })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const ended = new Promise<void>((resolve) => { app.server.once('connection', (socket) => { socket.once('close', () => { resolve() }) }) })
+  await EventReader.open(t, `${url}/v1/reflect`, QUESTION)
+  await ended
+  t.pass('the server has closed the connection')
+})
