@@ -101,7 +101,7 @@ await t.test('what is forgotten is gone from everything at once', async (t) => {
 
   t.same(textsOf(await post('/v1/recall', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })), ['The lighthouse stays.'])
   t.same(textsOf(await post('/v1/recall', { bank_id: 'everywhere', query: 'lighthouse', tags: ['a'] })), [])
-  t.same((await post('/v1/reflect', { bank_id: 'everywhere', query: 'keeper number7' })).json().sources.map((hit: { text: string }) => hit.text), ['The lighthouse stays.'])
+  t.same((await post('/v1/reflect', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })).json().sources.map((hit: { text: string }) => hit.text), ['The lighthouse stays.'])
   refused(t, await get(`/v1/banks/everywhere/memories/${id}`), 404, 'not_found')
   t.same(await left('everywhere'), ['The lighthouse stays.'])
   t.match((await get('/v1/banks/everywhere/stats')).json(), { memory_count: 1, chunk_count: 1, tags: { length: 0 } })

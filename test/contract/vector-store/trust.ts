@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { Outranked } from '../../../lib/stores/vector-store.js'
 import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/trust.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
@@ -99,7 +98,8 @@ export function trustContract (t: Test, open: OpenStore): void {
             t.strictSame(await store.import(home, memories, 'supersede', NOW), { imported: 1, skipped: 0, overwritten: 1 })
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
-            await assert.rejects(store.import(home, memories, 'supersede', NOW), Outranked)
+            // By name: a store of a package of its own has its class from another copy of the library here.
+            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name: 'Outranked' })
             t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
           }
         }
