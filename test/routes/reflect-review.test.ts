@@ -4,7 +4,7 @@ import { filterCitations } from '../../lib/memory/reflect/citations.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { EventReader } from '../helpers/events.js'
-import { endless, startLanguageServer, unusedUrl } from '../helpers/language-server.js'
+import { endless, says, startLanguageServer, unusedUrl } from '../helpers/language-server.js'
 import { generation, hanging, remoteModel, ScriptedModel, StreamingModel, until } from './reflecting.js'
 
 const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
@@ -125,4 +125,13 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   await EventReader.open(t, `${url}/v1/reflect`, QUESTION)
   await ended
   t.pass('the server has closed the connection')
+})
+
+t.test('a caller who asks for too few tokens does not open the circuit for others', async (t) => {
+  const server = await startLanguageServer(t)
+  server.always((request, response) => { says(request.maxTokens === 1 ? '' : 'Tea [1].', { finish: request.maxTokens === 1 ? 'length' : 'stop', reasoning: 'Well' })(request, response) })
+  const { post, retain } = await testApp(t, { file: { ...remoteModel(server), escalation: { circuit_breaker: { failure_threshold: 1 } } } })
+  await retain('bank', 'Alice drinks green tea.')
+  for (let index = 0; index < 3; index++) t.equal((await post('/v1/reflect', { ...QUESTION, max_tokens: 1 })).statusCode, 502)
+  t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)
 })

@@ -100,7 +100,9 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
   }
 
   #wordless (finish: Generation['finish']): ModelCallError {
-    return new ModelCallError('unusable', `The ${WHAT} answered without a text${finish === 'length' ? ': it used up its tokens before' : ''}`, { status: 200 })
+    // The ceiling is the caller's, who could else open the circuit for everybody with a low one.
+    const cutShort = finish === 'length'
+    return new ModelCallError('unusable', `The ${WHAT} answered without a text${cutShort ? ': it used up its tokens before' : ''}`, { status: 200, cutShort })
   }
 }
 

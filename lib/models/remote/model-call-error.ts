@@ -15,7 +15,7 @@ export interface ModelCallDetails {
   status?: number
   /** Milliseconds after which the endpoint wants to be asked again, or after which it makes sense. */
   retryAfterMs?: number
-  /** The caller left it less time than such a call may take, so that no answer tells nothing. */
+  /** The caller left it less time or fewer tokens than such a call may take, so that no answer tells nothing. */
   cutShort?: boolean
 }
 
