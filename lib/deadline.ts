@@ -1,4 +1,5 @@
 import { linkedAbort, unlessAborted } from './aborting.js'
+import { Turns } from './turns.js'
 
 /** The work was not done in its time. */
 export class DeadlineExceeded extends Error {
@@ -10,6 +11,9 @@ export class DeadlineExceeded extends Error {
 
 /** Milliseconds of a clock that only rises. */
 export type Timer = () => number
+
+/** Requests that came together run out of time together. */
+const expiries = new Turns()
 
 /** The time that a piece of work has, carried into everything that it waits for. End it when the work is done. */
 export class Deadline {
@@ -28,8 +32,14 @@ export class Deadline {
     this.timeoutMs = timeoutMs
     this.#timer = timer
     this.#at = timer() + timeoutMs
-    const timeout = setTimeout(() => { controller.abort(new DeadlineExceeded(timeoutMs)) }, timeoutMs)
+    let ended = false
+    const expire = async () => {
+      await expiries.next()
+      if (!ended) controller.abort(new DeadlineExceeded(timeoutMs))
+    }
+    const timeout = setTimeout(() => { void expire() }, timeoutMs)
     this.#end = () => {
+      ended = true
       clearTimeout(timeout)
       unlink()
     }

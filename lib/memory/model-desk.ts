@@ -177,7 +177,7 @@ class Account {
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
     // What the endpoint has worked on is paid for, answered or not.
-    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(promptTokens(call) + countTokens(text), true)
+    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call) + countTokens(text), true)
     else reservation.settle(0, false)
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
     this.#tell(left ? 'aborted' : callOutcome(why), {})

@@ -8,6 +8,7 @@ import type { JsonSchema, LanguageModel } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../trust.js'
+import { Turns } from '../turns.js'
 import type { Dependencies } from './dependencies.js'
 import type { DeskCall } from './model-desk.js'
 import { readableBanks, tokenBudget } from './reader.js'
@@ -67,6 +68,7 @@ interface Ground {
 export class Reflector {
   readonly #deps: Dependencies
   readonly #options: ReflectorOptions
+  readonly #beginnings = new Turns()
 
   constructor (deps: Dependencies, options: ReflectorOptions) {
     this.#deps = deps
@@ -163,6 +165,7 @@ export class Reflector {
     const ceiling = reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
     try {
+      await deadline.wait(this.#beginnings.next())
       const retrieved = await deadline.wait(retriever.retrieve({
         query: request.query,
         banks,

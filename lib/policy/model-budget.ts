@@ -19,10 +19,10 @@ interface Used {
 export interface Reservation {
   /**
    * Puts what was used in the place of what was reckoned with; call it once.
-   * @param tokens of prompt and answer
+   * @param tokens of prompt and answer; a function is asked only when a budget counts them, since counting takes time
    * @param called whether the call came to the model at all; one that did not is not counted
    */
-  settle (tokens: number, called: boolean): void
+  settle (tokens: number | (() => number), called: boolean): void
 }
 
 const FREE: Reservation = { settle: () => {} }
@@ -65,7 +65,8 @@ export class ModelBudget {
     })
     for (const { key, used } of counters) this.#used.set(key, { calls: used.calls + 1, tokens: used.tokens + wanted })
     return {
-      settle: (spent, called) => {
+      settle: (tokens, called) => {
+        const spent = typeof tokens === 'number' ? tokens : called && wanted > 0 ? tokens() : 0
         for (const { key } of counters) {
           const used = this.#used.get(key)
           if (used === undefined) continue

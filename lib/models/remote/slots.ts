@@ -1,3 +1,4 @@
+import { Turns } from '../../turns.js'
 import { ModelCallError } from './model-call-error.js'
 
 export interface SlotsOptions {
@@ -17,7 +18,9 @@ export interface SlotsOptions {
  */
 export class Slots {
   readonly #options: SlotsOptions
-  readonly #waiting = new Set<() => void>()
+  /** Each takes a slot and says whether it did. */
+  readonly #waiting = new Set<() => boolean>()
+  readonly #refusals = new Turns()
   #free: number
 
   constructor (options: SlotsOptions) {
@@ -44,9 +47,8 @@ export class Slots {
     if (this.#free > 0) this.#free--
     else if (!await this.#wait(signal, waitMs)) signal.throwIfAborted()
     return () => {
-      const [next] = this.#waiting
-      if (next === undefined) this.#free++
-      else next()
+      for (const offer of this.#waiting) if (offer()) return
+      this.#free++
     }
   }
 
@@ -60,10 +62,24 @@ export class Slots {
         signal.removeEventListener('abort', abort)
         this.#waiting.delete(give)
       }
-      const give = () => { leave(); resolve(true) }
+      const endsAt = performance.now() + waitMs
+      const give = () => {
+        // A call that has no time left would only take the slot, and the endpoint's work, from the next.
+        if (performance.now() >= endsAt) {
+          refuse()
+          return false
+        }
+        leave()
+        resolve(true)
+        return true
+      }
       const abort = () => { leave(); resolve(false) }
       const refuse = () => { leave(); reject(this.#overloaded(`None of the ${slots} calls to the ${what} ended within ${Math.round(waitMs)} ms`)) }
-      const timer = waitMs === Infinity ? undefined : setTimeout(refuse, waitMs)
+      const giveUp = async () => {
+        await this.#refusals.next()
+        if (this.#waiting.has(give)) refuse()
+      }
+      const timer = waitMs === Infinity ? undefined : setTimeout(() => { void giveUp() }, waitMs)
       signal.addEventListener('abort', abort, { once: true })
       this.#waiting.add(give)
     })

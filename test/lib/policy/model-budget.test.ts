@@ -73,3 +73,16 @@ t.test('what is settled after midnight counts for the day of the call', async (t
   late.settle(5, false)
   t.ok(refusal(() => calls.reserve([HOME], () => 0)))
 })
+
+t.test('tokens that are counted only when a budget wants them are asked for when it does, and only for a call that was made', async (t) => {
+  const notAsked = () => { throw new Error('asked') }
+  const { budget: free } = budget({})
+  t.doesNotThrow(() => { free.reserve([HOME], () => 0).settle(notAsked, true) })
+  const { budget: calls } = budget({ model_calls_per_day: 1 })
+  t.doesNotThrow(() => { calls.reserve([HOME], () => 0).settle(notAsked, true) })
+  const { budget: tokens } = budget({ model_tokens_per_day: 100 })
+  t.doesNotThrow(() => { tokens.reserve([HOME], () => 90).settle(notAsked, false) })
+  tokens.reserve([HOME], () => 90).settle(() => 60, true)
+  t.equal(refusal(() => tokens.reserve([HOME], () => 40)), undefined)
+  t.ok(refusal(() => tokens.reserve([HOME], () => 1)))
+})
