@@ -1,0 +1,67 @@
+import { Agent, request } from 'node:http'
+import { performance } from 'node:perf_hooks'
+
+export type Mode = 'plain' | 'stream'
+
+export interface Reflected {
+  /** Status and code, `200` or `429 overloaded`; of a stream that broke off `200, then deadline_exceeded`. */
+  outcome: string
+  /** From before the request is written until the answer has ended. */
+  durationMs: number
+}
+
+/** Asks for reflects over so many kept-alive connections. */
+export class ReflectClient {
+  readonly #url: URL
+  readonly #agent: Agent
+
+  constructor (url: string, connections: number) {
+    this.#url = new URL('/v1/reflect', url)
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections })
+  }
+
+  /** @param body JSON @throws Error for an answer 200 that is none, and when the connection fails */
+  async reflect (body: string, mode: Mode): Promise<Reflected> {
+    const startedAt = performance.now()
+    const { status, text } = await this.#exchange(body, mode)
+    const durationMs = performance.now() - startedAt
+    return { outcome: mode === 'stream' && status === 200 ? streamOutcome(text) : outcome(status, text), durationMs }
+  }
+
+  close (): void {
+    this.#agent.destroy()
+  }
+
+  async #exchange (body: string, mode: Mode): Promise<{ status: number, text: string }> {
+    return await new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        accept: mode === 'stream' ? 'text/event-stream' : 'application/json',
+      }
+      const outgoing = request(this.#url, { method: 'POST', agent: this.#agent, headers }, (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
+        incoming.on('end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) })
+        incoming.on('error', reject)
+      })
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+  }
+}
+
+function outcome (status: number, text: string): string {
+  if (status !== 200) return `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? 'without a code'}`
+  if (!text.includes('"abstained":false')) throw new Error(`A reflect had no answer: ${text.slice(0, 500)}`)
+  return '200'
+}
+
+/** The last event says how it ended. */
+export function streamOutcome (text: string): string {
+  const last = text.trimEnd().split('\n\n').at(-1) ?? ''
+  if (last.startsWith('event: done\n')) return outcome(200, last)
+  const code = last.startsWith('event: error\n') ? /"code":"(\w+)"/.exec(last)?.[1] : undefined
+  if (code === undefined) throw new Error(`A stream ended in the middle: ${text.slice(-500)}`)
+  return `200, then ${code}`
+}

@@ -1,0 +1,82 @@
+import { summarize } from '../percentiles.js'
+import type { ChildServer } from '../child-server.js'
+import { reflectBodies, startReflecting } from './bank.js'
+import { ReflectClient, type Mode, type Reflected } from './client.js'
+import { probeLive, type Liveness } from './liveness.js'
+import { settledMemory, watchResident, type Memory } from './memory.js'
+import type { Options } from './options.js'
+import type { ScriptedModel } from './scripted-model.js'
+
+/** All requests at the same moment, and all of their answers. */
+export interface Wave {
+  /** How many answers of each kind. */
+  outcomes: Record<string, number>
+  p50_ms: number
+  max_ms: number
+  /** How long after its time was over the latest answer had ended; 0 when all were in time. */
+  late_ms: number
+  rss_peak_mb: number | null
+  /** When it was over. */
+  after: Memory
+}
+
+/** Several waves of one kind on a gateway of their own. */
+export interface Load {
+  mode: Mode
+  /** null: the gateway's own. */
+  timeout_ms: number | null
+  before: Memory
+  waves: Wave[]
+  live: { gateway: Liveness, model: Liveness }
+  /** Calls that the model had at a time at most. */
+  model_most_at_once: number
+}
+
+/** The gateway's own (reflect.timeout_ms). */
+const DEFAULT_TIMEOUT_MS = 60_000
+const WARM_UP_CALLS = 300
+const WARM_UP_AT_ONCE = 16
+
+export async function measureLoad (model: ScriptedModel, mode: Mode, timeoutMs: number | null, options: Options): Promise<Load> {
+  const gateway = await startReflecting(model.url, options.maxConcurrency)
+  const client = new ReflectClient(gateway.url, options.concurrent)
+  try {
+    await model.take(0)
+    await warmUp(client, mode)
+    await model.take(options.modelMs)
+    await model.report()
+    const before = await settledMemory(gateway)
+    const endProbing = probeLive([gateway.url, model.url])
+    const waves: Wave[] = []
+    for (let number = 0; number < options.waves; number++) waves.push(await wave(gateway, client, mode, timeoutMs, options.concurrent))
+    const [ofGateway, ofModel] = await endProbing()
+    const { most_at_once: mostAtOnce } = await model.report()
+    return { mode, timeout_ms: timeoutMs, before, waves, live: { gateway: ofGateway!, model: ofModel! }, model_most_at_once: mostAtOnce }
+  } finally {
+    client.close()
+    await gateway.stop()
+  }
+}
+
+async function warmUp (client: ReflectClient, mode: Mode): Promise<void> {
+  const bodies = reflectBodies()
+  for (let from = 0; from < WARM_UP_CALLS; from += WARM_UP_AT_ONCE) {
+    await Promise.all(bodies.slice(from, from + WARM_UP_AT_ONCE).map(async (body) => await client.reflect(body, mode)))
+  }
+}
+
+async function wave (gateway: ChildServer, client: ReflectClient, mode: Mode, timeoutMs: number | null, concurrent: number): Promise<Wave> {
+  const bodies = reflectBodies(timeoutMs ?? undefined)
+  const endWatch = watchResident(gateway.pid)
+  const reflected = await Promise.all(Array.from({ length: concurrent }, async (_, index) => await client.reflect(bodies[index % bodies.length]!, mode)))
+  const peak = endWatch()
+  return { ...summarizeWave(reflected, timeoutMs ?? DEFAULT_TIMEOUT_MS), rss_peak_mb: peak, after: await settledMemory(gateway) }
+}
+
+export function summarizeWave (reflected: readonly Reflected[], timeoutMs: number): Pick<Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'> {
+  const outcomes: Record<string, number> = {}
+  for (const { outcome } of reflected) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+  const durations = reflected.map(({ durationMs }) => durationMs)
+  const longest = Math.max(...durations)
+  return { outcomes, p50_ms: summarize(durations).p50, max_ms: longest, late_ms: Math.max(0, longest - timeoutMs) }
+}

@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
+import { runBench } from '../run-bench.js'
+import type { Mode } from './client.js'
+import { measureLoad, type Load } from './load.js'
+import { readOptions, USAGE, type Options } from './options.js'
+import { formatReport, type Report } from './report.js'
+import { ScriptedModel } from './scripted-model.js'
+import { measureShare } from './share.js'
+import { loadName, targetsOf } from './targets.js'
+
+const MODES: readonly Mode[] = ['plain', 'stream']
+
+await runBench(async (args) => {
+  const options = readOptions(args)
+  const before = loadavg()[0]!
+  const model = await ScriptedModel.start()
+  try {
+    const shares = options.parts.includes('share') ? await measureShare(model, options.calls) : []
+    const loads = options.parts.includes('load') ? await measureLoads(model, options) : []
+    const targets = targetsOf(loads, shares)
+    const report: Report = {
+      bench: 'reflect',
+      concurrent: options.concurrent,
+      model_ms: options.modelMs,
+      max_concurrency: options.maxConcurrency,
+      node: process.versions.node,
+      cores: availableParallelism(),
+      load_average: { before, after: loadavg()[0]! },
+      loads,
+      shares,
+      targets,
+    }
+    const json = JSON.stringify(report)
+    console.log(`${formatReport(report)}\n\n${json}`)
+    if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+    if (options.check && targets.some(({ met }) => met === false)) process.exitCode = 1
+  } finally {
+    await model.stop()
+  }
+}, USAGE)
+
+/** Once with time for all, once with less than all can be answered in. */
+async function measureLoads (model: ScriptedModel, options: Options): Promise<Load[]> {
+  const loads: Load[] = []
+  for (const timeoutMs of [null, options.timeoutMs]) {
+    for (const mode of MODES) {
+      console.error(loadName({ mode, timeout_ms: timeoutMs }))
+      loads.push(await measureLoad(model, mode, timeoutMs, options))
+    }
+  }
+  return loads
+}

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { UnusableInput } from '../checked.js'
+
+export const PARTS = ['load', 'share'] as const
+export type Part = typeof PARTS[number]
+
+export const USAGE = `npm run bench:reflect -- [options]
+  --only LIST            of ${PARTS.join(', ')}; default: both
+  --concurrent N         reflects at the same moment; default 500
+  --model-ms MS          what the model takes for an answer; default 2000
+  --max-concurrency N    of the gateway's calls to the model; default 64, as in the gateway
+  --timeout-ms MS        time of a reflect where not all can be answered; default 10000
+  --waves N              of each kind of load; default 3
+  --calls N              reflects one after the other, for the gateway's own share; default 1000
+  --check                exit code 1 when a target is missed
+  --json FILE            also writes the figures there`
+
+export interface Options {
+  parts: Part[]
+  concurrent: number
+  modelMs: number
+  maxConcurrency: number
+  timeoutMs: number
+  waves: number
+  calls: number
+  check: boolean
+  json: string | undefined
+}
+
+/** @throws UnusableInput for a value that cannot be used; parseArgs itself throws for an unknown option */
+export function readOptions (args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string', default: PARTS.join(',') },
+      concurrent: { type: 'string', default: '500' },
+      'model-ms': { type: 'string', default: '2000' },
+      'max-concurrency': { type: 'string', default: '64' },
+      'timeout-ms': { type: 'string', default: '10000' },
+      waves: { type: 'string', default: '3' },
+      calls: { type: 'string', default: '1000' },
+      check: { type: 'boolean', default: false },
+      json: { type: 'string' },
+    },
+  })
+  const only = new Set(values.only.split(',').map((name) => name.trim()))
+  const parts = PARTS.filter((part) => only.delete(part))
+  if (only.size > 0) throw new UnusableInput(`--only: ${[...only].join(', ')} is not known; known are ${PARTS.join(' and ')}`)
+  return {
+    parts,
+    concurrent: wholeNumber('--concurrent', values.concurrent, 1, 10_000),
+    modelMs: wholeNumber('--model-ms', values['model-ms'], 0, 60_000),
+    maxConcurrency: wholeNumber('--max-concurrency', values['max-concurrency'], 1, 256),
+    timeoutMs: wholeNumber('--timeout-ms', values['timeout-ms'], 100, 600_000),
+    // Growth is told from the first wave to the last.
+    waves: wholeNumber('--waves', values.waves, 2, 100),
+    calls: wholeNumber('--calls', values.calls, 1, 100_000),
+    check: values.check,
+    json: values.json,
+  }
+}
+
+function wholeNumber (option: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN
+  if (!(number >= least && number <= most)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
+  return number
+}

@@ -1,0 +1,43 @@
+import { Agent, get } from 'node:http'
+import { performance } from 'node:perf_hooks'
+
+/*
+ * Asks for GET /live of each URL of its arguments every 100 ms, whether or not the one before has been answered, in a process of its own:
+ * what it waits for is the server, and not the client that loads it. Any message ends it; then it sends what it measured.
+ */
+
+const EVERY_MS = 100
+
+const agent = new Agent({ keepAlive: true })
+const samples = process.argv.slice(2).map((url) => ({ url: new URL('/live', url), durations: [] as number[], failures: 0 }))
+let waiting = 0
+let ending = false
+
+const timer = setInterval(() => { for (const sample of samples) probe(sample) }, EVERY_MS)
+process.once('message', () => {
+  clearInterval(timer)
+  ending = true
+  finish()
+})
+
+function probe (sample: typeof samples[number]): void {
+  const startedAt = performance.now()
+  waiting += 1
+  const over = (ok: boolean) => {
+    waiting -= 1
+    if (ok) sample.durations.push(performance.now() - startedAt)
+    else sample.failures += 1
+    finish()
+  }
+  get(sample.url, { agent }, (incoming) => {
+    incoming.resume().on('end', () => { over(incoming.statusCode === 200) })
+  }).on('error', () => { over(false) })
+}
+
+function finish (): void {
+  if (!ending || waiting > 0) return
+  process.send?.(samples.map(({ durations, failures }) => ({ durations, failures })), () => {
+    agent.destroy()
+    process.disconnect()
+  })
+}

@@ -1,0 +1,72 @@
+import { formatTable } from '../table.js'
+import type { Load } from './load.js'
+import type { Share } from './share.js'
+import { loadName, type Target } from './targets.js'
+
+export interface Report {
+  bench: 'reflect'
+  concurrent: number
+  model_ms: number
+  max_concurrency: number
+  node: string
+  cores: number
+  /** Of the machine, over the last minute: anything near or above the number of cores spoils absolute figures. */
+  load_average: { before: number, after: number }
+  loads: Load[]
+  shares: Share[]
+  targets: Target[]
+}
+
+/** The report for people. */
+export function formatReport ({ concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, shares, targets }: Report): string {
+  const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`]
+  if (loads.length > 0) {
+    parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, ${maxConcurrency} calls of it at a time`)
+    parts.push(formatTable([
+      ['load', 'wave', 'p50 ms', 'max ms', 'late ms', 'RSS peak MB', 'RSS after MB', 'heap after MB', 'answers'],
+      ...loads.flatMap((one) => [
+        [loadName(one), 'before', '', '', '', '', megabytes(one.before.rss_mb), megabytes(one.before.heap_mb), ''],
+        ...one.waves.map((wave, index) => [
+          '', String(index + 1), whole(wave.p50_ms), whole(wave.max_ms), whole(wave.late_ms),
+          megabytes(wave.rss_peak_mb), megabytes(wave.after.rss_mb), megabytes(wave.after.heap_mb),
+          Object.entries(wave.outcomes).map(([outcome, count]) => `${count} × ${outcome}`).join('; '),
+        ]),
+      ]),
+    ]))
+    parts.push(formatTable([
+      ['GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max', 'calls at once'],
+      ...loads.map((one) => {
+        const { live: { gateway, model } } = one
+        return [loadName(one), String(gateway.samples), ...[gateway, model].flatMap(({ p50, p99, max }) => [p50, p99, max].map((value) => value.toFixed(1))), String(one.model_most_at_once)]
+      }),
+    ]))
+  }
+  if (shares.length > 0) {
+    parts.push(formatTable([
+      ['one reflect, ms', 'p50', 'p95', 'p99'],
+      ...shares.flatMap(({ mode, reflect_ms: reflect, model_ms: model, share_ms: share, bare_ms: bare }) => [
+        [`${mode}: reflect`, ...percentiles(reflect)],
+        ['  of it the model itself', ...percentiles(model)],
+        ['  of it the gateway', ...percentiles(share)],
+        ['  the model without the gateway', ...percentiles(bare)],
+      ]),
+    ]))
+  }
+  parts.push(formatTable([
+    ['target', 'measured', 'at most', ''],
+    ...targets.map(({ what, measured, most, met }) => [what, measured === null ? '–' : measured.toFixed(2), String(most), met === null ? '–' : met ? 'ok' : 'not met']),
+  ]))
+  return parts.join('\n\n')
+}
+
+function percentiles ({ p50, p95, p99 }: Share['share_ms']): string[] {
+  return [p50, p95, p99].map((value) => value.toFixed(2))
+}
+
+function megabytes (value: number | null): string {
+  return value === null ? '–' : value.toFixed(0)
+}
+
+function whole (value: number): string {
+  return value.toFixed(0)
+}
