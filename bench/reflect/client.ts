@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http'
+import { Agent, get, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
 
 export type Mode = 'plain' | 'stream'
@@ -26,6 +26,15 @@ export class ReflectClient {
     const { status, text } = await this.#exchange(body, mode)
     const durationMs = performance.now() - startedAt
     return { outcome: mode === 'stream' && status === 200 ? streamOutcome(text) : outcome(status, text), durationMs }
+  }
+
+  /** Opens so many connections, which the next reflects use. */
+  async connect (connections: number): Promise<void> {
+    await Promise.all(Array.from({ length: connections }, async () => {
+      await new Promise<void>((resolve, reject) => {
+        get(new URL('/live', this.#url), { agent: this.#agent }, (incoming) => { incoming.resume().on('end', resolve) }).on('error', reject)
+      })
+    }))
   }
 
   close (): void {

@@ -18,18 +18,23 @@ export interface Liveness {
 const checkSamples = checker(Type.Array(Type.Object({ durations: Type.Array(Type.Number()), failures: Type.Integer() })), 'what the prober measured')
 
 /**
- * Starts the prober (prober.ts).
+ * Starts the prober (prober.ts) and waits until it is connected.
  * @returns what ends it and gives a summary for each URL; it throws when any answer was not 200
  */
-export function probeLive (urls: readonly string[]): () => Promise<Liveness[]> {
+export async function probeLive (urls: readonly string[]): Promise<() => Promise<Liveness[]>> {
   const prober = fork(PROGRAM, urls, { execArgv: ['--import', 'tsx'] })
   const kill = () => { prober.kill('SIGKILL') }
   process.once('exit', kill)
-  const message = once(prober, 'message')
   const ended = once(prober, 'close')
+  const heard = async (): Promise<unknown> => {
+    const [message] = await Promise.race([once(prober, 'message'), ended.then(() => { throw new Error('The prober ended without a word') })]) as unknown[]
+    return message
+  }
+  await heard()
   return async () => {
+    const message = heard()
     prober.send('end')
-    const [samples] = await Promise.race([message, ended.then(() => { throw new Error('The prober ended without a word') })]) as unknown[]
+    const samples = await message
     await ended
     process.off('exit', kill)
     return checkSamples(samples).map(({ durations, failures }, index) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { summarize } from '../percentiles.js'
 import type { ChildServer } from '../child-server.js'
 import { reflectBodies, startReflecting } from './bank.js'
@@ -36,6 +37,7 @@ export interface Load {
 const DEFAULT_TIMEOUT_MS = 60_000
 const WARM_UP_CALLS = 300
 const WARM_UP_AT_ONCE = 16
+const WRITTEN_AT_ONCE = 10
 
 export async function measureLoad (model: ScriptedModel, mode: Mode, timeoutMs: number | null, options: Options): Promise<Load> {
   const gateway = await startReflecting(model.url, options.maxConcurrency)
@@ -43,10 +45,12 @@ export async function measureLoad (model: ScriptedModel, mode: Mode, timeoutMs: 
   try {
     await model.take(0)
     await warmUp(client, mode)
+    // Node accepts one connection a turn of the event loop, which is no concern of reflect's.
+    await client.connect(options.concurrent)
     await model.take(options.modelMs)
     await model.report()
     const before = await settledMemory(gateway)
-    const endProbing = probeLive([gateway.url, model.url])
+    const endProbing = await probeLive([gateway.url, model.url])
     const waves: Wave[] = []
     for (let number = 0; number < options.waves; number++) waves.push(await wave(gateway, client, mode, timeoutMs, options.concurrent))
     const [ofGateway, ofModel] = await endProbing()
@@ -68,7 +72,13 @@ async function warmUp (client: ReflectClient, mode: Mode): Promise<void> {
 async function wave (gateway: ChildServer, client: ReflectClient, mode: Mode, timeoutMs: number | null, concurrent: number): Promise<Wave> {
   const bodies = reflectBodies(timeoutMs ?? undefined)
   const endWatch = watchResident(gateway.pid)
-  const reflected = await Promise.all(Array.from({ length: concurrent }, async (_, index) => await client.reflect(bodies[index % bodies.length]!, mode)))
+  const reflecting: Array<Promise<Reflected>> = []
+  while (reflecting.length < concurrent) {
+    reflecting.push(client.reflect(bodies[reflecting.length % bodies.length]!, mode))
+    // Else the first would count the time that writing the others takes.
+    if (reflecting.length % WRITTEN_AT_ONCE === 0) await setImmediate()
+  }
+  const reflected = await Promise.all(reflecting)
   const peak = endWatch()
   return { ...summarizeWave(reflected, timeoutMs ?? DEFAULT_TIMEOUT_MS), rss_peak_mb: peak, after: await settledMemory(gateway) }
 }

@@ -3,13 +3,15 @@ import { performance } from 'node:perf_hooks'
 
 /*
  * Asks for GET /live of each URL of its arguments every 100 ms, whether or not the one before has been answered, in a process of its own:
- * what it waits for is the server, and not the client that loads it. Any message ends it; then it sends what it measured.
+ * what it waits for is the server, and not the client that loads it. It sends a message once all have answered. Any message ends it; then it
+ * sends what it measured since.
  */
 
 const EVERY_MS = 100
 
 const agent = new Agent({ keepAlive: true })
 const samples = process.argv.slice(2).map((url) => ({ url: new URL('/live', url), durations: [] as number[], failures: 0 }))
+let begun = false
 let waiting = 0
 let ending = false
 
@@ -27,11 +29,19 @@ function probe (sample: typeof samples[number]): void {
     waiting -= 1
     if (ok) sample.durations.push(performance.now() - startedAt)
     else sample.failures += 1
+    begin()
     finish()
   }
   get(sample.url, { agent }, (incoming) => {
     incoming.resume().on('end', () => { over(incoming.statusCode === 200) })
   }).on('error', () => { over(false) })
+}
+
+function begin (): void {
+  if (begun || samples.some(({ durations }) => durations.length === 0)) return
+  begun = true
+  for (const { durations } of samples) durations.length = 0
+  process.send?.('begun')
 }
 
 function finish (): void {

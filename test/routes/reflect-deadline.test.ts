@@ -4,7 +4,7 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { MockEmbeddingProvider } from '../../lib/models/mock/embedding-provider.js'
 import { testApp } from '../helpers/app.js'
 import { parseEvents } from '../helpers/events.js'
-import { answerOf, generation, hanging, logged, StreamingModel } from './reflecting.js'
+import { answerOf, generation, hanging, logged, ScriptedModel, StreamingModel } from './reflecting.js'
 import { refused, refusedFields } from './support.js'
 
 const EVENTS = { accept: 'text/event-stream' }
@@ -115,11 +115,11 @@ await t.test('embeddings that come too late for the recall are gone without, and
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, query: 'submarine' })), { abstained: true, degraded: ['semantic'] })
 })
 
-await t.test('without a deadline of the request that of the configuration is kept', async (t) => {
-  const hung = new StreamingModel()
+await t.test('without a deadline of the request that of the configuration is kept, of which an attempt takes three quarters', async (t) => {
+  const hung = Object.assign(new ScriptedModel(), { limits: { maxRetries: 0 } })
   hung.answer = hanging
   const { post, retain } = await testApp(t, { file: { reflect: { timeout_ms: 100 } } }, { languageModel: hung })
   await retain('bank', 'Alice drinks green tea.')
-  refused(t, await post('/v1/reflect', QUESTION), 503, 'deadline_exceeded')
-  refused(t, await post('/v1/reflect', { ...QUESTION, timeout_ms: 600_000 }), 503, 'deadline_exceeded')
+  refused(t, await post('/v1/reflect', QUESTION), 503, 'dependency_unavailable')
+  refused(t, await post('/v1/reflect', { ...QUESTION, timeout_ms: 600_000 }), 503, 'dependency_unavailable')
 })
