@@ -1,5 +1,8 @@
-/** Pieces of work that one turn of the event loop begins; with about a millisecond each, what else waits for the loop hardly notices. */
-const PER_TURN = 4
+/**
+ * Pieces of work that one turn of the event loop begins. With a millisecond or two each, and several kinds of work that take turns, what
+ * else waits for the loop hardly notices.
+ */
+const PER_TURN = 2
 
 /**
  * Work that comes in crowds is begun a few pieces a turn of the event loop, first come first served. Without it, hundreds of requests that
@@ -8,13 +11,18 @@ const PER_TURN = 4
  */
 export class Turns {
   readonly #waiting: Array<() => void> = []
+  readonly #perTurn: number
   #runners = 0
+
+  constructor (perTurn = PER_TURN) {
+    this.#perTurn = perTurn
+  }
 
   /** Settles when it is the caller's turn. */
   async next (): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve)
-      if (this.#runners >= PER_TURN) return
+      if (this.#runners >= this.#perTurn) return
       this.#runners++
       setImmediate(this.#run)
     })

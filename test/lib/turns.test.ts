@@ -13,13 +13,13 @@ function crowd (turns: Turns, count: number): { begun: number[], all: Promise<un
 }
 
 t.test('a crowd is begun in the order in which it came', async (t) => {
-  const { begun, all } = crowd(new Turns(), 50)
+  const { begun, all } = crowd(new Turns(4), 50)
   await all
   t.strictSame(begun, Array.from({ length: 50 }, (_, number) => number))
 })
 
 t.test('one turn of the event loop begins a few, and what else waits comes in between', async (t) => {
-  const { begun } = crowd(new Turns(), 10)
+  const { begun } = crowd(new Turns(4), 10)
   t.equal(begun.length, 0, 'nothing is begun at once')
   const counts: number[] = []
   for (let turn = 0; turn < 4; turn++) {
@@ -30,7 +30,7 @@ t.test('one turn of the event loop begins a few, and what else waits comes in be
 })
 
 t.test('who comes later waits behind those who wait, and a queue that was empty begins again', async (t) => {
-  const turns = new Turns()
+  const turns = new Turns(4)
   const first = crowd(turns, 6)
   await setImmediate()
   const second = crowd(turns, 3)

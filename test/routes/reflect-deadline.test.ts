@@ -120,6 +120,10 @@ await t.test('without a deadline of the request that of the configuration is kep
   hung.answer = hanging
   const { post, retain } = await testApp(t, { file: { reflect: { timeout_ms: 100 } } }, { languageModel: hung })
   await retain('bank', 'Alice drinks green tea.')
-  refused(t, await post('/v1/reflect', QUESTION), 503, 'dependency_unavailable')
-  refused(t, await post('/v1/reflect', { ...QUESTION, timeout_ms: 600_000 }), 503, 'dependency_unavailable')
+  for (const more of [{}, { timeout_ms: 600_000 }]) {
+    const response = await post('/v1/reflect', { ...QUESTION, ...more })
+    t.equal(response.statusCode, 503)
+    // Which of the two it is depends on how late the machine is.
+    t.match(response.json().code, /^(?:dependency_unavailable|deadline_exceeded)$/)
+  }
 })

@@ -85,7 +85,7 @@ t.test('a caller who leaves the queue before its call was made has used no call'
   const { reflector } = app.memory
   const [first, second] = [new AbortController(), new AbortController()]
   const asked = [reflector.reflect(QUESTION, CALLER, first.signal), reflector.reflect(QUESTION, CALLER, second.signal)]
-  await until(() => app.memory.status().models.some(({ status }) => status.waiting === 1))
+  await until(() => languageModel.asked.length === 1 && app.memory.status().models.some(({ status }) => status.waiting === 1))
   second.abort(new Error('gone'))
   await t.rejects(asked[1]!)
   first.abort(new Error('gone'))

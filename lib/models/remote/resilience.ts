@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { handleWhen, retry, TaskCancelledError, timeout, TimeoutStrategy } from 'cockatiel'
+import { handleWhen, retry } from 'cockatiel'
 import type { ModelStatus } from '../status.js'
 import type { BreakerOptions } from './circuit-breaker.js'
 import { Circuits } from './circuits.js'
-import { linkedAbort } from '../../aborting.js'
+import { linkedAbort, unlessAborted } from '../../aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import { openParts, Parts } from './resilient-parts.js'
 import { Slots } from './slots.js'
@@ -226,17 +226,17 @@ export class ResilientCalls {
   /** The work in the time that an attempt may take and the call has left. */
   async #timed<T> (work: (signal: AbortSignal) => Promise<T>, { controller: { signal }, deadline, attemptTimeoutMs }: CallUnderWay): Promise<T> {
     const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)
+    // Each part of a stream comes through here, for which a policy of the retries' library does too much.
+    const { controller, unlink } = linkedAbort(signal)
+    const timer = setTimeout(() => { controller.abort(this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT)) }, limitMs)
     try {
-      return await timeout(limitMs, TimeoutStrategy.Aggressive).execute(async ({ signal: own }) => {
-        try {
-          return await work(own)
-        } catch (error) {
-          throw own.aborted ? new TaskCancelledError() : error
-        }
-      }, signal)
+      return await unlessAborted(work(controller.signal), controller.signal)
     } catch (error) {
-      if (!(error instanceof TaskCancelledError) || signal.aborted) throw error
-      throw this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT)
+      controller.signal.throwIfAborted()
+      throw error
+    } finally {
+      clearTimeout(timer)
+      unlink()
     }
   }
 

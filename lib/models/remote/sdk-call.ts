@@ -4,6 +4,7 @@ import {
   type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { countTokens } from '../../text/tokens.js'
+import { Turns } from '../../turns.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { mendedEvents, mendUsage } from './answer-repair.js'
 import type { Endpoint } from './endpoint.js'
@@ -20,6 +21,9 @@ const TOKEN_EVENT_BYTES = 2048
 const ROOM_TOKENS = 65_536
 /** No call costs more: what is beyond is a mistake. */
 const MOST_TOKENS = 100_000_000
+
+/** Calls that began together are answered together, by a model that takes its time. */
+const answers = new Turns()
 
 export interface SdkCallOptions {
   endpoint: Endpoint
@@ -104,8 +108,13 @@ export class SdkCall {
     const request = { headers: Object.fromEntries(new Headers(init?.headers)), body: String(init?.body), signal: this.#signal }
     const isStream = member(JSON.parse(request.body), 'stream') === true
     try {
-      if (!isStream) return new Response(mendUsage(await endpoint.post(address.href, request, ENVELOPE_BYTES + room * TOKEN_BYTES)))
+      if (!isStream) {
+        const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + room * TOKEN_BYTES)
+        await answers.next()
+        return new Response(mendUsage(text))
+      }
       const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + room * TOKEN_EVENT_BYTES)
+      await answers.next()
       return new Response(ReadableStream.from(this.#watched(mendedEvents(body))))
     } catch (error) {
       this.#fault = error
