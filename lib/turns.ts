@@ -1,8 +1,8 @@
 /**
- * Pieces of work that one turn of the event loop begins. With a millisecond or two each, and several kinds of work that take turns, what
- * else waits for the loop hardly notices.
+ * Pieces of work that one turn of the event loop begins; with about a millisecond each, what else waits for the loop hardly notices. Fewer
+ * would starve a crowd while the loop has other work: its turns are long then.
  */
-const PER_TURN = 2
+const PER_TURN = 4
 
 /**
  * Work that comes in crowds is begun a few pieces a turn of the event loop, first come first served. Without it, hundreds of requests that

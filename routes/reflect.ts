@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ReflectEvent } from '../lib/memory/reflector.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
-import { Turns } from '../lib/turns.js'
 import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
 import { whenOver } from '../plugins/exchange-end.js'
 import { clientLeaving } from './client-leaving.js'
@@ -21,11 +20,8 @@ export interface ReflectRouteOptions {
 }
 
 export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs, stalledMs }) => {
-  const arrivals = new Turns()
   app.post('/v1/reflect', {
     config: { ring: 'memory', permission: 'read' },
-    // Before the body is read: what a crowd asks is parsed and judged a few at a time.
-    onRequest: async () => { await arrivals.next() },
     schema: {
       operationId: 'reflect',
       tags: ['memory'],

@@ -2,7 +2,6 @@ import { ProviderError } from '../providers.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from './call-limits.js'
 import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from './language-model.js'
 import type { BreakerOptions } from './remote/circuit-breaker.js'
-import { Turns } from '../turns.js'
 import { ResilientCalls, type CallOptions, type ResilienceTools } from './remote/resilience.js'
 
 export interface BoundedLanguageModelOptions {
@@ -27,8 +26,6 @@ const MINIMA: Record<keyof CallLimits, number> = { attemptTimeoutMs: 1, maxRetri
  */
 export function boundedLanguageModel (model: LanguageModel & LimitedModel, { what = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions): LanguageModel {
   const limits = limitsOf(model)
-  // Calls that end together make room for as many at once.
-  const beginnings = new Turns()
   const calls = new ResilientCalls({
     what,
     ...limits,
@@ -42,8 +39,6 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
     generate: async (request) => {
       request.progress?.('waiting')
       return await calls.call<Generation>(async (signal) => {
-        await beginnings.next()
-        signal.throwIfAborted()
         request.progress?.('made')
         return await model.generate({ ...request, signal })
       }, callOptions(request))
@@ -57,11 +52,9 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
   if (model.stream !== undefined) {
     bounded.stream = (request) => {
       request.progress?.('waiting')
-      return calls.stream<GenerationPart>(async function * (signal) {
-        await beginnings.next()
-        signal.throwIfAborted()
+      return calls.stream<GenerationPart>((signal) => {
         request.progress?.('made')
-        yield * model.stream!({ ...request, signal })
+        return model.stream!({ ...request, signal })
       }, ({ type }) => type === 'end', callOptions(request))
     }
   }

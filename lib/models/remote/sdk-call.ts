@@ -114,7 +114,6 @@ export class SdkCall {
         return new Response(mendUsage(text))
       }
       const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + room * TOKEN_EVENT_BYTES)
-      await answers.next()
       return new Response(ReadableStream.from(this.#watched(mendedEvents(body))))
     } catch (error) {
       this.#fault = error
