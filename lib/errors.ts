@@ -69,6 +69,12 @@ export class ServiceError extends Error {
   }
 }
 
+/** What tells a client when to come back: whole seconds, at least one, in the body and as `Retry-After`. */
+export function comeBackIn (milliseconds: number): { members: { retry_after_seconds: number }, headers: { 'retry-after': string } } {
+  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
+  return { members: { retry_after_seconds: seconds }, headers: { 'retry-after': String(seconds) } }
+}
+
 /** 400 with one entry per wrong field. @param errors at least one */
 export function invalidRequest (errors: FieldError[]): ServiceError {
   const detail = errors.map((error) => error.field === '' ? error.message : `${error.field}: ${error.message}`).join('; ')

@@ -1,6 +1,7 @@
 import { DeadlineExceeded, type Timer } from '../deadline.js'
 import type { BankKey } from '../identity/context.js'
 import type { Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage } from '../models/language-model.js'
+import { promptTokens } from '../models/prompt-tokens.js'
 import type { ModelBudget, Reservation } from '../policy/model-budget.js'
 import type { Telemetry } from '../telemetry.js'
 import { countTokens } from '../text/tokens.js'
@@ -119,7 +120,7 @@ export class ModelDesk {
 
   #open (call: DeskCall): Account {
     const { budget, provider, telemetry, timer } = this.#options
-    const reservation = budget.reserve(call.banks, () => promptTokens(call) + call.maxTokens)
+    const reservation = budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
     const span = openSpan(`chat ${this.#model}`, {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': provider,
@@ -177,7 +178,7 @@ class Account {
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
     // What the endpoint has worked on is paid for, answered or not.
-    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call) + countTokens(text), true)
+    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
     else reservation.settle(0, false)
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
     this.#tell(left ? 'aborted' : callOutcome(why), {})
@@ -192,10 +193,6 @@ class Account {
 
 function costOf ({ inputTokens, outputTokens }: TokenUsage, { input, output }: Price): number {
   return Number(((inputTokens * input + outputTokens * output) / 1_000_000).toPrecision(12))
-}
-
-function promptTokens ({ messages }: GenerateRequest): number {
-  return messages.reduce((sum, { content }) => sum + countTokens(content), 0)
 }
 
 /** A model that somebody else wrote may give anything. */

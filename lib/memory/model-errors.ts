@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from '../deadline.js'
-import { ServiceError } from '../errors.js'
+import { comeBackIn, ServiceError } from '../errors.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
@@ -32,15 +32,14 @@ export function reachedTheModel (error: unknown): boolean {
 /** The one error that a client sees of a failed call; what the model's client said is only for the log. */
 export function modelFailure (cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
-  // A deadline that was missed because of something else is told by that.
-  if (cause instanceof DeadlineExceeded) return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause: cause.cause ?? cause })
+  if (cause instanceof DeadlineExceeded) return lateFailure(cause)
   if (callOutcome(cause) === 'unusable') return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
-  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined ? comeBack(cause.retryAfterMs) : {}
-  if (callOutcome(cause) === 'overloaded') return new ServiceError('overloaded', 'Too many requests wait for the language model', { ...comeBack(1000), ...retry, cause })
+  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined ? comeBackIn(cause.retryAfterMs) : {}
+  if (callOutcome(cause) === 'overloaded') return new ServiceError('overloaded', 'Too many requests wait for the language model', { ...comeBackIn(1000), ...retry, cause })
   return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
 }
 
-function comeBack (milliseconds: number) {
-  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
-  return { members: { retry_after_seconds: seconds }, headers: { 'retry-after': String(seconds) } }
+/** The error of an answer that missed its deadline. @param cause why it did, for the log */
+export function lateFailure (cause: unknown): ServiceError {
+  return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
 }

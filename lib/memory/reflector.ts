@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { formatInstant } from '../clock.js'
 import { DEFAULT_REFLECT_FLOOR, DEFAULT_REFLECT_TIMEOUT_MS, type Escalation, type Reflect } from '../config/schema.js'
 import { Deadline, DeadlineExceeded, type Timer } from '../deadline.js'
@@ -19,7 +18,7 @@ import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
-import { modelFailure } from './model-errors.js'
+import { lateFailure, modelFailure } from './model-errors.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
@@ -41,7 +40,7 @@ export interface ReflectorOptions {
   extractive: LanguageModel
   timer: Timer
   /** A fresh word of 32 hexadecimal digits that nobody can guess. */
-  newBoundary?: () => string
+  newBoundary: () => string
 }
 
 /** What a reflect tells bit by bit: the evidence first, then texts, the cost, and what the answer as a whole is. */
@@ -194,7 +193,7 @@ export class Reflector {
       const messages = () => reflectPrompt({
         question: request.query,
         evidence,
-        boundary: (this.#options.newBoundary ?? randomBoundary)(),
+        boundary: this.#options.newBoundary(),
         now: formatInstant(clock()),
         missions: policies.flatMap(({ mission }, index) => mission === undefined ? [] : [{ bankId: banks[index]!.bankId, mission }]),
         ...(request.instructions !== undefined && { instructions: request.instructions }),
@@ -240,7 +239,7 @@ export class Reflector {
   #failure (error: unknown, deadline: Deadline): ServiceError {
     const failure = modelFailure(error)
     const isLate = failure.code === 'dependency_unavailable' && deadline.leftMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
-    return isLate ? modelFailure(Object.assign(new DeadlineExceeded(0), { cause: error })) : failure
+    return isLate ? lateFailure(error) : failure
   }
 
   #abstention ({ degraded }: Ground): Conclusion {
@@ -269,10 +268,6 @@ function callerLeft ({ signal }: Deadline): boolean {
 function atLeast (filters: Filters, floor: Trust | undefined): Filters {
   if (floor === undefined) return filters
   return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }
-}
-
-function randomBoundary (): string {
-  return randomBytes(16).toString('hex')
 }
 
 function usageOf ({ inputTokens, outputTokens, cost }: Spent): ReflectAnswer['usage'] {

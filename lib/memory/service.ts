@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AccessControl } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
@@ -98,7 +99,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const timer = () => performance.now()
   const bounded = withBounds(languageModel, file)
   const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(settings, clock, telemetry), telemetry, timer })
-  const boundary = overrides.newBoundary === undefined ? {} : { newBoundary: overrides.newBoundary }
+  const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
     embeddings,
@@ -119,14 +120,14 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     desk,
-    helpers: new RecallHelpers({ retrieval: file.retrieval ?? {}, desk, ...boundary }),
+    helpers: new RecallHelpers({ retrieval: file.retrieval ?? {}, desk, newBoundary }),
     warn: overrides.warn ?? (() => {}),
   }, {
     reflect: file.reflect ?? {},
     degradedMode: file.escalation?.degraded_mode ?? 'error',
     extractive: new MockLanguageModel(),
     timer,
-    ...boundary,
+    newBoundary,
   })
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
-import { ServiceError, invalidRequest } from '../errors.js'
+import { comeBackIn, ServiceError, invalidRequest } from '../errors.js'
 import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import type { PolicySettings } from './settings.js'
@@ -124,11 +124,8 @@ export class AdmissionControl {
 
 /** 429 with `retry_after_seconds`, at least 1. */
 export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return new ServiceError(code, `The limit ${what}; try again in ${seconds} s`, {
-    members: { retry_after_seconds: seconds },
-    headers: { 'retry-after': String(seconds) },
-  })
+  const when = comeBackIn(waitMs)
+  return new ServiceError(code, `The limit ${what}; try again in ${when.members.retry_after_seconds} s`, when)
 }
 
 /** Waiting would not help, so this is no 429. */

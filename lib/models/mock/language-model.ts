@@ -2,6 +2,7 @@ import { parseInstant } from '../../clock.js'
 import { analyzeQuery, analyzeText, tellingStems } from '../../text/analysis.js'
 import { sentences } from '../../text/sentences.js'
 import { countTokens } from '../../text/tokens.js'
+import { promptTokens } from '../prompt-tokens.js'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import { placeContradictions, type Placed, type Statement } from './contradictions.js'
 
@@ -29,7 +30,7 @@ export class MockLanguageModel implements LanguageModel {
     return {
       text,
       usage: {
-        inputTokens: messages.reduce((sum, message) => sum + countTokens(message.content), 0),
+        inputTokens: promptTokens(messages),
         outputTokens: countTokens(text),
       },
     }

@@ -7,6 +7,7 @@ import { countTokens } from '../../text/tokens.js'
 import { Turns } from '../../turns.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { mendedEvents, mendUsage } from './answer-repair.js'
+import { promptTokens } from '../prompt-tokens.js'
 import type { Endpoint } from './endpoint.js'
 import { errorWithin } from './exchange.js'
 import { member } from './member.js'
@@ -163,7 +164,7 @@ function finishOf ({ unified }: LanguageModelV3FinishReason): Finish {
 /** What the endpoint counted, or what is counted here when that cannot be. */
 function usageOf ({ inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string): TokenUsage {
   return {
-    inputTokens: plausible(inputTokens.total) ?? messages.reduce((sum, { content }) => sum + countTokens(content), 0),
+    inputTokens: plausible(inputTokens.total) ?? promptTokens(messages),
     outputTokens: plausible(outputTokens.total) ?? countTokens(text),
   }
 }
