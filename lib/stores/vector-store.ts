@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../trust.js'
+import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
@@ -252,6 +253,11 @@ export interface RemoveOutcome {
   memoryIds: string[]
 }
 
+export interface RemovedBank {
+  memoryCount: number
+  configRemoved: boolean
+}
+
 /**
  * What a vector store must do. `(tenantId, bankId)` is the identity of a bank in every method: banks of two tenants
  * share nothing, not even statistics. Memories that have expired at `now` are in no answer and no count.
@@ -295,8 +301,19 @@ export interface VectorStore {
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
   /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
   scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
-  /** Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing. */
-  import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome>
+  /**
+   * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing, and with it the
+   * configuration of the bank when one is given, which is then without `expected`.
+   */
+  import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome>
+  /** Where the configuration of banks is kept. A store without it takes none: `import` is never given one then. */
+  readonly bankConfigs?: BankConfigStore
+  /**
+   * Removes all memories of a bank, its configuration and its history, in one transaction; a store with `bankConfigs` has it. Replicas
+   * learn of it by `bankConfigs.changedSince`.
+   * @returns the number of memories, and whether there was a configuration
+   */
+  removeBank? (bank: BankKey, now: number): Promise<RemovedBank>
   /** How its connections stand, for metrics; asks no database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>
