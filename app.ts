@@ -16,6 +16,7 @@ import memory from './plugins/memory.js'
 import metrics, { metricsRoute } from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
+import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
 import shutdown from './plugins/shutdown.js'
@@ -23,6 +24,7 @@ import { answerBrokenRequest } from './plugins/socket-errors.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
+import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
 import { forgetRoutes } from './routes/forget.js'
 import { ingestRoutes } from './routes/ingest.js'
@@ -40,15 +42,17 @@ export interface AppOptions {
   heartbeatMs?: number
   /** Milliseconds after which a client that takes nothing of its event stream is cut off. Default 60000. */
   stalledMs?: number
+  /** Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501. */
+  reloadConfig?: () => Config
 }
 
-const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, transferRoutes, whoamiRoutes]
+const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes]
 
 /**
  * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, stalledMs = 60_000 }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, stalledMs = 60_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -79,6 +83,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(validation)
   await app.register(accessControl, { file: config.file })
   await app.register(memory, { config, overrides })
+  await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(health, { timeoutMs: config.healthTimeoutMs })
 

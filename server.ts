@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
 import { ConfigurationError, loadConfig } from './lib/config/load.js'
 import type { Config } from './lib/config/schema.js'
+import { ServiceError } from './lib/errors.js'
 import { ProviderError } from './lib/providers.js'
 import { listenHost, ListenError } from './plugins/listen-error.js'
 
@@ -14,17 +15,29 @@ function refuse (error: unknown): never {
 }
 
 function stopGracefully (app: FastifyInstance, config: Config): void {
-  closeWithGrace({ delay: config.shutdownTimeoutMs, logger: { error: (message: unknown) => app.log.error(message) } }, async ({ signal, err }) => {
+  closeWithGrace({ delay: config.shutdownTimeoutMs, skip: ['SIGHUP'], logger: { error: (message: unknown) => app.log.error(message) } }, async ({ signal, err }) => {
     if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')
     else app.log.info({ signal }, 'stopping: requests in flight finish')
     await app.close()
   })
 }
 
+/** SIGHUP reads the configuration again; what came of it is in the log. */
+function reloadOnHangup (app: FastifyInstance): void {
+  process.on('SIGHUP', () => {
+    try {
+      app.reloadConfiguration()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not taken over')
+    }
+  })
+}
+
 try {
   const config = loadConfig(process.env)
-  const app = await buildApp(config, { log: { pretty: process.stdout.isTTY } })
+  const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: () => loadConfig(process.env) })
   stopGracefully(app, config)
+  reloadOnHangup(app)
   await app.ready()
   try {
     await app.listen({ host: listenHost(config.host), port: config.port })

@@ -11,6 +11,10 @@ export const ERROR_CODES = {
   method_not_allowed: { status: 405, meaning: 'The path exists with other methods; `Allow` lists them.' },
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used before with another body.' },
   idempotency_key_in_flight: { status: 409, meaning: 'A request with this Idempotency-Key is still being worked on.' },
+  conflict: { status: 409, meaning: 'Other changes of the same thing came between; read it and try again.' },
+  configuration_invalid: { status: 409, meaning: 'The configuration file has problems and was not taken over; `problems` names each.' },
+  restart_required: { status: 409, meaning: 'The configuration file was changed in what only a start reads, and was not taken over; `restart_required` names it.' },
+  precondition_failed: { status: 412, meaning: 'The `If-Match` of the request names another state than the one in force.' },
   body_too_large: { status: 413, meaning: 'The body is over SERVICES_MAX_BODY_BYTES.' },
   unsupported_media_type: { status: 415, meaning: 'The route does not take this Content-Type.' },
   rate_limited: { status: 429, meaning: 'A per-minute limit is used up; `retry_after_seconds` says when to come back.' },
@@ -38,6 +42,11 @@ export interface FieldError {
 export interface ErrorMembers {
   errors?: FieldError[]
   retry_after_seconds?: number
+  /** What is wrong with a configuration file, a sentence each. */
+  problems?: string[]
+  /** Paths of a configuration file. */
+  changed?: string[]
+  restart_required?: string[]
 }
 
 export interface ErrorOptions {

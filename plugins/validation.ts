@@ -1,13 +1,7 @@
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preValidationHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { strictAjv } from '../lib/schema-check.js'
-
-/** As much of a JSON Schema as the preparation of bodies looks at. */
-interface ObjectSchema {
-  type?: unknown
-  properties?: Record<string, { type?: unknown, items?: ObjectSchema }>
-}
+import { prepareInput, strictAjv, type InputSchema } from '../lib/schema-check.js'
 
 /**
  * The contract's rules for input: nothing is coerced in a body but numeric strings where a number is asked for, null stands
@@ -24,34 +18,14 @@ async function validation (app: FastifyInstance): Promise<void> {
   app.addHook('onRoute', (route) => {
     // A route that takes no query parameters says so, instead of passing over a misplaced one.
     if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= { type: 'object', properties: {}, additionalProperties: false }
-    const schema = route.schema?.body as ObjectSchema | undefined
+    const schema = route.schema?.body as InputSchema | undefined
     if (schema?.type !== 'object') return
     route.preValidation = [prepareBody(schema), ...[route.preValidation ?? []].flat()]
   })
 }
 
-function prepareBody (schema: ObjectSchema): preValidationHookHandler {
-  return async (request) => { prepare(request.body, schema) }
-}
-
-/** Works on the body in place: it is this request's own, fresh from the parser. Metadata, whose nulls are values, has no properties here. */
-function prepare (value: unknown, { properties = {} }: ObjectSchema): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
-  const body = value as Record<string, unknown>
-  for (const [name, property] of Object.entries(properties)) {
-    const member = Object.hasOwn(body, name) ? body[name] : undefined
-    if (member === null) delete body[name]
-    else if (typeof member === 'string' && isNumeric(property.type)) body[name] = readNumber(member)
-    else if (Array.isArray(member) && property.items?.type === 'object') member.forEach((item) => prepare(item, property.items!))
-  }
-}
-
-function isNumeric (type: unknown): boolean {
-  return type === 'integer' || type === 'number'
-}
-
-function readNumber (text: string): string | number {
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+function prepareBody (schema: InputSchema): preValidationHookHandler {
+  return async (request) => { prepareInput(request.body, schema) }
 }
 
 export default fp(validation, { name: 'validation', fastify: '5.x' })

@@ -21,6 +21,8 @@ const SourcesAnswer = Type.Object({
   })),
 })
 
+const ReloadAnswer = Type.Object({ changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed, now in force.' }) })
+
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.get('/v1/admin/sources', {
     config,
@@ -43,6 +45,16 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
     },
   }, async ({ params, query }) => await app.memory.banks.administer({ ...tenantOf(query), bankId: params.bank_id }))
+  app.post('/v1/admin/reload', {
+    config,
+    schema: {
+      operationId: 'reloadConfiguration',
+      tags: ['admin'],
+      summary: 'Take a changed configuration file over',
+      description: 'Whole or not at all, as SIGHUP does: a file with a problem, or with a change that only a start reads, changes nothing.',
+      response: answers({ 200: ReloadAnswer }, errors, ['configuration_invalid', 'restart_required', 'not_supported']),
+    },
+  }, async () => app.reloadConfiguration())
 }
 
 function tenantOf (query: AdminBanksQuery): { tenantId?: string } {

@@ -15,6 +15,11 @@ export function errorSchema (codes: readonly ErrorCode[]): TSchema {
     code: Type.Enum([...codes], { description: 'For programs.' }),
     request_id: Type.String({ description: 'As in X-Request-Id and the log.' }),
     errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), { description: 'What is wrong with which field.' })),
+    ...(codes.includes('configuration_invalid') && { problems: Type.Optional(Type.Array(Type.String(), { description: 'What is wrong with the configuration file.' })) }),
+    ...(codes.includes('restart_required') && {
+      changed: Type.Optional(Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed.' })),
+      restart_required: Type.Optional(Type.Array(Type.String(), { description: 'Those of them that only a start reads.' })),
+    }),
     retry_after_seconds: Type.Optional(Type.Integer({ description: 'As in Retry-After.' })),
   }, {
     description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].meaning}`).join('\n'),

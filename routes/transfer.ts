@@ -46,8 +46,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, ['body_too_large', 'unsupported_media_type', 'model_output_invalid']),
     },
   }, async (request, reply) => {
-    const { on_conflict: onConflict = 'skip' } = request.query
+    const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
     const text = typeof request.body === 'string' ? request.body : ''
-    return await app.memory.transfer.import(request.params.bank_id, text, onConflict, request.context, idempotencyOf(request, reply))
+    return await app.memory.transfer.import(request.params.bank_id, text, { onConflict, config: ownConfig }, request.context, idempotencyOf(request, reply))
   })
 }

@@ -18,6 +18,6 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
     actor: context.actor ?? null,
     tenant_id: context.tenantId,
     on_behalf_of: context.onBehalfOf ?? null,
-    ...(query.bank_id !== undefined && { permissions: app.memory.banks.permissions(query.bank_id, context) }),
+    ...(query.bank_id !== undefined && { permissions: await app.memory.banks.permissions(query.bank_id, context) }),
   }))
 }

@@ -29,62 +29,92 @@ export interface Decision {
   grantedBy?: string
 }
 
-interface CompiledGrant {
+/** A grant that is ready to be asked. */
+export interface CompiledGrant {
   matchesBank: Matcher
   matchesPrincipal: Matcher
   permissions: ReadonlySet<Permission>
   origin: string
 }
 
+/** The grants of the configuration, ready to be asked. */
+interface Rules {
+  settings: AccessSettings
+  /** Grants on literal bank ids by that id; the others have to be tried one by one. */
+  byBank: ReadonlyMap<string, CompiledGrant[]>
+  patterned: readonly CompiledGrant[]
+}
+
 /** Who may do what on which bank. Grants are united; the default policy speaks whenever none matches. */
 export class AccessControl {
-  readonly #settings: AccessSettings
   readonly #telemetry: Pick<Telemetry, 'refused'>
-  /** Grants on literal bank ids by that id; the others have to be tried one by one. */
-  readonly #byBank = new Map<string, CompiledGrant[]>()
-  readonly #patterned: CompiledGrant[] = []
+  #rules: Rules
 
   constructor (settings: AccessSettings, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
-    this.#settings = settings
     this.#telemetry = telemetry
-    for (const grant of settings.grants) {
-      const compiled = compile(grant)
-      if (!isLiteral(grant.bankId)) this.#patterned.push(compiled)
-      else this.#byBank.set(grant.bankId, [...this.#byBank.get(grant.bankId) ?? [], compiled])
-    }
+    this.#rules = compileRules(settings)
   }
 
-  /** With an on-behalf-of identity both have to be allowed: it narrows, never widens. */
-  decide (context: RequestContext, permission: Permission, bankId: string): Decision {
-    if (!this.#settings.enabled) return { allowed: true, grantedBy: 'access_control disabled' }
+  get isEnabled (): boolean {
+    return this.#rules.settings.enabled
+  }
+
+  /** The grants of the configuration on a bank. */
+  grantsOn (bankId: string): GrantRule[] {
+    return this.#rules.settings.grants.filter((grant) => compilePattern(grant.bankId)(bankId))
+  }
+
+  /** Puts other settings in force, all at once. */
+  replace (settings: AccessSettings): void {
+    this.#rules = compileRules(settings)
+  }
+
+  /**
+   * With an on-behalf-of identity both have to be allowed: it narrows, never widens.
+   * @param bankGrants what the admins of this very bank have granted
+   */
+  decide (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): Decision {
+    if (!this.#rules.settings.enabled) return { allowed: true, grantedBy: 'access_control disabled' }
     // Only dev mode lets a caller without a principal in, and the specification gives it no access control.
     if (context.principal === undefined) return { allowed: true, grantedBy: 'anonymous in dev mode' }
-    const own = this.#decideFor(context.principal, permission, bankId)
+    const own = this.#decideFor(context.principal, permission, bankId, bankGrants)
     if (!own.allowed || context.onBehalfOf === undefined) return own
-    const other = this.#decideFor(context.onBehalfOf, permission, bankId)
+    const other = this.#decideFor(context.onBehalfOf, permission, bankId, bankGrants)
     if (!other.allowed) return other
     return { allowed: true, grantedBy: own.grantedBy === other.grantedBy ? own.grantedBy! : `${own.grantedBy} and ${other.grantedBy}` }
   }
 
   /** @throws ServiceError access_denied, naming principal, permission and bank */
-  require (context: RequestContext, permission: Permission, bankId: string): void {
-    if (this.decide(context, permission, bankId).allowed) return
+  require (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): void {
+    if (this.decide(context, permission, bankId, bankGrants).allowed) return
     this.#telemetry.refused('access')
     const behalf = context.onBehalfOf === undefined ? '' : ` on behalf of '${context.onBehalfOf}'`
     throw new ServiceError('access_denied', `Principal '${context.principal}'${behalf} is denied '${permission}' on bank '${bankId}'`)
   }
 
-  #decideFor (principal: string, permission: Permission, bankId: string): Decision {
+  #decideFor (principal: string, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[]): Decision {
+    const { byBank, patterned, settings } = this.#rules
     const matches = (grant: CompiledGrant) => grant.permissions.has(permission) && grant.matchesBank(bankId) && grant.matchesPrincipal(principal)
-    const grant = this.#byBank.get(bankId)?.find(matches) ?? this.#patterned.find(matches)
+    const grant = byBank.get(bankId)?.find(matches) ?? patterned.find(matches) ?? bankGrants.find(matches)
     if (grant !== undefined) return { allowed: true, grantedBy: grant.origin }
-    const { defaultPolicy, ownerPatterns = DEFAULT_OWNER_PATTERNS } = this.#settings
+    const { defaultPolicy, ownerPatterns = DEFAULT_OWNER_PATTERNS } = settings
     const allowed = defaultPolicy === 'open' || (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
     return allowed ? { allowed, grantedBy: `default_policy ${defaultPolicy}` } : { allowed }
   }
 }
 
-function compile (grant: GrantRule): CompiledGrant {
+function compileRules (settings: AccessSettings): Rules {
+  const byBank = new Map<string, CompiledGrant[]>()
+  const patterned: CompiledGrant[] = []
+  for (const grant of settings.grants) {
+    const compiled = compileGrant(grant)
+    if (!isLiteral(grant.bankId)) patterned.push(compiled)
+    else byBank.set(grant.bankId, [...byBank.get(grant.bankId) ?? [], compiled])
+  }
+  return { settings, byBank, patterned }
+}
+
+export function compileGrant (grant: GrantRule): CompiledGrant {
   return {
     matchesBank: compilePattern(grant.bankId),
     matchesPrincipal: compilePattern(grant.principal),

@@ -3,6 +3,7 @@ import { EnvironmentReader, type Environment } from './environment-reader.js'
 import { readSettings, type Settings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { ConfigurationError, printable, quote } from './problems.js'
+import { missingProfiles } from './profiles.js'
 import { FileSchema, type Config, type FileConfig } from './schema.js'
 import { findStrangers } from './strangers.js'
 import { Substitution } from './substitute.js'
@@ -35,6 +36,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  problems.push(...missingProfiles(file ?? {}))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])

@@ -6,6 +6,8 @@ import { SCORER_TABLE } from './scorer-table.js'
 // Messages and the reference (docs/configuration.md) are made of them.
 
 const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
+const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'
 const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
 
 /** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
@@ -21,10 +23,6 @@ function scorerWeights (): Record<keyof typeof SCORER_TABLE, TOptional<TNumber>>
 
 const perMinute = (what: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${what} a minute, for each principal and bank. Unset: no limit.` }))
 const perDay = (what: string) => Type.Optional(Type.Integer({ minimum: 1, description: `${what} a UTC day, for each bank. Unset: no limit.` }))
-
-/** See reflect.min_score and reflect.timeout_ms. */
-export const DEFAULT_REFLECT_FLOOR = 0.2
-export const DEFAULT_REFLECT_TIMEOUT_MS = 60_000
 
 export const HomeostasisSchema = section({
   recall_max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of hits in one recall: default and ceiling of the request\'s max_tokens.' })),
@@ -74,21 +72,73 @@ export const GrantSchema = section({
   permissions: Permissions,
 }, 'One access grant.')
 
-export const BankSchema = section({
-  access: Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'), { description: 'Grants on this bank, beside access_grants.' })),
+export const ReflectSchema = section({
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000, description: 'Milliseconds that one reflect may take: default and ceiling of the request\'s timeout_ms. A call of the language model may take three quarters of it at most, so that one that hangs is noticed. Default 60000.' })),
+  max_evidence: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Memories that an answer may rest on. Default 20.' })),
+  max_evidence_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Tokens of these memories together. Default 6000.' })),
+  min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'The floor: when no memory scores this much, reflect abstains and asks no model. Default 0.2.' })),
+  min_trust: Type.Optional(Type.Enum([...TRUST_LEVELS], { description: 'The least trust of evidence; a request may ask for more (`min_trust`), not for less. Default suspect: any.' })),
+}, 'How reflect answers.')
+
+export const RetrievalSchema = section({
+  weights: Type.Optional(section({
+    lexical: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the lexical (BM25) score. Default 1.' })),
+    semantic: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
+  }, 'Weights of the strategies in the fused score.')),
+  fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
+  scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),
+  diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.2.' })),
+  semantic_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000.' })),
+  rerank: Type.Optional(section({
+    candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many of the best candidates the reranker judges. Default 100.' })),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 1500.' })),
+    weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the reranker in the new score. Default 0.8.' })),
+  }, 'How the reranker is used, when `reranker` names one.')),
+  rewrite: Type.Optional(section({
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`rewrite: true`). Default false.' })),
+    max_queries: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'Wordings that are searched beside the query. Default 3.' })),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the language model may take; past them recall answers without it, marked degraded. Default 3000.' })),
+  }, 'Other wordings of a query, by the language model.')),
+  model_rerank: Type.Optional(section({
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`model_rerank: true`). Default false.' })),
+    candidates: Type.Optional(Type.Integer({ minimum: 2, maximum: 50, description: 'How many of the best candidates it orders. Default 20.' })),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 5000.' })),
+    weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Its share in the new score. Default 0.8.' })),
+  }, 'Reranking by the language model, in the place of `reranker`.')),
+  bm25: Type.Optional(section({
+    k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
+    b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
+  }, 'BM25 parameters.')),
+  chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
+}, 'How recall ranks.')
+
+/** What an operator may say under `banks.<id>` and `profiles.<name>`, and the admins of a bank of the bank itself. */
+const bankSections = {
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
   signal_quality: Type.Optional(SignalQualitySchema),
+  retrieval: Type.Optional(RetrievalSchema),
+  reflect: Type.Optional(ReflectSchema),
   mission: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, 'x-allowed': 'of 1 to 4000 characters', description: 'What the bank is for and how answers from it should sound. Reflect tells it to the language model; it never counts as evidence.' })),
-}, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
+}
 
-export const ReflectSchema = section({
-  timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000, description: `Milliseconds that one reflect may take: default and ceiling of the request's timeout_ms. A call of the language model may take three quarters of it at most, so that one that hangs is noticed. Default ${DEFAULT_REFLECT_TIMEOUT_MS}.` })),
-  max_evidence: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Memories that an answer may rest on. Default 20.' })),
-  max_evidence_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Tokens of these memories together. Default 6000.' })),
-  min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: `The floor: when no memory scores this much, reflect abstains and asks no model. Default ${DEFAULT_REFLECT_FLOOR}.` })),
-  min_trust: Type.Optional(Type.Enum([...TRUST_LEVELS], { description: 'The least trust of evidence; a request may ask for more (`min_trust`), not for less. Default suspect: any.' })),
-}, 'How reflect answers.')
+const bankFields = {
+  description: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, 'x-allowed': 'of 1 to 1000 characters', description: 'What the bank holds, for people.' })),
+  profile: Type.Optional(Type.String({ pattern: PROFILE_NAME, 'x-allowed': PROFILE_NAME_IN_WORDS, description: 'A profile of the configuration file whose sections hold for the bank, under what the bank sets itself.' })),
+  ...bankSections,
+}
+
+const bankAccess = (options: { maxItems?: number } = {}) => Type.Optional(Type.Array(section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.'), {
+  description: 'Grants on this bank, beside access_grants.',
+  ...options,
+}))
+
+export const ProfileSchema = section(bankSections, 'Sections under a name, for banks that choose them.')
+
+export const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
+
+/** What the admins of a bank may set for it through the API. */
+export const BankConfigurationSchema = section({ access: bankAccess({ maxItems: 1000 }), ...bankFields }, 'The configuration of a bank as its admins set it.')
 
 export const EscalationSchema = section({
   circuit_breaker: Type.Optional(section({
@@ -138,12 +188,18 @@ export const FileSchema = section({
     enabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
     default_policy: Type.Optional(Type.Enum(['owner_only', 'open', 'deny'], { description: 'What holds when no grant matches. Default owner_only.' })),
     owner_patterns: Type.Optional(Type.Array(Type.String({ pattern: '^(?:[^{}]|\\{type\\})*\\{id\\}(?:[^{}]|\\{type\\}|\\{id\\})*$', 'x-allowed': 'with {id} in it, and no placeholder but {type} and {id}' }), { description: 'Banks that a principal <type>:<id> owns. Default ["{type}-{id}", "{id}"].' })),
+    bank_grants: Type.Optional(Type.Boolean({ description: 'Whether the admins of a bank may grant rights on it (`access` in the configuration of the bank). Default true.' })),
   }, 'Whether and how callers are kept apart.')),
   access_grants: Type.Optional(Type.Array(GrantSchema, { description: 'Who may do what on which banks.' })),
   banks: Type.Optional(Type.Record(Type.String({ pattern: `^(${BANK_ID}\\*?|\\*)$` }), BankSchema, {
     additionalProperties: false,
     'x-keys': `a bank id ${BANK_ID_IN_WORDS}; one trailing * makes it a pattern`,
     description: 'Settings of single banks.',
+  })),
+  profiles: Type.Optional(Type.Record(Type.String({ pattern: PROFILE_NAME }), ProfileSchema, {
+    additionalProperties: false,
+    'x-keys': `a name ${PROFILE_NAME_IN_WORDS}`,
+    description: 'Named sets of sections, which a bank chooses with `profile`.',
   })),
   identity: Type.Optional(section({
     obo_enabled: Type.Optional(Type.Boolean({ description: 'Accept delegated identities (RFC 8693 act claim, X-Service-On-Behalf-Of). Default false.' })),
@@ -155,37 +211,7 @@ export const FileSchema = section({
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
   signal_quality: Type.Optional(SignalQualitySchema),
-  retrieval: Type.Optional(section({
-    weights: Type.Optional(section({
-      lexical: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the lexical (BM25) score. Default 1.' })),
-      semantic: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
-    }, 'Weights of the strategies in the fused score.')),
-    fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
-    scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),
-    diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.2.' })),
-    semantic_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000.' })),
-    rerank: Type.Optional(section({
-      candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many of the best candidates the reranker judges. Default 100.' })),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 1500.' })),
-      weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the reranker in the new score. Default 0.8.' })),
-    }, 'How the reranker is used, when `reranker` names one.')),
-    rewrite: Type.Optional(section({
-      enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`rewrite: true`). Default false.' })),
-      max_queries: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'Wordings that are searched beside the query. Default 3.' })),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the language model may take; past them recall answers without it, marked degraded. Default 3000.' })),
-    }, 'Other wordings of a query, by the language model.')),
-    model_rerank: Type.Optional(section({
-      enabled: Type.Optional(Type.Boolean({ description: 'Whether a recall may ask for it (`model_rerank: true`). Default false.' })),
-      candidates: Type.Optional(Type.Integer({ minimum: 2, maximum: 50, description: 'How many of the best candidates it orders. Default 20.' })),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 5000.' })),
-      weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Its share in the new score. Default 0.8.' })),
-    }, 'Reranking by the language model, in the place of `reranker`.')),
-    bm25: Type.Optional(section({
-      k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
-      b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
-    }, 'BM25 parameters.')),
-    chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
-  }, 'How recall ranks.')),
+  retrieval: Type.Optional(RetrievalSchema),
   reflect: Type.Optional(ReflectSchema),
   escalation: Type.Optional(EscalationSchema),
   prices: Type.Optional(Type.Record(Type.String({ pattern: '^\\S{1,256}$' }), section({ input: price('prompt'), output: price('answer') }, 'Prices of one model.'), {
@@ -207,7 +233,10 @@ export type Reflect = Static<typeof ReflectSchema>
 export type Escalation = Static<typeof EscalationSchema>
 export type SignalQuality = Static<typeof SignalQualitySchema>
 export type Grant = Static<typeof GrantSchema>
-export type BankConfig = Static<typeof BankSchema>
+export type Retrieval = Static<typeof RetrievalSchema>
+export type Profile = Static<typeof ProfileSchema>
+export type BankEntry = Static<typeof BankSchema>
+export type BankConfiguration = Static<typeof BankConfigurationSchema>
 export type SourceConfig = Static<typeof SourceSchema>
 
 export type AuthMode = 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'

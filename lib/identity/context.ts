@@ -29,6 +29,11 @@ export interface BankKey {
   bankId: string
 }
 
+/** The bank that a caller means by a name: the one of the caller's tenant. */
+export function bankOf (context: RequestContext, bankId: string): BankKey {
+  return { tenantId: context.tenantId, bankId }
+}
+
 const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
 const TYPED = /^([^:]*):(.*)$/su
 

@@ -1,11 +1,11 @@
 import { PERMISSIONS, type Permission } from '../access/access-control.js'
 import { ServiceError } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { bankOf, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../ids.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
-import { bankOf, type Dependencies } from './dependencies.js'
+import type { Dependencies } from './dependencies.js'
 import { clamp, nullableInstant, readFilters, toRecord } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
@@ -25,14 +25,16 @@ export class Banks {
 
   /** The banks on which the caller has `read`, by name. */
   async list (query: PageQuery, context: RequestContext): Promise<BanksAnswer> {
-    const { access } = this.#deps
+    const { access, directory } = this.#deps
     const limit = pageSize(query.limit)
     const banks: BankSummary[] = []
     let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     for (;;) {
       const page = await this.#summaries({ tenantId: context.tenantId, limit: READ_AHEAD, ...(after !== undefined && { after }) })
+      const open = await directory.resolve(page)
+      const readable = page.filter(({ bankId }, index) => access.decide(context, 'read', bankId, open[index]!.grants).allowed)
       // One more than a page tells whether there is a next one.
-      banks.push(...page.filter(({ bankId }) => access.decide(context, 'read', bankId).allowed).slice(0, limit + 1 - banks.length))
+      banks.push(...readable.slice(0, limit + 1 - banks.length))
       if (banks.length > limit || page.length < READ_AHEAD) break
       after = page.at(-1)!
     }
@@ -41,16 +43,15 @@ export class Banks {
   }
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {
-    this.#deps.access.require(context, 'read', bankId)
-    const bank = bankOf(context, bankId)
+    const { key: bank } = await this.#deps.directory.openOne(context, 'read', bankId)
     const [summary] = await this.#summaries({ ...bank, limit: 1 })
     return toBankAnswer(summary ?? { ...bank, memoryCount: 0, lastRetainedAt: null })
   }
 
   async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
-    const { access, store, clock, filler } = this.#deps
-    access.require(context, 'read', bankId)
-    const statistics = await guarded(() => store.statistics(bankOf(context, bankId), clock()))
+    const { directory, store, clock, filler } = this.#deps
+    const { key: bank } = await directory.openOne(context, 'read', bankId)
+    const statistics = await guarded(() => store.statistics(bank, clock()))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -68,11 +69,11 @@ export class Banks {
 
   /** Newest first. */
   async memories (bankId: string, query: MemoriesQuery, context: RequestContext): Promise<MemoriesAnswer> {
-    const { access, store, clock } = this.#deps
-    access.require(context, 'read', bankId)
+    const { directory, store, clock } = this.#deps
+    const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
     const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
-    const memories = await guarded(() => store.list(bankOf(context, bankId), {
+    const memories = await guarded(() => store.list(bank, {
       now: clock(),
       limit: limit + 1,
       filters: readFilters(query),
@@ -88,17 +89,18 @@ export class Banks {
 
   /** @throws ServiceError not_found */
   async memory (bankId: string, memoryId: string, context: RequestContext): Promise<MemoryRecord> {
-    const { access, store, clock } = this.#deps
-    access.require(context, 'read', bankId)
-    const memory = isUuid(memoryId) ? await guarded(() => store.get(bankOf(context, bankId), memoryId.toLowerCase(), clock())) : undefined
+    const { directory, store, clock } = this.#deps
+    const { key: bank } = await directory.openOne(context, 'read', bankId)
+    const memory = isUuid(memoryId) ? await guarded(() => store.get(bank, memoryId.toLowerCase(), clock())) : undefined
     if (memory === undefined) throw new ServiceError('not_found', 'No such memory')
     return toRecord(bankId, memory)
   }
 
   /** What the caller may do on a bank, and which grant or policy says so. */
-  permissions (bankId: string, context: RequestContext): Array<{ permission: Permission, granted_by: string }> {
+  async permissions (bankId: string, context: RequestContext): Promise<Array<{ permission: Permission, granted_by: string }>> {
+    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)])
     return PERMISSIONS.flatMap((permission) => {
-      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId)
+      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId, bank!.grants)
       return allowed ? [{ permission, granted_by: grantedBy! }] : []
     })
   }

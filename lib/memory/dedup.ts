@@ -1,4 +1,4 @@
-import type { SignalQuality } from '../config/schema.js'
+import type { BankSections } from '../config/defaults.js'
 import type { BankKey } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
@@ -6,7 +6,7 @@ import { isAtLeast, type Trust } from '../trust.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 
-type Settings = NonNullable<SignalQuality['dedup']>
+type Settings = BankSections['signal_quality']['dedup']
 
 /** A memory to be stored. Items of one request may share it. */
 export interface Slot {
@@ -39,7 +39,6 @@ export interface Plan {
   steps: Step[]
 }
 
-const DEFAULT_THRESHOLD = 0.9
 const CANDIDATES = 20
 /** Near-duplicates among the items of a request that later ones are compared with. */
 const MAX_NEAR = 20
@@ -71,7 +70,7 @@ export function planWithoutDedup (items: readonly PreparedMemory[]): Plan {
  * more trusted one.
  * @throws ServiceError dependency_unavailable
  */
-export async function planDedup (items: readonly PreparedMemory[], { action = 'off', threshold = DEFAULT_THRESHOLD }: Settings, store: Pick<VectorStore, 'search'>, bank: BankKey, now: number): Promise<Plan> {
+export async function planDedup (items: readonly PreparedMemory[], { action, threshold }: Settings, store: Pick<VectorStore, 'search'>, bank: BankKey, now: number): Promise<Plan> {
   if (action === 'off') return planWithoutDedup(items)
   const profiles = items.map(({ memory }) => profileOf(memory.text))
   const candidates = await searchAll(profiles, store, bank, now)

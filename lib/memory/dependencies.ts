@@ -1,15 +1,14 @@
 import type { AccessControl } from '../access/access-control.js'
-import type { PrincipalTrust } from '../access/principal-trust.js'
 import type { Clock } from '../clock.js'
-import type { BankKey, RequestContext } from '../identity/context.js'
 import type { IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
 import type { AdmissionControl } from '../policy/admission.js'
-import type { PolicySettings } from '../policy/settings.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
+import type { BankDirectory } from './bank-directory.js'
+import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyLedger } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { ModelDesk } from './model-desk.js'
@@ -27,8 +26,9 @@ export interface Dependencies {
   /** Absent when none is configured. */
   reranker?: Reranker
   access: AccessControl
-  trust: PrincipalTrust
-  settings: PolicySettings
+  /** The settings of the file that are in force. */
+  live: LiveSettings
+  directory: BankDirectory
   admission: AdmissionControl
   ledger: IdempotencyLedger
   retriever: Retriever
@@ -39,9 +39,4 @@ export interface Dependencies {
   newId: IdSource
   /** Takes sentences for the operator's log. */
   warn: (message: string) => void
-}
-
-/** The bank that a caller means by a name: the one of the caller's tenant. */
-export function bankOf (context: RequestContext, bankId: string): BankKey {
-  return { tenantId: context.tenantId, bankId }
 }

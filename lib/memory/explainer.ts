@@ -2,7 +2,7 @@ import { formatInstant } from '../clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { unite, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
 import { byScore } from '../retrieval/ranking.js'
-import { cut, guarded, type Ranked, type RetrievalRequest } from '../retrieval/retriever.js'
+import { cut, guarded, type Ranked, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
 import { spanFilters } from '../retrieval/time-search.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
@@ -43,15 +43,15 @@ export class Explainer {
 
   /** @throws ServiceError as Reader.recall */
   async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
-    const { admission, settings, retriever, store, clock } = this.#deps
-    const banks = readableBanks(request, context, this.#deps)
-    const bank = banks[0]!
+    const { admission, live, retriever, store, clock } = this.#deps
+    const banks = await readableBanks(request, context, this.#deps)
+    const bank = banks[0]!.key
     const filters = readFilters(request)
     admission.admit('recall', context, banks)
     const memoryId = request.expect.toLowerCase()
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
-    const asked = retrievalRequest(request, banks, filters, settings)
+    const asked = retrievalRequest(request, banks, filters, live.current)
     const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
@@ -70,7 +70,7 @@ export class Explainer {
       return { ...answer, found: false, verdict: foundBySome ? 'not_a_candidate' : 'no_strategy_found_it', rank: null, score: null }
     }
     const candidate = ranked.candidates[rank - 1]!
-    this.#addJudgement(stages, memory, candidate, ranked)
+    this.#addJudgement(stages, memory, candidate, ranked, asked.settings)
     stages.budget = budgetStage(ranked.candidates, rank, asked)
     const [bound] = stages.budget.cut_by
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
@@ -98,9 +98,9 @@ export class Explainer {
     return { ranks, scores, certain: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
   }
 
-  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: FusedCandidate, { result, scored, degraded }: Ranked): void {
+  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: FusedCandidate, { result, scored, degraded }: Ranked, settings: RetrievalSettings): void {
     const united = unite([result])
-    const sums = this.#deps.retriever.fused(united)
+    const sums = this.#deps.retriever.fused(united, settings)
     const byStrategies = united.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
     const fused = placeIn(byStrategies, memory)
     if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { bankOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { RECEIPT_LIFETIME_MS, ReceiptTaken, type KeptReceipt, type Receipt, type VectorStore } from '../stores/vector-store.js'
-import { bankOf } from './dependencies.js'
 
 /** Answers kept at a time, in bytes of JSON. Beyond it the oldest are given up before their 24 hours are over. */
 const MAX_BYTES = 64 * 1024 * 1024

@@ -1,11 +1,11 @@
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed, makePassages, type Indexing } from '../retrieval/passages.js'
+import { embed, makePassages } from '../retrieval/passages.js'
 import type { NewMemory } from '../stores/vector-store.js'
 import type { PreparedMemory } from './preparation.js'
 import type { VectorFiller } from './vector-filler.js'
 
-export interface IndexerOptions extends Indexing {
+export interface IndexerOptions {
   /** Absent when the semantic strategy is off: then nothing is embedded. */
   embeddings?: EmbeddingProvider
   /** Absent without `embeddings`, and for a store that takes vectors with the write only. */
@@ -21,12 +21,13 @@ export class Indexer {
   }
 
   /**
+   * @param chunkMaxCharacters what a text is split above
    * @returns the memories as the store wants them, in order; without vectors when these come later
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store takes no late vectors
    */
-  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>): Promise<NewMemory[]> {
+  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number): Promise<NewMemory[]> {
     const { embeddings, filler } = this.#options
-    const passages = makePassages(prepared.map(({ memory }) => memory.text), this.#options)
+    const passages = makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters })
     const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
     if (embeddings === undefined || memories.length === 0) return memories
     if (filler !== undefined && (embeddings.deferred === true || filler.isFailing)) return memories

@@ -1,7 +1,7 @@
 import { DeadlineExceeded, type Timer } from '../deadline.js'
-import type { BankKey } from '../identity/context.js'
 import type { Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage } from '../models/language-model.js'
 import { promptTokens } from '../models/prompt-tokens.js'
+import type { ResolvedBank } from '../policy/bank.js'
 import type { ModelBudget, Reservation } from '../policy/model-budget.js'
 import type { Telemetry } from '../telemetry.js'
 import { countTokens } from '../text/tokens.js'
@@ -20,6 +20,7 @@ export interface ModelDeskOptions {
   languageModel: LanguageModel
   /** Name of the provider in the configuration. */
   provider: string
+  /** In force until they are replaced. */
   prices: Readonly<Record<string, Price>>
   budget: ModelBudget
   telemetry: Telemetry
@@ -30,7 +31,7 @@ export interface ModelDeskOptions {
 export interface DeskCall extends GenerateRequest {
   purpose: Purpose
   /** The banks whose budgets it counts for. */
-  banks: readonly BankKey[]
+  banks: readonly ResolvedBank[]
 }
 
 /** What a call cost: whole tokens, and money when the model has a price. */
@@ -42,12 +43,17 @@ export interface Spending extends TokenUsage {
 export class ModelDesk {
   readonly #options: ModelDeskOptions
   readonly #model: string
-  readonly #price: Price | undefined
+  #price: Price | undefined
 
   constructor (options: ModelDeskOptions) {
     this.#options = options
     this.#model = options.languageModel.model ?? options.provider
-    this.#price = Object.hasOwn(options.prices, this.#model) ? options.prices[this.#model] : undefined
+    this.#price = this.#priceIn(options.prices)
+  }
+
+  /** Puts other prices in force for the calls to come. */
+  replacePrices (prices: Readonly<Record<string, Price>>): void {
+    this.#price = this.#priceIn(prices)
   }
 
   /** Name of the model. */
@@ -116,6 +122,10 @@ export class ModelDesk {
       // Only a consumer that left comes here with an open account.
       account.fail(undefined, text)
     }
+  }
+
+  #priceIn (prices: Readonly<Record<string, Price>>): Price | undefined {
+    return Object.hasOwn(prices, this.#model) ? prices[this.#model] : undefined
   }
 
   #open (call: DeskCall): Account {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { BankSections } from '../config/defaults.js'
 import { invalidRequest, type FieldError } from '../errors.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
-import type { BankPolicy } from '../policy/settings.js'
 import type { Memory } from '../stores/vector-store.js'
 import { suspicion } from '../text/suspicion.js'
 import { countTokens } from '../text/tokens.js'
@@ -31,7 +31,7 @@ interface Identity {
  * @param textField what the caller calls the text
  * @throws ServiceError invalid_request that names every wrong field
  */
-export function prepare (item: RetainItem, identity: Identity, policy: BankPolicy, at: string, textField = 'content'): PreparedMemory {
+export function prepare (item: RetainItem, identity: Identity, policy: BankSections, at: string, textField = 'content'): PreparedMemory {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })

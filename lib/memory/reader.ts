@@ -1,10 +1,12 @@
 import { invalidField, invalidRequest } from '../errors.js'
-import type { BankKey, RequestContext } from '../identity/context.js'
-import type { PolicySettings } from '../policy/settings.js'
+import type { RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
-import { bankOf, type Dependencies } from './dependencies.js'
+import type { Dependencies } from './dependencies.js'
+import { commonSections, type FileSettings, type OpenBank } from './file-settings.js'
+import type { Asked } from './recall-helpers.js'
 import { clamp, readFilters, toHit } from './records.js'
+import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
 const DEFAULT_MAX_RESULTS = 10
@@ -21,16 +23,17 @@ export class Reader {
   }
 
   async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
-    const { admission, settings, retriever, helpers } = this.#deps
-    const banks = readableBanks(request, context, this.#deps)
+    const { admission, live, retriever, helpers } = this.#deps
+    const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
-    helpers.refuseUnsupported(request)
+    const { retrieval } = commonSections(banks, live.current)
+    helpers.refuseUnsupported(request, retrieval)
     admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const asked = { banks, context, ...(signal !== undefined && { signal }) }
+    const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
-      ...retrievalRequest(request, banks, filters, settings),
+      ...retrievalRequest(request, banks, filters, live.current),
       explain,
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
@@ -48,7 +51,7 @@ export class Reader {
   }
 
   /** @returns undefined when they did not come */
-  async #rewrites (query: string, asked: { banks: readonly BankKey[], context: RequestContext, signal?: AbortSignal }): Promise<string[] | undefined> {
+  async #rewrites (query: string, asked: Asked): Promise<string[] | undefined> {
     try {
       return await this.#deps.helpers.rewrite(query, asked)
     } catch (error) {
@@ -59,11 +62,12 @@ export class Reader {
 }
 
 /** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
-export function retrievalRequest (request: RecallBounds, banks: readonly BankKey[], filters: Filters, settings: PolicySettings): RetrievalRequest {
-  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ bankId }) => settings.of(bankId).homeostasis.recall_max_tokens))
+export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, settings: FileSettings): RetrievalRequest {
+  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
   return {
     query: request.query,
-    banks,
+    banks: banks.map(({ key }) => key),
+    settings: retrievalSettings(commonSections(banks, settings).retrieval),
     filters,
     limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
     ...(request.min_score !== undefined && { minScore: request.min_score }),
@@ -76,14 +80,12 @@ export function retrievalRequest (request: RecallBounds, banks: readonly BankKey
  * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
  *   access_denied for the first bank that the caller may not read
  */
-export function readableBanks (request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext, { access }: Dependencies): BankKey[] {
+export async function readableBanks (request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext, { directory }: Dependencies): Promise<OpenBank[]> {
   if ((request.bank_id === undefined) === (request.banks === undefined)) {
     throw invalidRequest([{ field: '', message: 'Exactly one of bank_id and banks must be given' }])
   }
   if (request.query.trim() === '') throw invalidField('query', 'must not be blank')
-  const names = [...new Set(request.banks ?? [request.bank_id!])]
-  for (const name of names) access.require(context, 'read', name)
-  return names.map((name) => bankOf(context, name))
+  return await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])
 }
 
 /** The request's own budget, under the tightest ceiling of the banks; the ceiling alone when the request names none. */

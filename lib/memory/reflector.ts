@@ -1,5 +1,4 @@
 import { formatInstant } from '../clock.js'
-import { DEFAULT_REFLECT_FLOOR, DEFAULT_REFLECT_TIMEOUT_MS, type Escalation, type Reflect } from '../config/schema.js'
 import { Deadline, DeadlineExceeded, type Timer } from '../deadline.js'
 import { ServiceError } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
@@ -10,6 +9,7 @@ import { isAtLeast, type Trust } from '../trust.js'
 import { Turns } from '../turns.js'
 import type { Dependencies } from './dependencies.js'
 import type { DeskCall } from './model-desk.js'
+import { commonSections } from './file-settings.js'
 import { readableBanks, tokenBudget } from './reader.js'
 import { readFilters, toHit } from './records.js'
 import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type Answered, type Question } from './reflect/answering.js'
@@ -19,13 +19,11 @@ import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
 import { lateFailure, modelFailure } from './model-errors.js'
+import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
 const CANDIDATES = 60
-const DEFAULT_MAX_EVIDENCE = 20
-/** Room for a short prompt on any current model. */
-const DEFAULT_EVIDENCE_TOKENS = 6000
 const DEFAULT_MAX_TOKENS = 1024
 /** What is kept of a deadline to say in time that the model missed it. */
 const RESERVE_MS = 100
@@ -34,8 +32,6 @@ const RESERVE_SHARE = 0.1
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
 export interface ReflectorOptions {
-  reflect: Reflect
-  degradedMode: NonNullable<Escalation['degraded_mode']>
   /** Answers in the extractive mode. */
   extractive: LanguageModel
   timer: Timer
@@ -153,32 +149,33 @@ export class Reflector {
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
   async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
-    const { admission, settings, retriever, desk, clock } = this.#deps
-    const { reflect, timer } = this.#options
-    const banks = readableBanks(request, context, this.#deps)
+    const { admission, live, retriever, desk, clock } = this.#deps
+    const { timer } = this.#options
+    const banks = await readableBanks(request, context, this.#deps)
+    const { reflect, retrieval } = commonSections(banks, live.current)
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
     if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
-    const policies = banks.map(({ bankId }) => settings.of(bankId))
     const admitted = admission.admit('reflect', context, banks)
-    const ceiling = reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS
+    const ceiling = reflect.timeout_ms
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
     try {
       await deadline.wait(this.#beginnings.next())
       const retrieved = await deadline.wait(retriever.retrieve({
         query: request.query,
-        banks,
+        banks: banks.map(({ key }) => key),
+        settings: retrievalSettings(retrieval),
         filters,
         limit: CANDIDATES,
-        minScore: reflect.min_score ?? DEFAULT_REFLECT_FLOOR,
+        minScore: reflect.min_score,
         signal: deadline.signal,
       }))
       const { hits, evidence } = pickEvidence(retrieved.hits, {
-        maxMemories: reflect.max_evidence ?? DEFAULT_MAX_EVIDENCE,
-        maxTokens: tokenBudget(reflect.max_evidence_tokens ?? DEFAULT_EVIDENCE_TOKENS, policies.map(({ homeostasis }) => homeostasis.recall_max_tokens))!,
+        maxMemories: reflect.max_evidence,
+        maxTokens: tokenBudget(reflect.max_evidence_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))!,
         ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
       })
-      const maxTokens = tokenBudget(request.max_tokens, policies.map(({ homeostasis }) => homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
+      const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
       const leftMs = deadline.leftMs()
       const call: Omit<DeskCall, 'messages'> = {
         purpose: 'reflect',
@@ -195,7 +192,7 @@ export class Reflector {
         evidence,
         boundary: this.#options.newBoundary(),
         now: formatInstant(clock()),
-        missions: policies.flatMap(({ mission }, index) => mission === undefined ? [] : [{ bankId: banks[index]!.bankId, mission }]),
+        missions: banks.flatMap(({ key, settings: { mission } }) => mission === undefined ? [] : [{ bankId: key.bankId, mission }]),
         ...(request.instructions !== undefined && { instructions: request.instructions }),
         ...(call.responseSchema !== undefined && { schema: call.responseSchema }),
       })
@@ -229,7 +226,7 @@ export class Reflector {
       const failure = this.#failure(error, ground.deadline)
       const isModels = ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories have no form, so a caller that asked for one is told the truth.
-      if (!isModels || callerLeft(ground.deadline) || ground.schema !== undefined || this.#options.degradedMode === 'error') throw failure
+      if (!isModels || callerLeft(ground.deadline) || ground.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
       this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
       return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
     }

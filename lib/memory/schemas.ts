@@ -1,4 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
+import { BankConfigurationSchema } from '../config/schema.js'
 import { BANK_ID_PATTERN } from '../identity/context.js'
 import { TRUST_LEVELS } from '../trust.js'
 
@@ -204,7 +205,33 @@ export const StatisticsAnswer = strict({
 export const AdminBanksQuery = strict({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) })
 export const AdminBanksAnswer = strict({ banks: Type.Array(strict({ tenant_id: nullable(), ...bankFields })) })
 
-export const ImportQuery = strict({ on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], { description: 'Default skip.' })) })
+const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the header ETag.', examples: ['"r17"'] })
+export const BankConfigAnswer = strict({
+  config: BankConfigurationSchema,
+  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, description: 'What is in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration together.' }),
+  origin: Type.Record(Type.String(), Type.Enum(['default', 'file', 'profile', 'bank']), { description: 'Where each value of `effective` comes from, by its path.', examples: [{ 'homeostasis.recall_max_tokens': 'bank' }] }),
+  etag: entityTag,
+  updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
+  updated_by: nullable({ description: 'The principal who set it.' }),
+})
+export const BankConfigHistoryAnswer = strict({
+  history: Type.Array(strict({
+    config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({ anyOf: [BankConfigurationSchema, { type: 'null' }], description: 'Null where it was taken back.' }),
+    etag: entityTag,
+    updated_at: Type.String({ format: 'date-time' }),
+    updated_by: nullable(),
+  }), { description: 'Newest first; the last 100 changes.' }),
+})
+export const DeleteBankAnswer = strict({
+  bank_id: BankId,
+  deleted_count: Type.Integer({ description: 'Memories that were deleted.' }),
+  config_deleted: Type.Boolean({ description: 'Whether the bank had a configuration of its own.' }),
+})
+
+export const ImportQuery = strict({
+  on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], { description: 'Default skip.' })),
+  config: Type.Optional(Type.Enum(['ignore', 'apply'], { description: 'apply: the configuration that the export carries, if any, takes the place of the bank\'s. Default ignore.' })),
+})
 export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() })
 /** A line of an export; an import takes the same, with the ids and instants that it knows. */
 export const ImportLine = strict({
@@ -259,6 +286,9 @@ export type BanksAnswer = Of<typeof BanksAnswer>
 export type StatisticsAnswer = Of<typeof StatisticsAnswer>
 export type AdminBanksQuery = Of<typeof AdminBanksQuery>
 export type AdminBanksAnswer = Of<typeof AdminBanksAnswer>
+export type BankConfigAnswer = Of<typeof BankConfigAnswer>
+export type BankConfigHistoryAnswer = Of<typeof BankConfigHistoryAnswer>
+export type DeleteBankAnswer = Of<typeof DeleteBankAnswer>
 export type ImportAnswer = Of<typeof ImportAnswer>
 export type ImportLine = Of<typeof ImportLine>
 export type WhoamiAnswer = Of<typeof WhoamiAnswer>

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AccessControl } from '../access/access-control.js'
-import { PrincipalTrust } from '../access/principal-trust.js'
 import { systemClock, type Clock } from '../clock.js'
-import { DEFAULT_REFLECT_TIMEOUT_MS, type FileConfig } from '../config/schema.js'
+import { defaultSections } from '../config/defaults.js'
+import type { FileConfig } from '../config/schema.js'
+import type { Timer } from '../deadline.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
@@ -11,16 +12,18 @@ import type { LanguageModel } from '../models/language-model.js'
 import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
 import { ModelBudget } from '../policy/model-budget.js'
-import { PolicySettings } from '../policy/settings.js'
-import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../retrieval/chunking.js'
+import type { Capabilities } from '../policy/settings.js'
 import { Retriever } from '../retrieval/retriever.js'
 import { providerLabel } from '../providers.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry.js'
 import type { BackOffTools } from './back-off.js'
+import { BankConfigurations } from './bank-configurations.js'
+import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
 import { Explainer } from './explainer.js'
+import { LiveSettings, readFileSettings } from './file-settings.js'
 import { HealthProbe } from './health.js'
 import { IdempotencyLedger } from './idempotency.js'
 import { Indexer } from './indexer.js'
@@ -29,7 +32,6 @@ import { openProviders, type MemoryConfig, type ProviderOverrides } from './open
 import { Reader } from './reader.js'
 import { Reflector, type ReflectorOptions } from './reflector.js'
 import { RecallHelpers } from './recall-helpers.js'
-import { retrievalSettings } from './retrieval-settings.js'
 import { memoryStatus, type MemoryStatus } from './status.js'
 import { Transfer } from './transfer.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
@@ -41,6 +43,8 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
   newId?: IdSource
   /** Makes the word that delimits the evidence of one prompt. Default: 32 random hexadecimal digits. */
   newBoundary?: () => string
+  /** Milliseconds of a clock that only rises. */
+  timer?: Timer
 }
 
 /**
@@ -53,24 +57,39 @@ export class MemoryService {
   readonly explainer: Explainer
   readonly reflector: Reflector
   readonly banks: Banks
+  readonly configurations: BankConfigurations
   readonly transfer: Transfer
   readonly health: HealthProbe
   readonly #deps: Dependencies
+  readonly #capabilities: Capabilities
 
-  constructor (deps: Dependencies, reflection: ReflectorOptions) {
+  constructor (deps: Dependencies, reflection: ReflectorOptions, capabilities: Capabilities) {
     this.#deps = deps
+    this.#capabilities = capabilities
     this.writer = new Writer(deps)
     this.reader = new Reader(deps)
     this.explainer = new Explainer(deps)
     this.reflector = new Reflector(deps, reflection)
     this.banks = new Banks(deps)
-    this.transfer = new Transfer(deps)
+    this.configurations = new BankConfigurations(deps)
+    this.transfer = new Transfer(deps, this.configurations)
     this.health = new HealthProbe(deps.store, () => performance.now())
   }
 
   /** How it stands, for metrics. Asks no database and no endpoint. */
   status (): MemoryStatus {
     return memoryStatus(this.#deps)
+  }
+
+  /**
+   * Puts another configuration file in force, whole or not at all, for every operation that begins from now on. What only a start
+   * reads (lib/config/changes.ts names it) stays as it was.
+   * @throws ProviderError for settings that no recall could work with; nothing has changed then
+   */
+  replaceFile (file: FileConfig): void {
+    const { live, desk } = this.#deps
+    live.replace(readFileSettings(file, this.#capabilities))
+    desk.replacePrices(file.prices ?? {})
   }
 
   /** Resolves when no memory is known to wait for its vectors. */
@@ -95,10 +114,12 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, overrides, clock)
   const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
   filler?.look()
-  const settings = new PolicySettings(file)
-  const timer = () => performance.now()
+  const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
+  const live = new LiveSettings(readFileSettings(file, capabilities), access)
+  const timer = overrides.timer ?? (() => performance.now())
+  const warn = overrides.warn ?? (() => {})
   const bounded = withBounds(languageModel, file)
-  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(settings, clock, telemetry), telemetry, timer })
+  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -106,13 +127,12 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     languageModel: bounded,
     ...(reranker !== undefined && { reranker }),
     access,
-    trust: new PrincipalTrust(file.identity?.trust),
-    settings,
-    admission: new AdmissionControl(settings, clock, telemetry),
+    live,
+    directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
+    admission: new AdmissionControl(clock, telemetry),
     ledger: new IdempotencyLedger(clock, store),
-    retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), weights, ...retrievalSettings(file), clock, timer, telemetry }),
+    retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
     indexer: new Indexer({
-      chunkMaxCharacters: file.retrieval?.chunk_max_characters ?? DEFAULT_CHUNK_MAX_CHARACTERS,
       ...(weights.semantic > 0 && { embeddings }),
       ...(filler !== undefined && { filler }),
     }),
@@ -120,27 +140,26 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     desk,
-    helpers: new RecallHelpers({ retrieval: file.retrieval ?? {}, desk, newBoundary }),
-    warn: overrides.warn ?? (() => {}),
+    helpers: new RecallHelpers({ desk, newBoundary }),
+    warn,
   }, {
-    reflect: file.reflect ?? {},
-    degradedMode: file.escalation?.degraded_mode ?? 'error',
     extractive: new MockLanguageModel(),
     timer,
     newBoundary,
-  })
+  }, capabilities)
 }
 
 /** The mock asks nobody, so nothing of it can be slow or down. */
-function withBounds (languageModel: LanguageModel, { reflect = {}, escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig): LanguageModel {
+function withBounds (languageModel: LanguageModel, { reflect, banks = {}, profiles = {}, escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
+  const timeouts = [reflect, ...Object.values(banks).map((bank) => bank.reflect), ...Object.values(profiles).map((profile) => profile.reflect)]
   return boundedLanguageModel(languageModel, {
     breaker: {
       threshold: breaker.failure_threshold ?? 5,
       recoveryMs: (breaker.recovery_timeout_seconds ?? 30) * 1000,
       halfOpenCalls: breaker.half_open_max_calls ?? 1,
     },
-    ceilingMs: reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS,
+    ceilingMs: Math.max(reflect?.timeout_ms ?? defaultSections(0).reflect.timeout_ms, ...timeouts.map((section) => section?.timeout_ms ?? 0)),
   })
 }
 

@@ -6,7 +6,9 @@ import { guarded } from '../retrieval/retriever.js'
 import { schemaCheck } from '../schema-check.js'
 import type { ImportOutcome, Memory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../trust.js'
-import { bankOf, type Dependencies } from './dependencies.js'
+import type { BankConfigurations } from './bank-configurations.js'
+import type { Dependencies } from './dependencies.js'
+import type { OpenBank } from './file-settings.js'
 import type { IdempotencyKey } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
@@ -17,20 +19,38 @@ const VERSION = 1
 
 const checkLine = schemaCheck(ImportLine)
 
+/** How an import meets what stands. */
+export interface ImportOptions {
+  onConflict: 'skip' | 'overwrite'
+  /** Whether the configuration that the export carries is applied. */
+  config: 'ignore' | 'apply'
+}
+
+/** What an import brings. */
+interface Imported {
+  lines: PreparedMemory[]
+  /** The configuration of the bank that was exported, unchecked; undefined when it had none. */
+  config: unknown
+}
+
 /** Export and import: a bank as NDJSON, a header line and then a memory a line. */
 export class Transfer {
   readonly #deps: Dependencies
+  readonly #configurations: BankConfigurations
 
-  constructor (deps: Dependencies) {
+  constructor (deps: Dependencies, configurations: BankConfigurations) {
     this.#deps = deps
+    this.#configurations = configurations
   }
 
   /** @returns the lines with their line feeds, of the bank as it stood when the call was made */
   async export (bankId: string, context: RequestContext): Promise<AsyncIterable<string>> {
-    const { access, store, clock } = this.#deps
-    access.require(context, 'admin', bankId)
-    const { count, memories } = await guarded(() => store.scan(bankOf(context, bankId), clock()))
-    return exportLines(bankId, count, formatInstant(clock()), memories)
+    const { directory, store, clock } = this.#deps
+    const { key } = await directory.openOne(context, 'admin', bankId)
+    const config = await this.#configurations.read(key)
+    const { count, memories } = await guarded(() => store.scan(key, clock()))
+    const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
+    return exportLines(bankId, header, memories)
   }
 
   /**
@@ -38,19 +58,22 @@ export class Transfer {
    * @param text the NDJSON
    * @throws ServiceError invalid_request that names the line
    */
-  async import (bankId: string, text: string, onConflict: 'skip' | 'overwrite', context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
-    const { access, store, indexer, clock, ledger, trust } = this.#deps
-    access.require(context, 'admin', bankId)
+  async import (bankId: string, text: string, { onConflict, config }: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
+    const { directory, store, indexer, clock, ledger, live } = this.#deps
+    const open = await directory.openOne(context, 'admin', bankId)
+    const { key: bank, settings } = open
     return await ledger.once(idempotency, context, bankId, async (keep) => {
       const now = clock()
-      const lines = this.#read(bankId, text, now, trust.of(context))
+      const imported = this.#read(open, text, now, live.current.trust.of(context))
+      const { lines } = imported
+      const change = config === 'apply' && imported.config !== undefined ? this.#configurations.changeTo(bank, imported.config, context, 'line 1: config.') : undefined
       const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
-      const bank = bankOf(context, bankId)
-      const memories = await indexer.index(standing)
+      const memories = await indexer.index(standing, settings.retrieval.chunk_max_characters)
       // A memory that has expired since it was exported would be gone the moment it came in.
       const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + lines.length - standing.length })
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer)))
+        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change))
+        if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
         return toAnswer(outcome)
       })
@@ -58,13 +81,12 @@ export class Transfer {
   }
 
   /** @param ceiling what the importer's memories are trusted; a line can only lower it */
-  #read (bankId: string, text: string, now: number, ceiling: Trust): PreparedMemory[] {
-    const { settings, newId } = this.#deps
-    const policy = settings.of(bankId)
+  #read ({ settings }: OpenBank, text: string, now: number, ceiling: Trust): Imported {
+    const { newId } = this.#deps
     const [header, ...lines] = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 })).filter(({ line }) => line !== '')
     if (header === undefined) throw invalidRequest([{ field: '', message: 'The import is empty' }])
-    checkHeader(parseLine(header.line, header.number))
-    return lines.map(({ line, number }) => {
+    const config = readHeader(parseLine(header.line, header.number))
+    const prepared = lines.map(({ line, number }) => {
       const at = `line ${number}: `
       const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(parseLine(line, number), at)
       const identity = {
@@ -72,13 +94,14 @@ export class Transfer {
         retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
         trust: lowestTrust(ceiling, trust),
       }
-      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, policy, at, 'text')
+      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, 'text')
     })
+    return { lines: prepared, config }
   }
 }
 
-async function * exportLines (bankId: string, count: number, exportedAt: string, memories: AsyncIterable<Memory>): AsyncGenerator<string> {
-  yield `${JSON.stringify({ format: FORMAT, version: VERSION, bank_id: bankId, exported_at: exportedAt, memory_count: count })}\n`
+async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`
   for await (const memory of memories) yield `${JSON.stringify(toRecord(bankId, memory))}\n`
 }
 
@@ -90,10 +113,12 @@ function parseLine (line: string, number: number): unknown {
   }
 }
 
-function checkHeader (header: unknown): void {
-  const { format, version } = (typeof header === 'object' && header !== null ? header : {}) as { format?: unknown, version?: unknown }
+/** @returns the configuration that the header carries */
+function readHeader (header: unknown): unknown {
+  const { format, version, config } = (typeof header === 'object' && header !== null ? header : {}) as { format?: unknown, version?: unknown, config?: unknown }
   if (format !== FORMAT) throw invalidField('line 1', `must be the header of an export, with "format": "${FORMAT}"`)
   if (version !== VERSION) throw invalidField('line 1', `must have "version": ${VERSION}, the one that this server reads`)
+  return config ?? undefined
 }
 
 /** A null in an export stands for an absent value. */

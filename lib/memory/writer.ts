@@ -4,7 +4,8 @@ import { guarded } from '../retrieval/retriever.js'
 import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
 import type { Trust } from '../trust.js'
 import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
-import { bankOf, type Dependencies } from './dependencies.js'
+import type { Dependencies } from './dependencies.js'
+import type { OpenBank } from './file-settings.js'
 import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import type { ForgetAnswer, ForgetRequest, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
@@ -23,49 +24,48 @@ export class Writer {
   }
 
   async retain ({ bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainAnswer> {
-    this.#deps.access.require(context, 'write', bankId)
+    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
-      await this.#store(bankId, [item], () => '', context, ([answer]) => answer!, keep)
+      await this.#store(bank, [item], () => '', context, ([answer]) => answer!, keep)
     ))
   }
 
   async retainBatch ({ bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainBatchAnswer> {
-    this.#deps.access.require(context, 'write', bankId)
+    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
-      await this.#store(bankId, items, (index) => `items[${index}].`, context, (results) => ({ results }), keep)
+      await this.#store(bank, items, (index) => `items[${index}].`, context, (results) => ({ results }), keep)
     ))
   }
 
   async forget (request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<ForgetAnswer> {
-    const { access, admission, ledger, store, clock } = this.#deps
+    const { directory, admission, ledger, store, clock } = this.#deps
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
-    access.require(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
+    const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
     return await ledger.once(idempotency, context, bankId, async (keep) => {
-      const bank = bankOf(context, bankId)
       admission.admit('forget', context, [bank])
       const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
-      return toAnswer(await guarded(() => store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
+      return toAnswer(await guarded(() => store.remove(bank.key, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
     })
   }
 
   async #store<T> (
-    bankId: string,
+    open: OpenBank,
     items: readonly RetainItem[],
     at: (index: number) => string,
     context: RequestContext,
     wrap: (answers: RetainAnswer[]) => T,
     keep: KeepReceipt<T>,
   ): Promise<T> {
-    const { admission, settings, store, clock } = this.#deps
-    const bank = bankOf(context, bankId)
-    const trust = this.#deps.trust.of(context)
-    const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index), trust))
-    const admitted = admission.admit('retain', context, [bank], items.length)
-    const dedup = settings.of(bankId).signalQuality.dedup ?? {}
-    const write = async (settings = dedup): Promise<T> => {
-      const plan = await planDedup(prepared, settings, store, bank, clock())
-      return await this.#carryOut(plan, bank, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
+    const { admission, live, store, clock } = this.#deps
+    const { key: bank, settings } = open
+    const trust = live.current.trust.of(context)
+    const prepared = items.map((item, index) => this.#prepare(open, item, at(index), trust))
+    const admitted = admission.admit('retain', context, [open], items.length)
+    const { dedup } = settings.signal_quality
+    const write = async (chosen = dedup): Promise<T> => {
+      const plan = await planDedup(prepared, chosen, store, bank, clock())
+      return await this.#carryOut(plan, open, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats
         const { redactions } = prepared[index]!
@@ -74,7 +74,7 @@ export class Writer {
           memory_id: memoryId,
           chunk_count: passageCount,
           deduplicated: !stored,
-          bank_id: bankId,
+          bank_id: bank.bankId,
           ...(kind === 'updated' && stored && { updated: true }),
           ...(near !== undefined && !(kind === 'stored' && repeats) && { near_duplicate: { memory_id: facts(near.place).memoryId, similarity: near.similarity } }),
           ...(redactions.length > 0 && { redactions }),
@@ -83,7 +83,7 @@ export class Writer {
       })))
     }
     try {
-      return (dedup.action ?? 'off') === 'off' ? await write() : await this.#inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
+      return dedup.action === 'off' ? await write() : await this.#inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
     } catch (error) {
       admitted.release()
       throw error
@@ -117,9 +117,9 @@ export class Writer {
    * Stores what the plan says, all or nothing.
    * @param answerBy makes the answer by what a place of the plan has become
    */
-  async #carryOut<T> ({ slots }: Plan, bank: BankKey, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
+  async #carryOut<T> ({ slots }: Plan, { key: bank, settings }: OpenBank, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
     const { indexer, store, clock } = this.#deps
-    const memories = await indexer.index(slots.map(({ memory }) => memory))
+    const memories = await indexer.index(slots.map(({ memory }) => memory), settings.retrieval.chunk_max_characters)
     const toAnswer = (outcomes: readonly InsertOutcome[]): T => {
       const bySlot = new Map(slots.map((slot, index) => [slot, factsOf(outcomes[index]!, memories[index]!)]))
       return answerBy((place) => isSlot(place) ? bySlot.get(place)! : { ...place, repeats: false })
@@ -143,10 +143,10 @@ export class Writer {
     return toAnswer(outcomes)
   }
 
-  #prepare (bankId: string, item: RetainItem, at: string, trust: Trust): PreparedMemory {
-    const { settings, clock, newId } = this.#deps
+  #prepare ({ settings }: OpenBank, item: RetainItem, at: string, trust: Trust): PreparedMemory {
+    const { clock, newId } = this.#deps
     const now = clock()
-    const prepared = prepare(item, { memoryId: newId(), retainedAt: now, trust }, settings.of(bankId), at)
+    const prepared = prepare(item, { memoryId: newId(), retainedAt: now, trust }, settings, at)
     const { expiresAt } = prepared.memory
     if (expiresAt !== null && expiresAt <= now) throw invalidField(`${at}expires_at`, 'must lie in the future')
     return prepared

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import { comeBackIn, ServiceError, invalidRequest } from '../errors.js'
-import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
-import type { PolicySettings } from './settings.js'
+import type { ResolvedBank } from './bank.js'
 
 export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
 
@@ -34,14 +34,12 @@ export interface Admission {
 
 /** Rate limits (token bucket a principal and bank) and daily quotas (a bank and UTC day), bounded in memory. */
 export class AdmissionControl {
-  readonly #settings: PolicySettings
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
   readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_COUNTERS })
   readonly #used = new LRUCache<string, number>({ max: MAX_COUNTERS })
 
-  constructor (settings: PolicySettings, clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
-    this.#settings = settings
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
     this.#clock = clock
     this.#telemetry = telemetry
   }
@@ -52,7 +50,7 @@ export class AdmissionControl {
    * @throws ServiceError rate_limited or quota_exceeded with `retry_after_seconds`; invalid_request when the batch is
    *   larger than a limit ever lets through
    */
-  admit (operation: Operation, context: RequestContext, banks: readonly BankKey[], items = 1): Admission {
+  admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Admission {
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, now))
@@ -102,8 +100,8 @@ export class AdmissionControl {
     return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
   }
 
-  #charges (operation: Operation, context: RequestContext, bank: BankKey): Charge[] {
-    const limits = this.#settings.of(bank.bankId).homeostasis.rate_limits
+  #charges (operation: Operation, context: RequestContext, { key: bank, settings }: ResolvedBank): Charge[] {
+    const limits = settings.homeostasis.rate_limits
     if (limits === undefined) return []
     const charges: Charge[] = []
     for (const scope of [operation, 'global'] as const) {
@@ -114,9 +112,9 @@ export class AdmissionControl {
     return charges
   }
 
-  #quota (operation: Operation, bank: BankKey, now: number): Array<{ key: string, name: string, limit: number }> {
+  #quota (operation: Operation, { key: bank, settings }: ResolvedBank, now: number): Array<{ key: string, name: string, limit: number }> {
     if (operation !== 'retain' && operation !== 'reflect') return []
-    const limit = this.#settings.of(bank.bankId).homeostasis.quotas?.[`${operation}_per_day`]
+    const limit = settings.homeostasis.quotas?.[`${operation}_per_day`]
     if (limit === undefined) return []
     return [{ key: `${operation} ${Math.floor(now / DAY)} ${bankKeyString(bank)}`, name: `${operation}_per_day`, limit }]
   }

@@ -1,17 +1,14 @@
 import type { FieldError } from '../errors.js'
 import type { Metadata } from '../stores/vector-store.js'
-import type { BankPolicy } from './settings.js'
-
-export const DEFAULT_MAX_CONTENT_LENGTH = 50_000
-export const DEFAULT_MAX_METADATA_BYTES = 4096
+import type { BankSections } from '../config/defaults.js'
 
 /** @returns what is wrong with the trimmed content; undefined when nothing is */
-export function checkContent (content: string, policy: BankPolicy): string | undefined {
+export function checkContent (content: string, { barriers, homeostasis }: BankSections): string | undefined {
   if (content === '') return 'must not be empty'
-  const maxLength = policy.barriers.validation?.max_content_length ?? DEFAULT_MAX_CONTENT_LENGTH
+  const maxLength = barriers.validation.max_content_length
   // Characters are code points: counting them is only needed where the cheaper code units are too many.
   if (content.length > maxLength && [...content].length > maxLength) return `must not be longer than ${maxLength} characters`
-  const maxBytes = policy.homeostasis.retain_max_content_bytes
+  const maxBytes = homeostasis.retain_max_content_bytes
   if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
   return checkText(content)
 }
@@ -27,8 +24,8 @@ export function checkText (text: string): string | undefined {
  * Removes blocked keys (compared without regard to case), then checks what is left.
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
-export function screenMetadata (metadata: Metadata, policy: BankPolicy): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
-  const blocked = policy.barriers.metadata?.blocked_keys?.map((key) => key.toLowerCase()) ?? []
+export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+  const blocked = barriers.metadata.blocked_keys.map((key) => key.toLowerCase())
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {
@@ -41,7 +38,7 @@ export function screenMetadata (metadata: Metadata, policy: BankPolicy): { metad
     return true
   })
   const result = Object.fromEntries(kept)
-  const maxBytes = policy.barriers.metadata?.max_metadata_size_bytes ?? DEFAULT_MAX_METADATA_BYTES
+  const maxBytes = barriers.metadata.max_metadata_size_bytes
   if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) errors.push({ field: 'metadata', message: `must not be larger than ${maxBytes} bytes as JSON` })
   return { metadata: result, redactions, errors }
 }

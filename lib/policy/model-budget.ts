@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import type { ServiceError } from '../errors.js'
-import { bankKeyString, type BankKey } from '../identity/context.js'
+import { bankKeyString } from '../identity/context.js'
 import { refused } from './admission.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
-import type { PolicySettings } from './settings.js'
+import type { ResolvedBank } from './bank.js'
 
 const DAY = 86_400_000
 /** See MAX_COUNTERS of lib/policy/admission.ts. */
@@ -33,13 +33,11 @@ const FREE: Reservation = { settle: () => {} }
  * spend one rest twice. A call on several banks counts for each of them.
  */
 export class ModelBudget {
-  readonly #settings: PolicySettings
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
   readonly #used = new LRUCache<string, Used>({ max: MAX_COUNTERS })
 
-  constructor (settings: PolicySettings, clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
-    this.#settings = settings
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
     this.#clock = clock
     this.#telemetry = telemetry
   }
@@ -48,9 +46,9 @@ export class ModelBudget {
    * @param tokens the most that the call may use; asked for only when a budget of tokens is set
    * @throws ServiceError quota_exceeded with `retry_after_seconds`; nothing is counted then
    */
-  reserve (banks: readonly BankKey[], tokens: () => number): Reservation {
-    const limits = banks.flatMap((bank) => {
-      const { model_calls_per_day: calls, model_tokens_per_day: most } = this.#settings.of(bank.bankId).homeostasis.quotas ?? {}
+  reserve (banks: readonly ResolvedBank[], tokens: () => number): Reservation {
+    const limits = banks.flatMap(({ key: bank, settings }) => {
+      const { model_calls_per_day: calls, model_tokens_per_day: most } = settings.homeostasis.quotas ?? {}
       return calls === undefined && most === undefined ? [] : [{ bank, calls, most }]
     })
     if (limits.length === 0) return FREE

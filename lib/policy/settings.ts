@@ -1,55 +1,122 @@
-import type { BankConfig, Barriers, FileConfig, Homeostasis, SignalQuality } from '../config/schema.js'
+import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
+import { defaultSections, type BankSections } from '../config/defaults.js'
+import type { FieldError } from '../errors.js'
+import { excesses, withinCeilings } from './ceilings.js'
+import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'
 
-/** The policy sections as they hold for one bank. */
-export interface BankPolicy {
-  homeostasis: Homeostasis
-  barriers: Barriers
-  signalQuality: SignalQuality
-  /** What the bank is for, for the language model; a bank's own only. */
-  mission?: string
+/** What the server has, which decides what a setting can mean. */
+export interface Capabilities {
+  /** Weight of the semantic strategy where nobody sets one: what the embedding provider says of itself. */
+  semanticWeight: number
+  /** Whether a reranker is configured. */
+  hasReranker: boolean
+}
+
+/** What the admins of a bank set for it, without the grants. */
+export type BankOwnSections = Omit<BankConfiguration, 'access'>
+
+type PolicyFile = Pick<FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'>
+
+/** An entry of `banks`, or what holds for banks without one. */
+interface Level {
+  /** The profile that the entry chooses. */
+  profile?: string
+  layers: readonly Layer[]
+  merged: Merged
 }
 
 /**
- * What holds for which bank: the global sections, with those of `banks.<id>` laid over them key by key.
- * A literal bank id wins over patterns, a longer pattern over a shorter one; two entries are never mixed.
+ * What holds for which bank, from the lowest to the highest: defaults, the sections of the file, the profile that the bank's entry in
+ * the file chooses, that entry, the profile that the bank itself chooses, what the bank itself sets; the last two within the limits of
+ * those before. A literal bank id wins over patterns, a longer pattern over a shorter one; two entries are never mixed.
  */
-export class PolicySettings {
-  readonly #global: BankPolicy
-  readonly #literal = new Map<string, BankPolicy>()
+export class OperatorSettings {
+  readonly #profiles: ReadonlyMap<string, Profile>
+  readonly #capabilities: Capabilities
+  readonly #global: Level
+  readonly #literal = new Map<string, Level>()
   /** Longest prefix first. */
-  readonly #patterned: Array<{ prefix: string, policy: BankPolicy }> = []
+  readonly #patterned: Array<{ prefix: string, level: Level }> = []
 
-  constructor (file: Pick<FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'banks'>) {
-    this.#global = { homeostasis: file.homeostasis ?? {}, barriers: file.barriers ?? {}, signalQuality: file.signal_quality ?? {} }
-    for (const [bankId, bank] of Object.entries(file.banks ?? {})) {
-      const policy = overlay(this.#global, bank)
-      if (bankId.endsWith('*')) this.#patterned.push({ prefix: bankId.slice(0, -1), policy })
-      else this.#literal.set(bankId, policy)
+  /** @param file validated: the profiles that its banks name are there */
+  constructor (file: PolicyFile, capabilities: Capabilities) {
+    this.#capabilities = capabilities
+    this.#profiles = new Map(Object.entries(file.profiles ?? {}))
+    const { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } = file
+    const layers: Layer[] = [
+      { origin: 'default', sections: { ...defaultSections(capabilities.semanticWeight) } },
+      { origin: 'file', sections: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
+    ]
+    this.#global = { layers, merged: mergeLayers(layers) }
+    for (const [bankId, entry] of Object.entries(file.banks ?? {})) {
+      const level = this.#levelOf(entry)
+      if (bankId.endsWith('*')) this.#patterned.push({ prefix: bankId.slice(0, -1), level })
+      else this.#literal.set(bankId, level)
     }
     this.#patterned.sort((a, b) => b.prefix.length - a.prefix.length)
   }
 
-  of (bankId: string): BankPolicy {
+  /** What holds for banks that nobody says anything of. */
+  get global (): BankSections {
+    return this.#global.merged.sections
+  }
+
+  /** What holds for a bank. @param own what its admins set, as far as the store has something */
+  of (bankId: string, own?: BankOwnSections): BankSections {
+    return this.explain(bankId, own).sections
+  }
+
+  /** As `of`, with where each value comes from. */
+  explain (bankId: string, own?: BankOwnSections): Merged {
+    const level = this.#level(bankId)
+    return own === undefined ? level.merged : withinCeilings(this.#merged(level, own), level.merged)
+  }
+
+  /** The profile that the file chooses for a bank. */
+  profileOf (bankId: string): string | undefined {
+    return this.#level(bankId).profile
+  }
+
+  /** What is wrong with what the admins of a bank want to set: each value beyond the operator's, and what this server has no use for. */
+  faults (bankId: string, own: BankOwnSections): FieldError[] {
+    if (own.profile !== undefined && !this.#profiles.has(own.profile)) {
+      return [{ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' }]
+    }
+    const level = this.#level(bankId)
+    const merged = this.#merged(level, own)
+    const loose = excesses(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
+      ? { field: 'profile', message: `sets ${path}, which must be ${allowed}` }
+      : { field: path, message: `must be ${allowed}` })
+    const { lexical, semantic } = merged.sections.retrieval.weights
+    if (lexical + semantic === 0) loose.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
+    if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {
+      loose.push({ field: 'retrieval.rerank', message: 'has no effect, since the server has no reranker' })
+    }
+    return loose
+  }
+
+  #level (bankId: string): Level {
     return this.#literal.get(bankId) ??
-      this.#patterned.find(({ prefix }) => bankId.startsWith(prefix))?.policy ??
+      this.#patterned.find(({ prefix }) => bankId.startsWith(prefix))?.level ??
       this.#global
+  }
+
+  #levelOf ({ profile, access: _, ...sections }: BankEntry): Level {
+    const layers = [...this.#global.layers, ...this.#profileLayer(profile), layer('file', sections)]
+    return { layers, merged: mergeLayers(layers), ...(profile !== undefined && { profile }) }
+  }
+
+  #merged (level: Level, { profile, ...sections }: BankOwnSections): Merged {
+    return mergeLayers([...level.layers, ...this.#profileLayer(profile), layer('bank', sections)])
+  }
+
+  /** A profile that was taken out of the file since a bank chose it holds no longer. */
+  #profileLayer (name: string | undefined): Layer[] {
+    const profile = name === undefined ? undefined : this.#profiles.get(name)
+    return profile === undefined ? [] : [layer('profile', profile)]
   }
 }
 
-function overlay (global: BankPolicy, bank: BankConfig): BankPolicy {
-  const { homeostasis, barriers, signal_quality: signalQuality, mission } = bank
-  return {
-    homeostasis: {
-      ...global.homeostasis,
-      ...homeostasis,
-      rate_limits: { ...global.homeostasis.rate_limits, ...homeostasis?.rate_limits },
-      quotas: { ...global.homeostasis.quotas, ...homeostasis?.quotas },
-    },
-    barriers: {
-      validation: { ...global.barriers.validation, ...barriers?.validation },
-      metadata: { ...global.barriers.metadata, ...barriers?.metadata },
-    },
-    signalQuality: { dedup: { ...global.signalQuality.dedup, ...signalQuality?.dedup } },
-    ...(mission !== undefined && { mission }),
-  }
+function layer (origin: Origin, sections: object): Layer {
+  return { origin, sections: { ...sections } }
 }

@@ -22,9 +22,23 @@ import { DeadlineExceeded, within } from '../deadline.js'
 /** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
 export const CANDIDATES = 100
 
+/** How a recall ranks. */
+export interface RetrievalSettings {
+  weights: Weights
+  fusion: FusionMethod
+  scorers: ScorerWeights
+  /** See RankingOptions. */
+  diversity: number
+  bm25: { k1: number, b: number }
+  /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
+  semanticTimeoutMs: number
+  rerank: RerankOptions
+}
+
 export interface RetrievalRequest {
   query: string
   banks: readonly BankKey[]
+  settings: RetrievalSettings
   filters: Filters
   limit: number
   minScore?: number
@@ -71,15 +85,6 @@ export interface RetrieverOptions {
   store: VectorStore
   embeddings: EmbeddingProvider
   reranker?: Reranker
-  weights: Weights
-  fusion: FusionMethod
-  scorers: ScorerWeights
-  /** See RankingOptions. */
-  diversity: number
-  bm25: { k1: number, b: number }
-  /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
-  semanticTimeoutMs: number
-  rerank: RerankOptions
   clock: Clock
   /** Milliseconds of a clock that only rises, for durations. */
   timer: () => number
@@ -104,14 +109,15 @@ export class Retriever {
   }
 
   /** What the strategies alone make of candidates, in the order of these. */
-  fused (candidates: readonly FusedCandidate[]): number[] {
-    return fuse(candidates, this.#options.weights, this.#options.fusion)
+  fused (candidates: readonly FusedCandidate[], { weights, fusion }: RetrievalSettings): number[] {
+    return fuse(candidates, weights, fusion)
   }
 
   /** All candidates in their order. */
   async rank (request: RetrievalRequest): Promise<Ranked> {
-    const { timer, telemetry, clock, weights } = this.#options
-    const { rewrites = [] } = request
+    const { timer, telemetry, clock } = this.#options
+    const { rewrites = [], settings } = request
+    const { weights } = settings
     const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
@@ -132,12 +138,12 @@ export class Retriever {
     })
     const explain = request.explain === true
     const { rankings, candidates } = stages.compute('rank', () => {
-      const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...this.#options, explain }))
+      const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...settings, explain }))
       // The query in its own words has its turn among the others.
       const turns = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
       return { rankings, candidates: interleave(turns, request.minScore) }
     })
-    const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: this.#options.rerank })
+    const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: settings.rerank })
     const reranked = judge === undefined ? candidates : await stages.wait('rerank', async () => await this.#rerank(judge, request, candidates, degraded))
     const result = results[0]![0]!
     return {
@@ -158,8 +164,8 @@ export class Retriever {
   }
 
   /** @returns undefined when they could not be had */
-  async #embedQueries (texts: readonly string[], { signal }: RetrievalRequest, degraded: Degradation[]): Promise<Float32Array[] | undefined> {
-    const { embeddings, weights, semanticTimeoutMs } = this.#options
+  async #embedQueries (texts: readonly string[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest, degraded: Degradation[]): Promise<Float32Array[] | undefined> {
+    const { embeddings } = this.#options
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
@@ -169,8 +175,7 @@ export class Retriever {
     }
   }
 
-  #searchFor ({ banks, filters, limit }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
-    const { weights, bm25 } = this.#options
+  #searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
     return {
       banks,
       filters,

@@ -93,7 +93,7 @@ export class Gateway {
     const seed = this.#seeds.get(bank)!
     await writer.forget({ bank_id: bank, scope: 'all' }, NOBODY)
     const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'] }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
-    await transfer.import(bank, exportOf(lines), 'skip', NOBODY)
+    await transfer.import(bank, exportOf(lines), { onConflict: 'skip', config: 'ignore' }, NOBODY)
   }
 
   /** The bank's memories and the sizes of all banks: what a call that did nothing leaves as it was. */

@@ -99,7 +99,7 @@ export class Twins {
     const file = this.#exports[which % this.#exports.length]
     if (file === undefined) return
     const [header, ...rest] = file.text.split('\n')
-    const answer = await this.#memory.transfer.import(nameOf(place), [header, ...rest, ...(twice ? rest : [])].join('\n'), onConflict, contextOf(place))
+    const answer = await this.#memory.transfer.import(nameOf(place), [header, ...rest, ...(twice ? rest : [])].join('\n'), { onConflict, config: 'ignore' }, contextOf(place))
     deepEqual(answer, this.#model(place).import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
   }
 

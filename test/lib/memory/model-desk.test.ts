@@ -7,16 +7,16 @@ import { UnusableGeneration } from '../../../lib/memory/model-errors.js'
 import type { Generation, GenerationPart, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
-import { PolicySettings } from '../../../lib/policy/settings.js'
 import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
 import { testClock } from '../../helpers/clock.js'
+import { bankResolver } from '../../helpers/settings.js'
 
-const BANK = { tenantId: null, bankId: 'home' }
+const bankWith = (quotas: Quotas) => bankResolver({ homeostasis: { quotas } })({ tenantId: null, bankId: 'home' })
 const PROMPT = 'Where does Alice live?'
 const CALL: DeskCall = {
   purpose: 'reflect',
-  banks: [BANK],
+  banks: [bankWith({})],
   messages: [{ role: 'system', content: 'Answer.' }, { role: 'user', content: PROMPT }],
   grounding: { question: PROMPT, evidence: [] },
   maxTokens: 50,
@@ -30,7 +30,8 @@ type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
 /** A desk with this model whose timer moves 5 ms with each look at it. */
 function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {}) {
   const told: ModelCallRecord[] = []
-  const budget = new ModelBudget(new PolicySettings({ homeostasis: { quotas } }), testClock())
+  const bank = bankWith(quotas)
+  const budget = new ModelBudget(testClock())
   let now = 0
   const desk = new ModelDesk({
     languageModel: { generate: async () => GOOD, ...model },
@@ -48,7 +49,7 @@ function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { 
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       try {
-        budget.reserve([BANK], () => middle).settle(0, false)
+        budget.reserve([bank], () => middle).settle(0, false)
         low = middle
       } catch {
         high = middle - 1

@@ -3,9 +3,9 @@ import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors.js'
 import type { BankKey, RequestContext } from '../../../lib/identity/context.js'
-import { AdmissionControl, type Operation } from '../../../lib/policy/admission.js'
-import { PolicySettings } from '../../../lib/policy/settings.js'
+import { AdmissionControl, type Admission, type Operation } from '../../../lib/policy/admission.js'
 import { testClock } from '../../helpers/clock.js'
+import { bankResolver } from '../../helpers/settings.js'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -15,14 +15,21 @@ const BOB: RequestContext = { principal: 'user:bob', tenantId: null }
 const HOME: BankKey = { tenantId: null, bankId: 'home' }
 const WORK: BankKey = { tenantId: null, bankId: 'work' }
 
+/** Admission on banks by name. */
+interface KeyedAdmission {
+  admit (operation: Operation, context: RequestContext, banks: readonly BankKey[], items?: number): Admission
+}
+
 function control (homeostasis: FileConfig['homeostasis'], banks?: FileConfig['banks']) {
   const clock = testClock()
-  const settings = new PolicySettings({ ...(homeostasis !== undefined && { homeostasis }), ...(banks !== undefined && { banks }) })
-  return { clock, admission: new AdmissionControl(settings, clock) }
+  const resolve = bankResolver({ ...(homeostasis !== undefined && { homeostasis }), ...(banks !== undefined && { banks }) })
+  const control = new AdmissionControl(clock)
+  const admission: KeyedAdmission = { admit: (operation, context, keys, items) => control.admit(operation, context, keys.map(resolve), items) }
+  return { clock, admission }
 }
 
 /** How many operations, one after the other, are let in. */
-function admitted (admission: AdmissionControl, operation: Operation = 'recall', context = ALICE, bank = HOME): number {
+function admitted (admission: KeyedAdmission, operation: Operation = 'recall', context = ALICE, bank = HOME): number {
   let count = 0
   while (count < 1000 && isAdmitted(() => admission.admit(operation, context, [bank]))) count++
   return count

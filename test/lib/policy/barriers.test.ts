@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { checkContent, checkText, screenMetadata } from '../../../lib/policy/barriers.js'
-import type { BankPolicy } from '../../../lib/policy/settings.js'
+import type { FileConfig } from '../../../lib/config/schema.js'
 import type { Metadata } from '../../../lib/stores/vector-store.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
+import { operatorSettings } from '../../helpers/settings.js'
 
-const NONE: BankPolicy = { homeostasis: {}, barriers: {}, signalQuality: {} }
+const NONE = operatorSettings().global
 
-function policy (barriers: BankPolicy['barriers'], homeostasis: BankPolicy['homeostasis'] = {}): BankPolicy {
-  return { barriers, homeostasis, signalQuality: {} }
+function policy (barriers: NonNullable<FileConfig['barriers']>, homeostasis: NonNullable<FileConfig['homeostasis']> = {}) {
+  return operatorSettings({ barriers, homeostasis }).global
 }
 
 t.test('a content has 1 to 50,000 characters unless the bank says otherwise', async (t) => {

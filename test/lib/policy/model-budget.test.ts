@@ -3,15 +3,17 @@ import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
-import { PolicySettings } from '../../../lib/policy/settings.js'
 import { testClock } from '../../helpers/clock.js'
+import { bankResolver } from '../../helpers/settings.js'
 
 const HOME: BankKey = { tenantId: null, bankId: 'home' }
 const WORK: BankKey = { tenantId: null, bankId: 'work' }
 
 function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>, banks: NonNullable<FileConfig['banks']> = {}) {
   const clock = testClock()
-  return { clock, budget: new ModelBudget(new PolicySettings({ homeostasis: { quotas }, banks }), clock) }
+  const resolve = bankResolver({ homeostasis: { quotas }, banks })
+  const control = new ModelBudget(clock)
+  return { clock, budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) } }
 }
 
 function refusal (reserve: () => unknown): ServiceError | undefined {

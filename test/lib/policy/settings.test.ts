@@ -1,17 +1,23 @@
 import t from 'tap'
-import { PolicySettings } from '../../../lib/policy/settings.js'
+import { defaultSections } from '../../../lib/config/defaults.js'
+import { operatorSettings } from '../../helpers/settings.js'
 
-t.test('without a file nothing is set', async (t) => {
-  t.strictSame(new PolicySettings({}).of('home'), { homeostasis: {}, barriers: {}, signalQuality: {} })
+t.test('without a file the defaults hold', async (t) => {
+  t.strictSame(operatorSettings({}).of('home'), defaultSections(0))
 })
 
 t.test('the general sections hold for a bank without its own', async (t) => {
-  const settings = new PolicySettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signal_quality: { dedup: { action: 'skip' } }, banks: { other: {} } })
-  t.strictSame(settings.of('home'), { homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signalQuality: { dedup: { action: 'skip' } } })
+  const settings = operatorSettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signal_quality: { dedup: { action: 'skip' } }, banks: { other: {} } })
+  const { homeostasis, barriers, signal_quality: signalQuality } = settings.of('home')
+  t.strictSame({ homeostasis, barriers, signalQuality }, {
+    homeostasis: { recall_max_tokens: 5 },
+    barriers: { validation: { max_content_length: 9 }, metadata: { blocked_keys: [], max_metadata_size_bytes: 4096 } },
+    signalQuality: { dedup: { action: 'skip', threshold: 0.9 } },
+  })
 })
 
 t.test('a bank\'s sections are laid over the general ones key by key', async (t) => {
-  const settings = new PolicySettings({
+  const settings = operatorSettings({
     homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6, rate_limits: { recall_per_minute: 1, retain_per_minute: 2 }, quotas: { retain_per_day: 3, reflect_per_day: 4 } },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['a'], max_metadata_size_bytes: 8 } },
     signal_quality: { dedup: { action: 'warn', threshold: 0.8 } },
@@ -23,7 +29,8 @@ t.test('a bank\'s sections are laid over the general ones key by key', async (t)
       },
     },
   })
-  t.strictSame(settings.of('home'), {
+  const { homeostasis, barriers, signal_quality: signalQuality } = settings.of('home')
+  t.strictSame({ homeostasis, barriers, signalQuality }, {
     homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 60, rate_limits: { recall_per_minute: 1, retain_per_minute: 20, global_per_minute: 50 }, quotas: { retain_per_day: 3, reflect_per_day: 40 } },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
     signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
@@ -35,7 +42,7 @@ t.test('a literal name wins over a pattern, a longer pattern over a shorter one,
   const entry = (tokens: number, bytes?: number) => ({ homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) } })
   const banks = { '*': entry(1, 99), 'user-*': entry(2), 'user-a*': entry(3), 'user-alice': entry(4), 'user-alice*': entry(5) }
   for (const order of [Object.entries(banks), Object.entries(banks).reverse()]) {
-    const settings = new PolicySettings({ homeostasis: { reflect_max_tokens: 7 }, banks: Object.fromEntries(order) })
+    const settings = operatorSettings({ homeostasis: { reflect_max_tokens: 7 }, banks: Object.fromEntries(order) })
     for (const [bankId, tokens] of [['home', 1], ['user', 1], ['user-', 2], ['user-bob', 2], ['user-anna', 3], ['user-alice', 4], ['user-alice2', 5], ['User-alice', 1]] as const) {
       t.strictSame(settings.of(bankId).homeostasis.recall_max_tokens, tokens, bankId)
       t.equal(settings.of(bankId).homeostasis.retain_max_content_bytes, tokens === 1 ? 99 : undefined, bankId)
@@ -45,6 +52,6 @@ t.test('a literal name wins over a pattern, a longer pattern over a shorter one,
 })
 
 t.test('a name that is asked for is no pattern, and no member of every object', async (t) => {
-  const settings = new PolicySettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
+  const settings = operatorSettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
   for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
 })

@@ -1,4 +1,5 @@
 import type { BankKey } from '../../../lib/identity/context.js'
+import { defaultSections } from '../../../lib/config/defaults.js'
 import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
 import { unite, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
@@ -36,7 +37,7 @@ export function found (...lexical: Candidate[]): FusedCandidate[] {
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = { ...retrievalSettings({}), weights: { lexical: 1, semantic: 0 }, explain: false }
+export const DEFAULTS: RankingOptions = { ...retrievalSettings(defaultSections(0).retrieval), explain: false }
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

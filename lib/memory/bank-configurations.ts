@@ -1,0 +1,192 @@
+import { formatInstant } from '../clock.js'
+import type { BankConfiguration } from '../config/schema.js'
+import { BankConfigurationSchema } from '../config/schema.js'
+import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors.js'
+import type { BankKey, RequestContext } from '../identity/context.js'
+import { guarded } from '../retrieval/retriever.js'
+import { prepareInput, schemaCheck } from '../schema-check.js'
+import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.js'
+import { readStored, type StoredConfig } from './bank-directory.js'
+import type { Dependencies } from './dependencies.js'
+import { mergePatch } from './merge-patch.js'
+import { nullableInstant } from './records.js'
+import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
+
+/** Bytes of one configuration as JSON. */
+const MAX_BYTES = 65_536
+/** How often a merge is tried anew when somebody else's change comes between. */
+const ATTEMPTS = 10
+
+/** What a change demands of what is in force: one of these revisions, or that anything is set at all. */
+export type Precondition = readonly number[] | 'set'
+
+const checkSchema = schemaCheck(BankConfigurationSchema)
+
+/** The configuration of banks, as their admins read and set it. Every method asks for `admin` on the bank. */
+export class BankConfigurations {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** @throws ServiceError access_denied, dependency_unavailable */
+  async get (bankId: string, context: RequestContext): Promise<BankConfigAnswer> {
+    const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
+    return this.#answer(key, await this.#read(key))
+  }
+
+  /**
+   * Puts a configuration in the place of what was set.
+   * @throws ServiceError invalid_request that names each wrong field; precondition_failed; not_supported
+   */
+  async put (bankId: string, configuration: unknown, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
+    return await this.#change(bankId, context, precondition, false, () => configuration)
+  }
+
+  /** Merges a patch (RFC 7396) into what is set. @throws ServiceError as `put`; conflict when others keep changing it */
+  async patch (bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
+    return await this.#change(bankId, context, precondition, true, (standing) => mergePatch(standing, patch))
+  }
+
+  /** Takes back what was set. @throws ServiceError as `put` */
+  async reset (bankId: string, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
+    return await this.#change(bankId, context, precondition, false, () => null)
+  }
+
+  /** What was set before, newest first. */
+  async history (bankId: string, context: RequestContext): Promise<BankConfigHistoryAnswer> {
+    const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
+    const { bankConfigs } = this.#deps.store
+    const entries = bankConfigs === undefined ? [] : await guarded(async () => await bankConfigs.history(key))
+    return {
+      history: entries.map((config) => ({
+        config: config.document === null ? null : readStored(config).configuration,
+        etag: etagOf(config.revision),
+        updated_at: formatInstant(config.updatedAt),
+        updated_by: config.updatedBy,
+      })),
+    }
+  }
+
+  /** Removes a bank with everything that is its own: memories, configuration and history. */
+  async remove (bankId: string, context: RequestContext): Promise<DeleteBankAnswer> {
+    const { directory, admission, store, clock } = this.#deps
+    const bank = await directory.openOne(context, 'admin', bankId)
+    admission.admit('forget', context, [bank])
+    const { memoryCount, configRemoved } = await guarded(async () => {
+      if (store.removeBank !== undefined) return await store.removeBank(bank.key, clock())
+      const { count } = await store.remove(bank.key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
+      return { memoryCount: count, configRemoved: false }
+    })
+    directory.invalidate(bank.key)
+    return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
+  }
+
+  /** What the store has of a bank's own configuration, for an export. */
+  async read (key: BankKey): Promise<BankConfiguration | undefined> {
+    return (await this.#read(key))?.configuration
+  }
+
+  /**
+   * Checks a configuration that is to be stored with other things.
+   * @param at what stands before a field's name in an error
+   * @throws ServiceError as `put`
+   */
+  changeTo (key: BankKey, configuration: unknown, context: RequestContext, at = ''): BankConfigChange {
+    this.#storeOf()
+    return this.#changeOf(this.#check(key.bankId, configuration, at), context)
+  }
+
+  async #change (bankId: string, context: RequestContext, precondition: Precondition | undefined, onStanding: boolean, next: (standing: BankConfiguration) => unknown): Promise<BankConfigAnswer> {
+    const { directory } = this.#deps
+    const { key } = await directory.openOne(context, 'admin', bankId)
+    const configs = this.#storeOf()
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const standing = onStanding || precondition !== undefined ? await this.#read(key) : undefined
+      requirePrecondition(precondition, standing)
+      const wanted = next(standing?.configuration ?? {})
+      const change = this.#changeOf(wanted === null ? null : this.#check(bankId, wanted), context)
+      const expected = onStanding || precondition !== undefined ? { expected: standing?.revision ?? 0 } : {}
+      const { changed, revision } = await guarded(async () => await configs.write(key, { ...change, ...expected }))
+      if (changed) {
+        directory.invalidate(key)
+        return this.#answer(key, change.document === null ? undefined : readStored({ ...change, revision }))
+      }
+    }
+    throw new ServiceError('conflict', 'The configuration of the bank is changed by others at this moment')
+  }
+
+  #changeOf (configuration: BankConfiguration | null, context: RequestContext): Omit<BankConfigChange, 'expected'> {
+    return {
+      document: configuration === null ? null : JSON.stringify(configuration),
+      updatedAt: this.#deps.clock(),
+      updatedBy: context.principal ?? null,
+    }
+  }
+
+  async #read (key: BankKey): Promise<StoredConfig | undefined> {
+    const { bankConfigs } = this.#deps.store
+    if (bankConfigs === undefined) return undefined
+    const [found] = await guarded(async () => await bankConfigs.read([key]))
+    return found === undefined ? undefined : readStored(found.config)
+  }
+
+  #storeOf (): BankConfigStore {
+    const { bankConfigs } = this.#deps.store
+    if (bankConfigs === undefined) throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
+    return bankConfigs
+  }
+
+  /** @throws ServiceError invalid_request */
+  #check (bankId: string, value: unknown, at = ''): BankConfiguration {
+    prepareInput(value, BankConfigurationSchema)
+    const configuration = checkSchema(value, at)
+    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at, `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
+    const { operator, bankGrants } = this.#deps.live.current
+    const { access, ...sections } = configuration
+    const faults: FieldError[] = operator.faults(bankId, sections)
+    if (access !== undefined && !bankGrants) faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
+    if (access !== undefined && !this.#deps.access.isEnabled) faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
+    if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
+    return configuration
+  }
+
+  #answer (key: BankKey, stored: StoredConfig | undefined): BankConfigAnswer {
+    const { operator, bankGrants } = this.#deps.live.current
+    const { access: own = [], ...sections } = stored?.configuration ?? {}
+    const { sections: effective, origin } = operator.explain(key.bankId, sections)
+    const granted = this.#deps.access.grantsOn(key.bankId).map(({ principal, permissions }) => ({ principal, permissions: [...permissions] }))
+    const ownInForce = bankGrants ? own : []
+    const profile = sections.profile ?? operator.profileOf(key.bankId)
+    return {
+      config: stored?.configuration ?? {},
+      effective: { access: [...granted, ...ownInForce], ...effective, ...(profile !== undefined && { profile }) },
+      origin: {
+        ...origin,
+        access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
+        ...(profile !== undefined && { profile: sections.profile === undefined ? 'file' : 'bank' }),
+      },
+      etag: etagOf(stored?.revision ?? 0),
+      updated_at: nullableInstant(stored?.updatedAt ?? null),
+      updated_by: stored?.updatedBy ?? null,
+    }
+  }
+}
+
+/** An entity tag (RFC 9110, section 8.8.3) of a revision. */
+export function etagOf (revision: number): string {
+  return `"r${revision}"`
+}
+
+/** @returns the revision of an entity tag of ours; undefined for any other */
+export function revisionOf (etag: string): number | undefined {
+  const digits = /^"r(0|[1-9]\d{0,14})"$/.exec(etag)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+function requirePrecondition (precondition: Precondition | undefined, standing: StoredConfig | undefined): void {
+  if (precondition === undefined) return
+  const holds = precondition === 'set' ? standing !== undefined : precondition.includes(standing?.revision ?? 0)
+  if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not the one that If-Match names')
+}

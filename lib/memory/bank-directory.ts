@@ -1,0 +1,153 @@
+import { LRUCache } from 'lru-cache'
+import type { AccessControl, Permission } from '../access/access-control.js'
+import type { BankConfiguration } from '../config/schema.js'
+import type { Timer } from '../deadline.js'
+import { bankKeyString, bankOf, type BankKey, type RequestContext } from '../identity/context.js'
+import { guarded } from '../retrieval/retriever.js'
+import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
+import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
+
+/** The configuration of a bank as the store has it, read. */
+export interface StoredConfig extends Omit<BankConfig, 'document'> {
+  configuration: BankConfiguration
+}
+
+export interface BankDirectoryOptions {
+  /** Undefined for a store that keeps no configuration of banks. */
+  configs: BankConfigStore | undefined
+  live: LiveSettings
+  access: AccessControl
+  timer: Timer
+  /** Takes sentences for the operator's log. */
+  warn: (message: string) => void
+}
+
+interface Entry {
+  stored: StoredConfig | undefined
+  bank: OpenBank
+  /** What `bank` was resolved with. */
+  settings: FileSettings
+}
+
+/** Bytes of configurations that are kept, about: a quarter of a million banks without one, or a thousand with the largest. */
+const CACHE_BYTES = 64 * 1024 * 1024
+/** What a bank costs without a configuration of its own. */
+const ENTRY_BYTES = 256
+/** From this age on, in milliseconds, what is known of a shared store is brought up to date in the background. */
+const STALE_MS = 1000
+/** From this age on a request waits for it. The contract gives a change two seconds to be in force everywhere. */
+const EXPIRED_MS = 1800
+
+/**
+ * The one place where an operation learns what holds for a bank: it resolves the file's settings and the bank's own configuration, and
+ * decides access. Configurations are cached. Of a store that other processes write to, the cache asks which banks have changed, at
+ * most once a second and only while there are requests; a request never goes by what was known two seconds before it.
+ */
+export class BankDirectory {
+  readonly #options: BankDirectoryOptions
+  readonly #entries = new LRUCache<string, Entry>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ stored }) => ENTRY_BYTES + (stored === undefined ? 0 : 8 * JSON.stringify(stored.configuration).length),
+  })
+
+  /** Reads under way. One that a change overtakes is taken out, so that its result is not kept. */
+  readonly #reading = new Map<string, Promise<StoredConfig | undefined>>()
+  #revision = -1
+  #syncedAt = -Infinity
+  #sync: Promise<void> | undefined
+
+  constructor (options: BankDirectoryOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The banks that a caller names, when the caller may do there what it wants to do.
+   * @throws ServiceError access_denied for the first one where the caller may not; dependency_unavailable
+   */
+  async open (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<OpenBank[]> {
+    const banks = await this.resolve(bankIds.map((bankId) => bankOf(context, bankId)))
+    for (const { key, grants } of banks) this.#options.access.require(context, permission, key.bankId, grants)
+    return banks
+  }
+
+  /** @throws ServiceError as `open` */
+  async openOne (context: RequestContext, permission: Permission, bankId: string): Promise<OpenBank> {
+    const [bank] = await this.open(context, permission, [bankId])
+    return bank!
+  }
+
+  /** The same without asking what the caller may do. @throws ServiceError dependency_unavailable */
+  async resolve (keys: readonly BankKey[]): Promise<OpenBank[]> {
+    const { configs, live } = this.#options
+    if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
+    if (configs.isShared) await this.#beFresh(configs)
+    const ids = keys.map(bankKeyString)
+    const found = ids.map((id) => this.#entries.get(id))
+    const missing = keys.filter((_, index) => found[index] === undefined)
+    const read = missing.length === 0 ? new Map<string, StoredConfig | undefined>() : await this.#read(configs, missing)
+    return keys.map((key, index) => {
+      const entry = found[index]
+      if (entry === undefined) return resolveBank(key, read.get(ids[index]!)?.configuration, live.current)
+      if (entry.settings !== live.current) {
+        entry.settings = live.current
+        entry.bank = resolveBank(key, entry.stored?.configuration, live.current)
+      }
+      return entry.bank
+    })
+  }
+
+  /** Lets go of what is known of a bank: it was changed here. */
+  invalidate (key: BankKey): void {
+    const id = bankKeyString(key)
+    this.#entries.delete(id)
+    this.#reading.delete(id)
+  }
+
+  async #read (configs: BankConfigStore, keys: readonly BankKey[]): Promise<Map<string, StoredConfig | undefined>> {
+    const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
+    if (fresh.length > 0) {
+      const batch = guarded(async () => new Map((await configs.read(fresh)).map(({ bank, config }) => [bankKeyString(bank), readStored(config)])))
+      for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
+    }
+    const waited = keys.map(async (key) => [bankKeyString(key), await this.#reading.get(bankKeyString(key))!] as const)
+    return new Map(await Promise.all(waited))
+  }
+
+  #keep (key: BankKey, reading: Promise<StoredConfig | undefined>): void {
+    const id = bankKeyString(key)
+    this.#reading.set(id, reading)
+    const done = (stored: StoredConfig | undefined, failed: boolean) => {
+      if (this.#reading.get(id) !== reading) return
+      this.#reading.delete(id)
+      if (failed) return
+      const settings = this.#options.live.current
+      this.#entries.set(id, { stored, settings, bank: resolveBank({ tenantId: key.tenantId, bankId: key.bankId }, stored?.configuration, settings) })
+    }
+    reading.then((stored) => { done(stored, false) }, () => { done(undefined, true) })
+  }
+
+  async #beFresh (configs: BankConfigStore): Promise<void> {
+    const age = this.#options.timer() - this.#syncedAt
+    if (age < STALE_MS) return
+    const sync = this.#sync ??= this.#synchronize(configs).finally(() => { this.#sync = undefined })
+    if (age >= EXPIRED_MS) await sync
+    else sync.catch((error: unknown) => { this.#options.warn(`The configuration of banks could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`) })
+  }
+
+  async #synchronize (configs: BankConfigStore): Promise<void> {
+    const startedAt = this.#options.timer()
+    const { revision, banks } = await guarded(async () => await configs.changedSince(this.#revision))
+    for (const bank of banks ?? []) this.invalidate(bank)
+    if (banks === undefined || this.#revision === -1) {
+      this.#entries.clear()
+      this.#reading.clear()
+    }
+    this.#revision = revision
+    this.#syncedAt = startedAt
+  }
+}
+
+/** @throws SyntaxError for a document that is no JSON, which no store was given */
+export function readStored ({ document, ...config }: BankConfig): StoredConfig {
+  return { ...config, configuration: JSON.parse(document ?? '{}') as BankConfiguration }
+}

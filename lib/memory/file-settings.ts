@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util'
+import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
+import { PrincipalTrust } from '../access/principal-trust.js'
+import type { BankSections } from '../config/defaults.js'
+import type { BankConfiguration, Escalation, FileConfig } from '../config/schema.js'
+import type { BankKey } from '../identity/context.js'
+import { tightest } from '../policy/ceilings.js'
+import type { ResolvedBank } from '../policy/bank.js'
+import { OperatorSettings, type Capabilities } from '../policy/settings.js'
+import { ProviderError } from '../providers.js'
+import { accessSettings } from './access-settings.js'
+
+/** What the configuration file says that can change while the process runs, ready for use. */
+export interface FileSettings {
+  operator: OperatorSettings
+  access: AccessSettings
+  trust: PrincipalTrust
+  /** Whether the admins of a bank may grant rights on it. */
+  bankGrants: boolean
+  degradedMode: NonNullable<Escalation['degraded_mode']>
+}
+
+/** @throws ProviderError for what no recall could work with */
+export function readFileSettings (file: FileConfig, capabilities: Capabilities): FileSettings {
+  const operator = new OperatorSettings(file, capabilities)
+  const { lexical, semantic } = operator.global.retrieval.weights
+  if (lexical + semantic === 0) throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
+  return {
+    operator,
+    access: accessSettings(file),
+    trust: new PrincipalTrust(file.identity?.trust),
+    bankGrants: file.access_control?.bank_grants ?? true,
+    degradedMode: file.escalation?.degraded_mode ?? 'error',
+  }
+}
+
+/** The settings of the file that are in force; a reload puts others in their place, all at once. */
+export class LiveSettings {
+  readonly #access: AccessControl
+  #current: FileSettings
+
+  constructor (settings: FileSettings, access: AccessControl) {
+    this.#access = access
+    this.#current = settings
+  }
+
+  get current (): FileSettings {
+    return this.#current
+  }
+
+  replace (settings: FileSettings): void {
+    this.#current = settings
+    this.#access.replace(settings.access)
+  }
+}
+
+/** A bank as one operation finds it: which it is, what holds for it, and what its admins have granted. */
+export interface OpenBank extends ResolvedBank {
+  grants: readonly CompiledGrant[]
+}
+
+/** A bank under the settings of the file and its own configuration. */
+export function resolveBank (key: BankKey, own: BankConfiguration | undefined, { operator, bankGrants }: FileSettings): OpenBank {
+  if (own === undefined) return { key, settings: operator.of(key.bankId), grants: [] }
+  const { access = [], ...sections } = own
+  return { key, settings: operator.of(key.bankId, sections), grants: bankGrants ? compileOwnGrants(key.bankId, access) : [] }
+}
+
+function compileOwnGrants (bankId: string, access: NonNullable<BankConfiguration['access']>): CompiledGrant[] {
+  return access.map(({ principal, permissions }, index) => compileGrant({ bankId, principal, permissions, origin: `configuration of the bank, access[${index}]` }))
+}
+
+/**
+ * The sections that a request on several banks goes by: those that all of them share, else the file's for all banks, within the limits
+ * of each bank.
+ */
+export function commonSections (banks: readonly OpenBank[], { operator }: FileSettings): Pick<BankSections, 'retrieval' | 'reflect'> {
+  const [first, ...others] = banks.map(({ settings }) => settings)
+  if (first === undefined) return operator.global
+  if (others.every((settings) => settings === first || isDeepStrictEqual([settings.retrieval, settings.reflect], [first.retrieval, first.reflect]))) return first
+  const { retrieval, reflect } = tightest(operator.global, [first, ...others])
+  return { retrieval: { ...retrieval, weights: operator.global.retrieval.weights }, reflect }
+}

@@ -1,0 +1,25 @@
+import { invalidRequest } from '../errors.js'
+
+/** Deeper than any configuration is. */
+const MAX_DEPTH = 16
+
+/**
+ * Applies a merge patch: maps are merged, null takes a member away, anything else takes the place of what stands.
+ * Source: RFC 7396, section 2.
+ * @returns a new value; neither argument is changed
+ * @throws ServiceError invalid_request for a patch that is nested more than 16 levels deep
+ */
+export function mergePatch (target: unknown, patch: unknown, depth = 0): unknown {
+  if (!isMap(patch)) return patch
+  if (depth === MAX_DEPTH) throw invalidRequest([{ field: '', message: 'The patch is nested too deeply' }])
+  const merged = new Map(Object.entries(isMap(target) ? target : {}))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value, depth + 1))
+  }
+  return Object.fromEntries(merged)
+}
+
+function isMap (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,108 @@
+import type { BankSections } from '../config/defaults.js'
+import { isAtLeast, readTrust } from '../trust.js'
+import { valueAt, withValueAt, type Merged } from './layers.js'
+
+/**
+ * How the operator's value bounds that of a bank. at_most, at_least: a number. at_least_set: the same, when the operator has set one.
+ * only_off: what is off stays off. trust: a level of trust that may only rise. union: a list that may only grow.
+ */
+type Rule = 'at_most' | 'at_least_set' | 'only_off' | 'trust' | 'union'
+
+/** The settings that are limits; every other one is a bank's own choice. */
+const LIMITS: Readonly<Record<string, Rule>> = {
+  'homeostasis.recall_max_tokens': 'at_most',
+  'homeostasis.reflect_max_tokens': 'at_most',
+  'homeostasis.retain_max_content_bytes': 'at_most',
+  'homeostasis.rate_limits.retain_per_minute': 'at_most',
+  'homeostasis.rate_limits.recall_per_minute': 'at_most',
+  'homeostasis.rate_limits.reflect_per_minute': 'at_most',
+  'homeostasis.rate_limits.forget_per_minute': 'at_most',
+  'homeostasis.rate_limits.global_per_minute': 'at_most',
+  'homeostasis.quotas.retain_per_day': 'at_most',
+  'homeostasis.quotas.reflect_per_day': 'at_most',
+  'homeostasis.quotas.model_calls_per_day': 'at_most',
+  'homeostasis.quotas.model_tokens_per_day': 'at_most',
+  'barriers.validation.max_content_length': 'at_most',
+  'barriers.metadata.max_metadata_size_bytes': 'at_most',
+  'barriers.metadata.blocked_keys': 'union',
+  'retrieval.weights.semantic': 'only_off',
+  'retrieval.semantic_timeout_ms': 'at_most',
+  'retrieval.rerank.candidates': 'at_most',
+  'retrieval.rerank.timeout_ms': 'at_most',
+  'retrieval.rewrite.enabled': 'only_off',
+  'retrieval.rewrite.max_queries': 'at_most',
+  'retrieval.rewrite.timeout_ms': 'at_most',
+  'retrieval.model_rerank.enabled': 'only_off',
+  'retrieval.model_rerank.candidates': 'at_most',
+  'retrieval.model_rerank.timeout_ms': 'at_most',
+  'reflect.timeout_ms': 'at_most',
+  'reflect.max_evidence': 'at_most',
+  'reflect.max_evidence_tokens': 'at_most',
+  'reflect.min_score': 'at_least_set',
+  'reflect.min_trust': 'trust',
+}
+
+/** A value beyond the operator's. */
+export interface Excess {
+  path: string
+  /** What the operator allows, in words. */
+  allowed: string
+}
+
+/** The sections of a bank within those of its operator: no limit is looser. */
+export function withinCeilings (bank: Merged, operator: Merged): Merged {
+  return Object.keys(LIMITS).reduce((bounded, path) => {
+    const value = bounds(path, bank, operator)
+    if (value === undefined) return bounded
+    const from = path.endsWith('blocked_keys') ? bank.origin[path] : operator.origin[path]
+    return { sections: withValueAt(bounded.sections, path, value), origin: { ...bounded.origin, ...(from !== undefined && { [path]: from }) } }
+  }, bank)
+}
+
+/** The values of a bank that are looser than its operator's. */
+export function excesses (bank: Merged, operator: Merged): Excess[] {
+  return Object.entries(LIMITS).flatMap(([path, rule]) => {
+    const bound = bounds(path, bank, operator)
+    return bound === undefined || rule === 'union' ? [] : [{ path, allowed: describe(rule, bound) }]
+  })
+}
+
+/** What several banks have in common: of each limit the tightest, and of everything else what `base` says. */
+export function tightest (base: BankSections, banks: readonly BankSections[]): BankSections {
+  return banks.reduce((sections, bank) => {
+    // Here a default bounds like any other value: each bank's is in force.
+    const origin = Object.fromEntries(Object.keys(LIMITS).map((path) => [path, 'file' as const]))
+    return withinCeilings({ sections, origin }, { sections: bank, origin }).sections
+  }, base)
+}
+
+/** @returns the operator's value where the bank's is looser; for a list both together where they differ; undefined where nothing is to be done */
+function bounds (path: string, bank: Merged, operator: Merged): unknown {
+  const own = valueAt(bank.sections, path)
+  const ceiling = valueAt(operator.sections, path)
+  if (ceiling === undefined) return undefined
+  switch (LIMITS[path]!) {
+    case 'at_most': return own === undefined || Number(own) > Number(ceiling) ? ceiling : undefined
+    case 'at_least_set': return operator.origin[path] !== 'default' && Number(own) < Number(ceiling) ? ceiling : undefined
+    case 'only_off': return isOff(ceiling) && !isOff(own) ? ceiling : undefined
+    case 'trust': return isAtLeast(readTrust(String(own)), readTrust(String(ceiling))) ? undefined : ceiling
+    case 'union': {
+      const [mine, theirs] = [own as readonly string[], ceiling as readonly string[]]
+      return theirs.every((key) => mine.includes(key)) ? undefined : [...new Set([...theirs, ...mine])]
+    }
+  }
+}
+
+function isOff (value: unknown): boolean {
+  return value === false || value === 0 || value === undefined
+}
+
+function describe (rule: Rule, bound: unknown): string {
+  switch (rule) {
+    case 'at_most': return `at most ${String(bound)}`
+    case 'at_least_set': return `at least ${String(bound)}`
+    case 'trust': return `at least ${String(bound)}`
+    case 'only_off': return `${String(bound)}, since it is switched off for this bank`
+    case 'union': return String(bound)
+  }
+}

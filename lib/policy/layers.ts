@@ -1,0 +1,60 @@
+import type { BankSections } from '../config/defaults.js'
+
+/** Where the value of a setting comes from. */
+export type Origin = 'default' | 'file' | 'profile' | 'bank'
+
+/** Sections that one origin sets. */
+export interface Layer {
+  origin: Origin
+  sections: Readonly<Record<string, unknown>>
+}
+
+/** Sections that were laid over each other. */
+export interface Merged {
+  sections: BankSections
+  /** By the path of each value, `homeostasis.rate_limits.retain_per_minute`. */
+  origin: Readonly<Record<string, Origin>>
+}
+
+/**
+ * Lays sections over each other, value by value; a list is one value.
+ * @param layers later ones win; the first has the defaults
+ */
+export function mergeLayers (layers: readonly Layer[]): Merged {
+  const sections: Record<string, unknown> = {}
+  const origin: Record<string, Origin> = {}
+  for (const layer of layers) layOver(sections, layer.sections, '', layer.origin, origin)
+  // The layer of defaults has every section and every value that BankSections demands.
+  return { sections: sections as unknown as BankSections, origin }
+}
+
+function layOver (target: Record<string, unknown>, source: Readonly<Record<string, unknown>>, prefix: string, from: Origin, origin: Record<string, Origin>): void {
+  for (const [key, value] of Object.entries(source)) {
+    if (value === undefined) continue
+    const path = `${prefix}${key}`
+    if (isMap(value)) {
+      const below = isMap(target[key]) ? target[key] : {}
+      target[key] = below
+      layOver(below, value, `${path}.`, from, origin)
+    } else {
+      target[key] = value
+      origin[path] = from
+    }
+  }
+}
+
+/** The value at a path; undefined when there is none. */
+export function valueAt (sections: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => isMap(value) ? value[key] : undefined, sections)
+}
+
+/** The sections with another value at a path; nothing else is copied than the maps on the way. */
+export function withValueAt<T> (sections: T, path: string, value: unknown): T {
+  const [key, ...rest] = path.split('.')
+  const map: Record<string, unknown> = isMap(sections) ? sections : {}
+  return { ...map, [key!]: rest.length === 0 ? value : withValueAt<unknown>(map[key!], rest.join('.'), value) } as T
+}
+
+function isMap (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { fileChanges, type FileChanges } from '../lib/config/changes.js'
+import { ConfigurationError } from '../lib/config/load.js'
+import type { Config } from '../lib/config/schema.js'
+import { ServiceError } from '../lib/errors.js'
+import { ProviderError } from '../lib/providers.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Reads the configuration again and puts a changed file in force, whole or not at all.
+     * @throws ServiceError configuration_invalid, restart_required, not_supported; nothing has changed then
+     */
+    reloadConfiguration (): Pick<FileChanges, 'changed'>
+  }
+}
+
+export interface ReloadOptions {
+  config: Config
+  /** Reads it again; undefined where there is nothing to read. */
+  load?: () => Config
+}
+
+async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
+  let inForce = config.file
+  const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
+    if (load === undefined) throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
+    const next = refusing(load)
+    const { changed, restartRequired } = fileChanges(inForce, next.file)
+    if (restartRequired.length > 0) {
+      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, { members: { changed, restart_required: restartRequired } })
+    }
+    refusing(() => { app.memory.replaceFile(next.file) })
+    inForce = next.file
+    return { changed }
+  }
+  app.decorate('reloadConfiguration', () => {
+    try {
+      const { changed } = reloadConfiguration()
+      app.log.info({ changed }, 'the configuration was read again')
+      return { changed }
+    } catch (error) {
+      const { problems, restart_required: restartRequired } = error instanceof ServiceError ? error.members : {}
+      app.log.error({ ...(problems !== undefined && { problems }), ...(restartRequired !== undefined && { restart_required: restartRequired }) }, 'the configuration was not taken over')
+      throw error
+    }
+  })
+}
+
+/** What is wrong with a configuration is told to the operator, who alone may ask. */
+function refusing<T> (work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ConfigurationError || error instanceof ProviderError)) throw error
+    const problems = error instanceof ConfigurationError ? error.problems : [error.message]
+    throw new ServiceError('configuration_invalid', 'Nothing was changed: the configuration has problems', { members: { problems }, cause: error })
+  }
+}
+
+export default fp(reload, { name: 'reload', fastify: '5.x', dependencies: ['errors', 'memory'], decorators: { fastify: ['memory'] } })

@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { BankConfigurationSchema } from '../lib/config/schema.js'
+import { invalidField } from '../lib/errors.js'
+import { revisionOf, type Precondition } from '../lib/memory/bank-configurations.js'
+import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../lib/memory/schemas.js'
+import { BankParams } from './banks.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
+
+const MERGE_PATCH = 'application/merge-patch+json'
+/** A configuration has at most 64 KiB; spaces and escapes may make more of it. */
+const BODY_LIMIT = 256 * 1024
+
+const config = { ring: 'memory', permission: 'admin' } as const
+const IfMatch = Type.Object({
+  'if-match': Type.Optional(Type.String({ maxLength: 4096, description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.', examples: ['"r17"'] })),
+})
+const Patch = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members to change; null takes one away.', examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }] })
+const changeErrors = [CALLER_ERRORS, ['precondition_failed', 'conflict', 'not_supported']] as const
+
+export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const { configurations } = app.memory
+  app.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'))
+
+  app.get('/v1/banks/:bank_id/config', {
+    config,
+    schema: {
+      operationId: 'getBankConfig',
+      tags: ['banks'],
+      summary: 'The configuration of a bank',
+      description: 'What the bank itself sets, what is in force, and where each value comes from.',
+      params: BankParams,
+      response: answers({ 200: BankConfigAnswer }, CALLER_ERRORS),
+    },
+  }, async ({ params, context }, reply) => tagged(reply, await configurations.get(params.bank_id, context)))
+
+  app.put('/v1/banks/:bank_id/config', {
+    config,
+    bodyLimit: BODY_LIMIT,
+    schema: {
+      operationId: 'putBankConfig',
+      tags: ['banks'],
+      summary: 'Set the configuration of a bank',
+      description: 'Takes the place of what was set. A bank may be tighter than the server\'s file allows, never looser. In force here at once, and on every replica within two seconds. `retrieval` and `reflect` hold for requests on this bank, and for those on several banks when all of them have the same.',
+      params: BankParams,
+      headers: IfMatch,
+      body: BankConfigurationSchema,
+      response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
+    },
+  }, async (request, reply) => tagged(reply, await configurations.put(request.params.bank_id, request.body, request.context, preconditionOf(request))))
+
+  app.patch('/v1/banks/:bank_id/config', {
+    config,
+    bodyLimit: BODY_LIMIT,
+    schema: {
+      operationId: 'patchBankConfig',
+      tags: ['banks'],
+      summary: 'Change some of the configuration of a bank',
+      description: 'A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.',
+      params: BankParams,
+      headers: IfMatch,
+      body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
+      response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
+    },
+  }, async (request, reply) => tagged(reply, await configurations.patch(request.params.bank_id, request.body, request.context, preconditionOf(request))))
+
+  app.delete('/v1/banks/:bank_id/config', {
+    config,
+    schema: {
+      operationId: 'resetBankConfig',
+      tags: ['banks'],
+      summary: 'Take the configuration of a bank back',
+      params: BankParams,
+      headers: IfMatch,
+      response: answers({ 200: BankConfigAnswer }, ...changeErrors),
+    },
+  }, async (request, reply) => tagged(reply, await configurations.reset(request.params.bank_id, request.context, preconditionOf(request))))
+
+  app.get('/v1/banks/:bank_id/config/history', {
+    config,
+    schema: {
+      operationId: 'getBankConfigHistory',
+      tags: ['banks'],
+      summary: 'What the configuration of a bank was',
+      params: BankParams,
+      response: answers({ 200: BankConfigHistoryAnswer }, CALLER_ERRORS),
+    },
+  }, async ({ params, context }) => await configurations.history(params.bank_id, context))
+
+  app.delete('/v1/banks/:bank_id', {
+    config,
+    schema: {
+      operationId: 'deleteBank',
+      tags: ['banks'],
+      summary: 'Delete a bank',
+      description: 'Its memories, its configuration and the history of it, in one transaction. A forget with `scope: all` leaves the configuration. Counts as a forget. A bank that does not exist gives zero.',
+      params: BankParams,
+      response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
+    },
+  }, async ({ params, context }) => await configurations.remove(params.bank_id, context))
+}
+
+function tagged (reply: FastifyReply, answer: BankConfigAnswer): BankConfigAnswer {
+  reply.header('etag', answer.etag)
+  return answer
+}
+
+/** Reads If-Match (RFC 9110, section 13.1.1); a weak tag or one that is not ours names no state. */
+function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondition | undefined {
+  const value = headers['if-match']?.trim()
+  if (value === undefined) return undefined
+  if (value === '*') return 'set'
+  const tags = value.split(',').map((tag) => tag.trim())
+  if (!tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/.test(tag))) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
+  return tags.flatMap((tag) => revisionOf(tag) ?? [])
+}
