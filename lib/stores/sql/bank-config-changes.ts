@@ -9,13 +9,12 @@ export interface BankConfigChangesStatements {
    */
   lock: string
   lockName: string
-  /** The newest revision, 0 when there is none. */
-  newest: string
   /**
-   * $1 instant: drops the changes up to the newest one that was made before it. Those that stay follow each other without a gap, whatever the
-   * clocks of servers say. The newest of all is dropped too when it is as old: for who adds one in the same transaction.
+   * $1 instant: answers `newest`, the newest revision, or 0 when there is none, and drops the changes up to the last one that was made before
+   * the instant. Those that stay follow each other without a gap, whatever the clocks of servers say. The newest of all is dropped too
+   * when it is as old: for who adds one in the same transaction.
    */
-  dropChanges: string
+  newest: string
   /**
    * $1 revision: rows of `newest` and `oldest`, each with one of the banks that were changed since, BANK_CONFIG_CHANGES + 1 at most. One row
    * without a bank when there are none, or the revision is -1 or lies before what is known.
@@ -30,9 +29,11 @@ export function makeBankConfigChangesStatements (schema: string): BankConfigChan
   return {
     lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))::text',
     lockName: `memory-gateway bank configuration ${schema}`,
-    newest: `select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_configuration_changes c`,
-    dropChanges: `delete from ${schema}.bank_configuration_changes c
-where c.revision <= (select max(o.revision) from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)`,
+    newest: `with dropped as (
+  delete from ${schema}.bank_configuration_changes c
+  where c.revision <= (select max(o.revision) from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)
+)
+select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_configuration_changes c`,
     changedSince: `with known as (
   select max(c.revision) as newest, min(c.revision) as oldest from ${schema}.bank_configuration_changes c
 )

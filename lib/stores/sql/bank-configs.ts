@@ -67,8 +67,7 @@ export class BankConfigWriter {
 
   /** Also drops the changes that are too old; the caller adds the newest one. */
   async #nextRevision (tx: Queries, now: number): Promise<number> {
-    const [row] = await tx.query<{ newest: number }>(this.#ofAll.newest)
-    await tx.query(this.#ofAll.dropChanges, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
+    const [row] = await tx.query<{ newest: number }>(this.#ofAll.newest, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
     return row!.newest + 1
   }
 }
