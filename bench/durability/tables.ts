@@ -23,6 +23,10 @@ where not exists (select from SCHEMA.memories m where m.tenant_id = e.tenant_id 
   from SCHEMA.bank_statistics group by tenant_id, bank_id
 ) s using (tenant_id, bank_id)
 where (m.memories, m.embedded, m.passages, m.length) is distinct from (s.memories, s.embedded, s.passages, s.length)`,
+  'banks whose configuration is not the last of its history': `select count(*)::int as count from (
+  select distinct on (tenant_id, bank_id) tenant_id, bank_id, revision, document from SCHEMA.bank_configuration_history order by tenant_id, bank_id, revision desc
+) h full join SCHEMA.bank_configurations c using (tenant_id, bank_id)
+where (h.document is not null or c.document is not null) and (h.revision, h.document) is distinct from (c.revision, c.document)`,
 }
 
 /**

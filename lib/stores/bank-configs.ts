@@ -31,7 +31,7 @@ export interface BankConfigOutcome {
 export interface BankConfigChanges {
   /** The newest revision of the store, to ask on from; 0 when nothing was ever set. */
   revision: number
-  /** Undefined when too much has changed to be listed, or the revision is too old to be known. */
+  /** Undefined when too much has changed to be listed, or the revision is too old to be known, or is yet to come: after a restore. */
   banks: BankKey[] | undefined
 }
 

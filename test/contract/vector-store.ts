@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
+import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { contextContract } from './vector-store/context.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
@@ -27,6 +28,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['expiring', expiringContract],
   ['importing', importingContract],
   ['trust', trustContract],
+  ['configuration of banks', bankConfigsContract],
 ]
 
 export interface ContractOptions {

@@ -1,12 +1,14 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast } from '../../trust.js'
+import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters, tagCondition } from '../filters.js'
 import { planImport } from '../import-plan.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
-  OnConflict, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import { Bank, compareText, type Entry } from './bank.js'
+import { InMemoryBankConfigs } from './bank-configs.js'
 import { best, bestLexicalMatches, countFound, lexicalCandidates, lexicalMatches, semanticCandidates, semanticMatches } from './search.js'
 import { VectorArena } from './vector-arena.js'
 
@@ -15,6 +17,7 @@ import { VectorArena } from './vector-arena.js'
  * Nothing is awaited inside a method, so each one is atomic.
  */
 export class InMemoryVectorStore implements VectorStore {
+  readonly bankConfigs = new InMemoryBankConfigs()
   readonly #banks = new Map<string, Bank>()
   readonly #arena = new VectorArena()
 
@@ -161,18 +164,28 @@ export class InMemoryVectorStore implements VectorStore {
     return { count: memories.length, memories: iterate(memories) }
   }
 
-  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number): Promise<ImportOutcome> {
+  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
+    if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const bank = this.#open(key, now)
     // Conflicts are few, so the bank is asked for them and not copied.
     const entries = new Set(memories.flatMap((memory) => [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)].filter((entry) => entry !== undefined)))
     const standing = [...entries].map((entry) => ({ memoryId: entry.memory.memoryId, fingerprint: entry.fingerprint, trust: entry.memory.trust, entry }))
     const { added, removed, outcome } = planImport(memories, standing, onConflict)
     this.#apply(bank, added, new Set([...removed].map(({ entry }) => entry)))
+    if (config !== undefined) this.bankConfigs.set(key, config)
     return outcome
+  }
+
+  async removeBank (key: BankKey, now: number): Promise<RemovedBank> {
+    const bank = this.#existing(key, now)
+    const memoryCount = bank?.size ?? 0
+    if (bank !== undefined) this.#apply(bank, [], new Set(bank.entries()))
+    return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 
   async close (): Promise<void> {
     this.#banks.clear()
+    this.bankConfigs.clear()
   }
 
   /** The bank, made when there is none; it joins the store with its first memory. */

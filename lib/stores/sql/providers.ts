@@ -23,7 +23,7 @@ export function makePostgresStore (config: ProviderConfig, surroundings: Provide
 /** @throws ProviderError when the packages are missing, or the folder is another's or in use */
 export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderSurroundings): Promise<VectorStore> {
   const settings = pgliteSettings(config, surroundings)
-  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true })
+  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true, shared: false })
 }
 
 export function postgresExecutor (settings: PostgresSettings, url: string): Executor {

@@ -1,9 +1,11 @@
 import type { BankKey } from '../../identity/context.js'
+import type { BankConfigChange } from '../bank-configs.js'
 import {
   RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
-  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemoveOptions,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemovedBank, type RemoveOptions,
   type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
 } from '../vector-store.js'
+import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { ContextIndexing } from './context-indexing.js'
 import type { Executor, Param, Transaction } from './executor.js'
 import { readMigrations } from './migrations.js'
@@ -35,10 +37,13 @@ export interface SqlVectorStoreOptions {
   sweepIntervalMs: number
   /** Whether the database leaves vacuuming to us. Default false. */
   vacuum?: boolean
+  /** Whether other processes may use the database. Default true. */
+  shared?: boolean
 }
 
 /** Banks in PostgreSQL with pgvector: one statement a search, one transaction a write, on whatever runs the statements. */
 export class SqlVectorStore implements VectorStore {
+  readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
   readonly #schema: string
   readonly #statements: Statements
@@ -50,7 +55,7 @@ export class SqlVectorStore implements VectorStore {
   readonly #bootstrapSchema: boolean
   #space: EmbeddingSpace | undefined
 
-  constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false }: SqlVectorStoreOptions) {
+  constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true }: SqlVectorStoreOptions) {
     this.#executor = executor
     this.#schema = schema
     this.#statements = makeStatements(schema)
@@ -58,7 +63,9 @@ export class SqlVectorStore implements VectorStore {
     this.#indexes = indexes
     this.#bootstrapSchema = bootstrapSchema
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
-    this.#writer = new Writer({ executor, statements: this.#statements, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
+    const configs = new BankConfigWriter(schema)
+    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
+    this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 
   async start ({ space, clock, warn, info = () => {} }: StoreStart): Promise<void> {
@@ -172,9 +179,13 @@ export class SqlVectorStore implements VectorStore {
     ), { snapshot: true, bulk: true }))
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
-    if (memories.length === 0) return { imported: 0, skipped: 0, overwritten: 0 }
-    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, now, receipt))
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
+    if (memories.length === 0 && config === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
+    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, receipt, config }))
+  }
+
+  async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
+    return await this.#guard(async () => await this.#writer.removeBank(bank, now))
   }
 
   async close (): Promise<void> {

@@ -28,7 +28,10 @@ const VACUUM_SHARE = 0.2
 /** Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server is left to it. */
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
-const VACUUMED = ['memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces']
+const VACUUMED = [
+  'memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces',
+  'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
+]
 
 /**
  * Takes away for good what has expired: memories, which no answer shows any more, and receipts. Any number of servers may do so at

@@ -1,11 +1,13 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../trust.js'
+import type { BankConfigChange } from '../bank-configs.js'
 import { takesPart } from '../context.js'
 import { planImport } from '../import-plan.js'
 import {
   RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
-  type Receipt, type RemoveOptions, type RemoveOutcome, type Selector,
+  type Receipt, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
+import type { BankConfigWriter } from './bank-configs.js'
 import { documentsOf, lockDocuments, mend, planAround, requireLocked, undone } from './context-writes.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { addCounts, CHUNK, hasVectors, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
@@ -24,8 +26,16 @@ const REMEMBERED = 100_000
 export interface WriterOptions {
   executor: Executor
   statements: Statements
+  configs: BankConfigWriter
   /** Is told how many memories were written or removed. */
   noteChanges: (memories: number) => void
+}
+
+interface ImportOptions {
+  now: number
+  receipt?: Receipt<ImportOutcome> | undefined
+  /** Without `expected`. */
+  config?: BankConfigChange | undefined
 }
 
 interface Work {
@@ -40,6 +50,7 @@ interface Work {
 export class Writer {
   readonly #executor: Executor
   readonly #statements: Statements
+  readonly #configs: BankConfigWriter
   readonly #noteChanges: (memories: number) => void
   /** Banks that are known to have our embedding space. */
   readonly #adopted = new Set<string>()
@@ -48,9 +59,10 @@ export class Writer {
   #warn: (message: string) => void = () => {}
   #turn = 0
 
-  constructor ({ executor, statements, noteChanges }: WriterOptions) {
+  constructor ({ executor, statements, configs, noteChanges }: WriterOptions) {
     this.#executor = executor
     this.#statements = statements
+    this.#configs = configs
     this.#noteChanges = noteChanges
   }
 
@@ -91,7 +103,8 @@ export class Writer {
     }, { keepPlans: memories.length === 1 })
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config }: ImportOptions): Promise<ImportOutcome> {
+    if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const documents = documentsOf(memories)
     const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
@@ -113,19 +126,18 @@ export class Writer {
       const { outcomes } = await this.#add(tx, added, added, gone, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
       // Somebody else stored one of the memories between our look and our insert: look again.
       if (outcomes.some(({ stored }) => !stored)) throw collision()
+      if (config !== undefined) await this.#configs.write(tx, bank, config)
       return outcome
     }, { bulk: true })
   }
 
   async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
-    const { removal, context } = this.#statements
+    const { removal } = this.#statements
     const key = bankParameters(bank)
-    const answer = ([row]: Array<{ count: number, memory_ids: string[] }>) => ({ count: row!.count, memoryIds: row!.memory_ids })
     if (selector.kind === 'all') {
       return await this.#write(bank, now, receipt, async (tx) => {
-        if (dryRun) return answer(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
-        await tx.query(context.lockBank, key)
-        return this.#removed(answer(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])))
+        if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
+        return await this.#removeAll(tx, bank, now, idLimit)
       }, { bulk: true })
     }
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
@@ -133,10 +145,19 @@ export class Writer {
       : { kind: selector.match, chosen: selector.tags, now }
     const documents = dryRun ? new Set<string>() : await documentsToLock(this.#executor, this.#statements, bank, choice)
     return await this.#write(bank, now, receipt, async (tx) => {
-      if (dryRun) return answer(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
+      if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
       const ids = await removeChosen(tx, this.#statements, bank, choice, { documents, shard: this.#nextShard() })
       return this.#removed({ count: ids.length, memoryIds: ids.slice(0, idLimit) })
     }, { bulk: choice.kind !== 'ids' })
+  }
+
+  async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
+    return await this.#write(bank, now, undefined, async (tx) => {
+      // An import is not met halfway: what it brings, memories and configuration, is all there or not yet.
+      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      const { count } = await this.#removeAll(tx, bank, now, 0)
+      return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
+    }, { bulk: true })
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
@@ -190,6 +211,13 @@ export class Writer {
     return { ...work, space: this.#space }
   }
 
+  async #removeAll (tx: Transaction, bank: BankKey, now: number, idLimit: number): Promise<RemoveOutcome> {
+    const { removal, context } = this.#statements
+    const key = bankParameters(bank)
+    await tx.query(context.lockBank, key)
+    return this.#removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])))
+  }
+
   #noticed (bank: BankKey, insertion: Insertion): Insertion {
     this.#noteChanges(insertion.counts.memories)
     if (insertion.unembedded > 0) this.#noticeForeign(bank)
@@ -237,6 +265,10 @@ export class Writer {
     this.#turn = (this.#turn + 1) % STATISTICS_SHARDS
     return this.#turn
   }
+}
+
+function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome {
+  return { count: row!.count, memoryIds: row!.memory_ids }
 }
 
 function hasExpired (now: number): (row: StandingRow) => boolean {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { makeBankConfigStatements } from '../../../../lib/stores/sql/bank-config-statements.js'
 import { makeContextIndexingStatements } from '../../../../lib/stores/sql/context-indexing.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
@@ -100,6 +101,14 @@ t.test('every statement that brings older memories into context names their bank
   t.end()
 })
 
+t.test('every statement on the configuration of a bank names it by both keys', (t) => {
+  for (const text of texts(makeBankConfigStatements(SCHEMA))) {
+    t.match(text, /"s"\./)
+    t.same(problems(text), [], text)
+  }
+  t.end()
+})
+
 t.test('every form of a search names its bank by both keys', (t) => {
   const lexical = { lexical: { terms: ['otter', 'river'], k1: 0.9, b: 0.3 } }
   const semantic = { semantic: { vector: Float32Array.of(1, 0) } }
@@ -162,9 +171,12 @@ t.test('a statement that leaves its bank is found', (t) => {
 
 /**
  * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired, for what waits for its vectors or its
- * context, for what was embedded with another model and for big banks, and housekeeping. What these find is worked on bank by bank.
+ * context, for what was embedded with another model and for big banks, the configurations of the banks of a request, the changes of
+ * configurations in their order, and housekeeping. What these find is worked on bank by bank.
  */
 const SPANNING = [
+  'bank-config-changes.ts: from bank_configuration_changes',
+  'bank-config-changes.ts: join bank_configurations',
   'context-indexing.ts: from memories',
   'readiness.ts: from bank_statistics',
   'readiness.ts: from embedding_spaces',
@@ -184,7 +196,7 @@ const SPANNING = [
   'vector-indexes.ts: join embedding_spaces',
 ]
 /** Files of nothing but statements on one bank. */
-const LOOKED_AT = ['fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'vector-statements.ts', 'search-statement.ts']
+const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'vector-statements.ts', 'search-statement.ts']
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 
@@ -208,9 +220,12 @@ t.test('no other file names a table than those whose statements are looked at he
   t.end()
 })
 
+/** The list of changes of configurations is of all banks, in the order of the changes. */
+const KEY_OF_ALL_BANKS = 'create table bank_configuration_changes (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  revision bigint not null,\n  changed_at bigint not null,\n  primary key (revision)\n);'
+
 /** Keys, constraints and indexes of a script that do not begin with the bank, and tables that lack it. */
 function looseKeys (sql: string): string[] {
-  const code = sql.replaceAll(/--.*$/gm, '')
+  const code = sql.replaceAll(/--.*$/gm, '').replace(KEY_OF_ALL_BANKS, '')
   const keys = [...code.matchAll(/(?:primary key|unique|create (?:unique )?index (?:if not exists )?\w+ on \w+(?: using \w+)?)\s*\(([^)]*)/gi)]
   const inline = [...code.matchAll(/^\s*\w+ [\w ]+ (primary key|unique)\b(?!\s*\()/gim)].map(([line]) => line.trim())
   const tables = [...code.matchAll(/create table (?:if not exists )?(\w+) \(([^]*?)\n\)/gi)]

@@ -1,0 +1,95 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import {
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange, type BankConfigChanges,
+  type BankConfigOutcome, type BankConfigStore,
+} from '../bank-configs.js'
+
+interface Configured {
+  bank: BankKey
+  /** Absent when it was taken back. */
+  inForce?: BankConfig
+  /** Oldest first. */
+  history: BankConfig[]
+}
+
+interface LastChange {
+  bank: BankKey
+  revision: number
+  changedAt: number
+}
+
+/** The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic. */
+export class InMemoryBankConfigs implements BankConfigStore {
+  readonly isShared = false
+  readonly #banks = new Map<string, Configured>()
+  /** The last change of each bank, in the order of their revisions. */
+  readonly #changes = new Map<string, LastChange>()
+  #newest = 0
+  /** The newest revision whose change is no longer among them. */
+  #dropped = 0
+
+  async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
+    return [...new Set(banks.map(bankKeyString))].flatMap((id) => {
+      const { bank, inForce } = this.#banks.get(id) ?? {}
+      return bank === undefined || inForce === undefined ? [] : [{ bank: { ...bank }, config: { ...inForce } }]
+    })
+  }
+
+  async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
+    return this.set(bank, change)
+  }
+
+  async history (bank: BankKey): Promise<BankConfig[]> {
+    return (this.#banks.get(bankKeyString(bank))?.history ?? []).map((config) => ({ ...config })).reverse()
+  }
+
+  async changedSince (revision: number): Promise<BankConfigChanges> {
+    if (revision === -1) return { revision: this.#newest, banks: [] }
+    if (revision < this.#dropped || revision > this.#newest) return { revision: this.#newest, banks: undefined }
+    const banks = [...this.#changes.values()].filter((change) => change.revision > revision).map(({ bank }) => ({ ...bank }))
+    return { revision: this.#newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
+  }
+
+  /** What `write` does, at once. */
+  set (bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): BankConfigOutcome {
+    const id = bankKeyString(bank)
+    const { inForce, history = [] } = this.#banks.get(id) ?? {}
+    if (expected !== undefined && expected !== (inForce?.revision ?? 0)) return { changed: false, revision: inForce?.revision ?? 0 }
+    if (document === null && inForce === undefined) return { changed: true, revision: 0 }
+    const config = { revision: this.#noteChange(bank, updatedAt), document, updatedAt, updatedBy }
+    history.push(config)
+    if (history.length > BANK_CONFIG_HISTORY) history.shift()
+    this.#banks.set(id, { bank: { ...bank }, history, ...(document !== null && { inForce: config }) })
+    return { changed: true, revision: document === null ? 0 : config.revision }
+  }
+
+  /** Takes away configuration and history. @returns whether there was a configuration */
+  remove (bank: BankKey, now: number): boolean {
+    const id = bankKeyString(bank)
+    const removed = this.#banks.get(id)?.inForce !== undefined
+    this.#banks.delete(id)
+    if (removed) this.#noteChange(bank, now)
+    return removed
+  }
+
+  /** Forgets everything. */
+  clear (): void {
+    this.#banks.clear()
+    this.#changes.clear()
+    this.#dropped = this.#newest
+  }
+
+  #noteChange (bank: BankKey, changedAt: number): number {
+    for (const [id, change] of this.#changes) {
+      if (change.changedAt >= changedAt - BANK_CONFIG_CHANGE_LIFETIME_MS) break
+      this.#changes.delete(id)
+      this.#dropped = change.revision
+    }
+    const id = bankKeyString(bank)
+    const revision = ++this.#newest
+    // Deleted first, so that it comes last.
+    this.#changes.delete(id)
+    this.#changes.set(id, { bank: { ...bank }, revision, changedAt })
+    return revision
+  }
+}

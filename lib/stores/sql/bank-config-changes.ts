@@ -1,0 +1,50 @@
+import { BANK_CONFIG_CHANGES } from '../bank-configs.js'
+import { configColumns } from './bank-config-statements.js'
+
+/** Statements on the configuration of all banks: the order of their changes, and what many banks have in force. */
+export interface BankConfigChangesStatements {
+  /**
+   * $1 what names the lock (`lockName`): nobody else changes the configuration of any bank, until the transaction ends. A statement sees
+   * what was there when it began, so the lock comes in one of its own.
+   */
+  lock: string
+  lockName: string
+  /**
+   * $1 instant: answers `newest`, the newest revision, or 0 when there is none, and drops the changes up to the last one that was made before
+   * the instant. Those that stay follow each other without a gap, whatever the clocks of servers say. The newest of all is dropped too
+   * when it is as old: for who adds one in the same transaction.
+   */
+  newest: string
+  /**
+   * $1 revision: rows of `newest` and `oldest`, each with one of the banks that were changed since, BANK_CONFIG_CHANGES + 1 at most. One row
+   * without a bank when there are none, or the revision is -1 or lies before what is known.
+   */
+  changedSince: string
+  /** $1 tenants, $2 banks: what is in force, as ConfigRows with their bank. */
+  read: string
+}
+
+/** Statements on the configuration of all banks, for tables in a schema (quoted). */
+export function makeBankConfigChangesStatements (schema: string): BankConfigChangesStatements {
+  return {
+    lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))::text',
+    lockName: `memory-gateway bank configuration ${schema}`,
+    newest: `with dropped as (
+  delete from ${schema}.bank_configuration_changes c
+  where c.revision <= (select max(o.revision) from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)
+)
+select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_configuration_changes c`,
+    changedSince: `with known as (
+  select max(c.revision) as newest, min(c.revision) as oldest from ${schema}.bank_configuration_changes c
+)
+select coalesce(k.newest, 0)::float8 as newest, coalesce(k.oldest, 0)::float8 as oldest, b.tenant_id, b.bank_id
+from known k left join lateral (
+  select distinct c.tenant_id, c.bank_id from ${schema}.bank_configuration_changes c
+  where $1::float8 >= 0 and $1::float8 >= k.oldest - 1 and c.revision > $1::float8::bigint
+  limit ${BANK_CONFIG_CHANGES + 1}
+) b on true`,
+    read: `select c.tenant_id, c.bank_id, ${configColumns('c')}
+from (select distinct t.tenant_id, t.bank_id from unnest($1::text[], $2::text[]) as t(tenant_id, bank_id)) k
+join ${schema}.bank_configurations c on c.tenant_id = k.tenant_id and c.bank_id = k.bank_id`,
+  }
+}

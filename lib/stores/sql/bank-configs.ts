@@ -1,0 +1,135 @@
+import type { BankKey } from '../../identity/context.js'
+import {
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+} from '../bank-configs.js'
+import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
+import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
+import type { Executor, Queries } from './executor.js'
+import { retryUndone } from './retrying.js'
+import { bankParameters, toBankKey } from './rows.js'
+
+interface ConfigRow {
+  revision: number
+  document: string | null
+  updated_at: number
+  updated_by: string | null
+}
+
+interface ChangeRow {
+  newest: number
+  oldest: number
+  tenant_id: string | null
+  bank_id: string | null
+}
+
+/**
+ * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other, whatever the bank,
+ * until each is committed: so the next revision is one more than the newest, and revisions become visible in their order. A reader of the
+ * changes since a revision relies on that: one that became visible later and were smaller would never be found.
+ *
+ * The lock is the last that a transaction takes, after those of imports, documents, banks and rows of memories; behind it come only rows that
+ * nobody touches without it, and the receipt. So who holds it waits for nobody who may wait for it.
+ */
+export class BankConfigWriter {
+  readonly #ofBank: BankConfigStatements
+  readonly #ofAll: BankConfigChangesStatements
+
+  /** @param schema quoted */
+  constructor (schema: string) {
+    this.#ofBank = makeBankConfigStatements(schema)
+    this.#ofAll = makeBankConfigChangesStatements(schema)
+  }
+
+  async write (tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): Promise<BankConfigOutcome> {
+    const key = bankParameters(bank)
+    await this.#lock(tx)
+    const [row] = await tx.query<{ revision: number }>(this.#ofBank.inForce, key)
+    const inForce = row?.revision ?? 0
+    if (expected !== undefined && expected !== inForce) return { changed: false, revision: inForce }
+    if (document === null && inForce === 0) return { changed: true, revision: 0 }
+    const revision = await this.#nextRevision(tx, updatedAt)
+    await tx.query(this.#ofBank.write, [...key, revision, document, updatedAt, updatedBy])
+    return { changed: true, revision: document === null ? 0 : revision }
+  }
+
+  /** Takes away configuration and history. @returns whether there was a configuration */
+  async remove (tx: Queries, bank: BankKey, now: number): Promise<boolean> {
+    const key = bankParameters(bank)
+    await this.#lock(tx)
+    const [row] = await tx.query<{ removed: boolean }>(this.#ofBank.remove, key)
+    if (row!.removed) await tx.query(this.#ofBank.noteChange, [...key, await this.#nextRevision(tx, now), now])
+    return row!.removed
+  }
+
+  async #lock (tx: Queries): Promise<void> {
+    await tx.query(this.#ofAll.lock, [this.#ofAll.lockName])
+  }
+
+  /** Also drops the changes that are too old; the caller adds the newest one. */
+  async #nextRevision (tx: Queries, now: number): Promise<number> {
+    const [row] = await tx.query<{ newest: number }>(this.#ofAll.newest, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
+    return row!.newest + 1
+  }
+}
+
+export interface SqlBankConfigsOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  writer: BankConfigWriter
+  isShared: boolean
+  /** Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know. */
+  guard: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** The configuration of banks in the tables of migration 0004. */
+export class SqlBankConfigs implements BankConfigStore {
+  readonly isShared: boolean
+  readonly #executor: Executor
+  readonly #ofBank: BankConfigStatements
+  readonly #ofAll: BankConfigChangesStatements
+  readonly #writer: BankConfigWriter
+  readonly #guard: SqlBankConfigsOptions['guard']
+
+  constructor ({ executor, schema, writer, isShared, guard }: SqlBankConfigsOptions) {
+    this.isShared = isShared
+    this.#executor = executor
+    this.#ofBank = makeBankConfigStatements(schema)
+    this.#ofAll = makeBankConfigChangesStatements(schema)
+    this.#writer = writer
+    this.#guard = guard
+  }
+
+  async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
+    if (banks.length === 0) return []
+    const keys = banks.map(bankParameters)
+    const rows = await this.#guard(async () => await this.#executor.read<ConfigRow & { tenant_id: string, bank_id: string }>(
+      this.#ofAll.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
+    ))
+    return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
+  }
+
+  async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
+    return await this.#guard(async () => await retryUndone(async () => (
+      await this.#executor.transaction(async (tx) => await this.#writer.write(tx, bank, change))
+    )))
+  }
+
+  async history (bank: BankKey): Promise<BankConfig[]> {
+    return (await this.#guard(async () => await this.#executor.read<ConfigRow>(this.#ofBank.history, bankParameters(bank)))).map(toConfig)
+  }
+
+  async changedSince (revision: number): Promise<BankConfigChanges> {
+    const rows = await this.#guard(async () => await this.#executor.read<ChangeRow>(this.#ofAll.changedSince, [revision]))
+    const { newest, oldest } = rows[0]!
+    if (revision === -1) return { revision: newest, banks: [] }
+    // A revision that is yet to come was that of another database, or of this one before it was restored: what has changed since is not known.
+    if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
+    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })])
+    return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
+  }
+}
+
+function toConfig ({ revision, document, updated_at: updatedAt, updated_by: updatedBy }: ConfigRow): BankConfig {
+  return { revision, document, updatedAt, updatedBy }
+}

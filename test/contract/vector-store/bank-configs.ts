@@ -1,0 +1,291 @@
+import type { Test } from 'tap'
+import type { BankKey } from '../../../lib/identity/context.js'
+import {
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange, type BankConfigStore,
+} from '../../../lib/stores/bank-configs.js'
+import type { RemovedBank, VectorStore } from '../../../lib/stores/vector-store.js'
+import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
+
+const home = bank('home')
+const UNTOUCHED = { imported: 0, skipped: 0, overwritten: 0 }
+
+/** A change to a document that says `what`; null takes the configuration back. */
+function change (what: string | null, more: Partial<BankConfigChange> = {}): BankConfigChange {
+  return { document: what === null ? null : JSON.stringify({ description: what }), updatedAt: NOW, updatedBy: 'user:ada', ...more }
+}
+
+async function inForce (configs: BankConfigStore, key: BankKey): Promise<BankConfig | undefined> {
+  const [found, ...more] = await configs.read([key])
+  if (more.length > 0) throw new Error('a bank has one configuration')
+  return found?.config
+}
+
+function descriptions (history: readonly BankConfig[]): Array<string | null> {
+  return history.map(({ document }) => document === null ? null : (JSON.parse(document) as { description: string }).description)
+}
+
+const names = (banks: readonly BankKey[] | undefined) => banks?.map(({ bankId }) => bankId).sort()
+
+interface Opened {
+  store: VectorStore
+  configs: BankConfigStore
+  removeBank: (key: BankKey, now: number) => Promise<RemovedBank>
+}
+
+/** For stores that keep the configuration of banks; others have neither of the two. */
+export function bankConfigsContract (t: Test, open: OpenStore): void {
+  const test = (about: string, body: (t: Test, opened: Opened) => Promise<void>) => {
+    t.test(about, async (t) => {
+      const store = await open(t)
+      const configs = store.bankConfigs
+      t.equal(store.removeBank === undefined, configs === undefined, 'a store that keeps configurations removes banks')
+      if (configs === undefined) return
+      await body(t, { store, configs, removeBank: async (key, now) => await store.removeBank!(key, now) })
+    })
+  }
+
+  test('a configuration is read as it was set, with its revision, until another takes its place', async (t, { configs }) => {
+    t.strictSame(await configs.read([home]), [])
+    t.strictSame(await configs.history(home), [])
+    const first = await configs.write(home, change('first "quoted" \u2028 ä 🦦 \u0000'))
+    t.equal(first.changed, true)
+    t.ok(first.revision > 0)
+    t.strictSame(await configs.read([home]), [{
+      bank: home, config: { revision: first.revision, document: JSON.stringify({ description: 'first "quoted" \u2028 ä 🦦 \u0000' }), updatedAt: NOW, updatedBy: 'user:ada' },
+    }])
+    const second = await configs.write(home, { document: '{}', updatedAt: NOW + 5, updatedBy: null })
+    t.ok(second.revision > first.revision)
+    t.strictSame(await inForce(configs, home), { revision: second.revision, document: '{}', updatedAt: NOW + 5, updatedBy: null })
+  })
+
+  test('many banks are read at once: each that has a configuration once, the others not', async (t, { configs }) => {
+    const banks = Array.from({ length: 40 }, (_, index) => bank(`bank-${index}`, index % 2 === 0 ? 'acme' : null))
+    for (const key of banks.slice(0, 30)) await configs.write(key, change(key.bankId))
+    await configs.write(banks[3]!, change(null))
+    t.strictSame(await configs.read([]), [])
+    const found = await configs.read([...banks, ...banks.slice(0, 2)])
+    t.strictSame(found.map((each) => each.bank.bankId).sort(), banks.slice(0, 30).filter((_, index) => index !== 3).map(({ bankId }) => bankId).sort())
+    for (const { bank: { bankId, tenantId }, config } of found) {
+      t.strictSame(descriptions([config]), [bankId])
+      t.equal(tenantId, banks.find((key) => key.bankId === bankId)!.tenantId)
+    }
+  })
+
+  test('a change on another revision than the one in force changes nothing and answers that one', async (t, { configs }) => {
+    const none = await configs.write(home, change('on nothing', { expected: 7 }))
+    t.strictSame(none, { changed: false, revision: 0 })
+    const first = await configs.write(home, change('first', { expected: 0 }))
+    t.equal(first.changed, true)
+    for (const expected of [0, first.revision - 1, first.revision + 1]) {
+      for (const document of ['stale', null]) t.strictSame(await configs.write(home, change(document, { expected })), { changed: false, revision: first.revision })
+    }
+    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'what is refused is no change')
+    const second = await configs.write(home, change('second', { expected: first.revision }))
+    t.equal(second.changed, true)
+    t.strictSame(await configs.write(home, change('third', { expected: first.revision })), { changed: false, revision: second.revision })
+    t.strictSame(descriptions(await configs.history(home)), ['second', 'first'])
+  })
+
+  test('a configuration that is taken back is gone, and its history says so', async (t, { configs }) => {
+    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is nothing to take back')
+    t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
+    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
+    const set = await configs.write(home, change('set'))
+    t.strictSame(await configs.write(home, change(null, { expected: set.revision, updatedAt: NOW + 1, updatedBy: 'user:bob' })), { changed: true, revision: 0 })
+    t.strictSame(await configs.read([home]), [])
+    const [taken, before] = await configs.history(home)
+    t.strictSame(before, { revision: set.revision, ...change('set') })
+    t.ok(taken!.revision > set.revision)
+    t.strictSame(taken, { revision: taken!.revision, document: null, updatedAt: NOW + 1, updatedBy: 'user:bob' })
+    t.strictSame(await configs.changedSince(set.revision), { revision: taken!.revision, banks: [home] })
+    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision never comes back')
+    const again = await configs.write(home, change('again', { expected: 0 }))
+    t.ok(again.revision > taken!.revision)
+    t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
+  })
+
+  test('the history has the newest changes of its bank alone, newest first', async (t, { configs }) => {
+    const other = bank('other')
+    await configs.write(other, change('of the other'))
+    const revisions: number[] = []
+    for (let index = 0; index < BANK_CONFIG_HISTORY + 5; index++) revisions.push((await configs.write(home, change(`number ${index}`, { updatedAt: NOW + index }))).revision)
+    const history = await configs.history(home)
+    t.equal(history.length, BANK_CONFIG_HISTORY)
+    t.strictSame(history.map(({ revision }) => revision), revisions.toReversed().slice(0, BANK_CONFIG_HISTORY))
+    t.strictSame(history[0], await inForce(configs, home))
+    t.strictSame(descriptions(history).at(-1), 'number 5')
+    t.strictSame(descriptions(await configs.history(other)), ['of the other'])
+  })
+
+  test('banks of one name in two tenants, and in none, are configured apart', async (t, { configs, removeBank }) => {
+    const keys = [home, bank('home', 'acme'), bank('home', 'zeta')]
+    for (const key of keys) await configs.write(key, change(`of ${key.tenantId}`))
+    for (const key of keys) {
+      t.strictSame(descriptions([(await inForce(configs, key))!]), [`of ${key.tenantId}`])
+      t.strictSame(descriptions(await configs.history(key)), [`of ${key.tenantId}`])
+    }
+    const { revision } = await configs.changedSince(-1)
+    await configs.write(keys[1]!, change(null))
+    t.strictSame((await configs.changedSince(revision)).banks, [keys[1]])
+    t.strictSame(await removeBank(keys[2]!, NOW), { memoryCount: 0, configRemoved: true })
+    t.strictSame((await configs.read(keys)).map((found) => found.bank), [home])
+    t.strictSame(await configs.history(keys[2]!), [])
+    t.equal((await configs.history(home)).length, 1)
+  })
+
+  test('what has changed since a revision is listed by bank, once each', async (t, { configs }) => {
+    t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
+    t.strictSame(await configs.changedSince(0), { revision: 0, banks: [] })
+    const revisions: number[] = []
+    for (const name of ['a', 'b', 'a', 'c']) revisions.push((await configs.write(bank(name), change(name))).revision)
+    t.strictSame(revisions, revisions.toSorted((a, b) => a - b))
+    t.equal(new Set(revisions).size, 4)
+    const newest = revisions[3]!
+    for (const [since, banks] of [[0, ['a', 'b', 'c']], [revisions[0]!, ['a', 'b', 'c']], [revisions[1]!, ['a', 'c']], [revisions[2]!, ['c']], [newest, []], [-1, []]] as const) {
+      const { revision, banks: found } = await configs.changedSince(since)
+      t.equal(revision, newest)
+      t.strictSame(names(found), banks, `since ${since}`)
+    }
+    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a revision that is yet to come says nothing of what has changed')
+  })
+
+  test('too many changed banks are not listed', async (t, { configs }) => {
+    const { revision } = await configs.write(bank('before'), change('before'))
+    const keys = Array.from({ length: BANK_CONFIG_CHANGES }, (_, index) => bank(`bank-${index}`))
+    for (let start = 0; start < keys.length; start += 50) await Promise.all(keys.slice(start, start + 50).map(async (key) => await configs.write(key, change('x'))))
+    const all = await configs.changedSince(revision)
+    t.equal(all.banks?.length, BANK_CONFIG_CHANGES)
+    t.equal(new Set(names(all.banks)).size, BANK_CONFIG_CHANGES)
+    t.strictSame(await configs.changedSince(revision - 1), { revision: all.revision, banks: undefined })
+    await configs.write(bank('bank-0'), change('again'))
+    t.equal((await configs.changedSince(revision)).banks?.length, BANK_CONFIG_CHANGES, 'a bank that has changed twice is listed once')
+  })
+
+  test('changes are known for a day at least; what came before is said not to be, and the newest stays known', async (t, { configs }) => {
+    const later = NOW + BANK_CONFIG_CHANGE_LIFETIME_MS
+    const old = await configs.write(bank('old'), change('old'))
+    const young = await configs.write(bank('young'), change('young', { updatedAt: NOW + 1 }))
+    const onTime = await configs.write(bank('on-time'), change('on time', { updatedAt: later }))
+    t.strictSame(names((await configs.changedSince(0)).banks), ['old', 'on-time', 'young'], 'not a millisecond less')
+    const next = await configs.write(bank('next'), change('next', { updatedAt: later + 1 }))
+    t.strictSame(await configs.changedSince(old.revision - 1), { revision: next.revision, banks: undefined })
+    t.strictSame(names((await configs.changedSince(old.revision)).banks), ['next', 'on-time', 'young'])
+    t.strictSame(names((await configs.changedSince(young.revision)).banks), ['next', 'on-time'])
+    const last = await configs.write(bank('last'), change('last', { updatedAt: later * 2 }))
+    t.ok(last.revision > next.revision)
+    t.strictSame(names((await configs.changedSince(next.revision)).banks), ['last'])
+    t.strictSame((await configs.changedSince(onTime.revision)).banks, undefined)
+    t.strictSame(await configs.changedSince(last.revision), { revision: last.revision, banks: [] })
+    t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself outlives that')
+    t.equal((await configs.history(bank('old'))).length, 1)
+  })
+
+  test('a bank is removed with its memories, its configuration and its history', async (t, { store, configs, removeBank }) => {
+    const other = bank('other')
+    for (const key of [home, other]) {
+      await store.insert(key, await newMemories(['one', 'two'], { documentId: 'letter', vectors: [[1, 0, 0, 0]] }), NOW)
+      await configs.write(key, change('first'))
+      await configs.write(key, change('second'))
+    }
+    const { revision } = await configs.changedSince(-1)
+    t.strictSame(await removeBank(home, NOW), { memoryCount: 2, configRemoved: true })
+    t.strictSame(await listAll(store, home), [])
+    t.strictSame(await configs.read([home]), [])
+    t.strictSame(await configs.history(home), [])
+    t.strictSame((await store.listBanks({ now: NOW, limit: 10 })).map(({ bankId }) => bankId), ['other'])
+    t.equal((await listAll(store, other)).length, 2)
+    t.equal((await configs.history(other)).length, 2)
+    const changes = await configs.changedSince(revision)
+    t.ok(changes.revision > revision)
+    t.strictSame(changes.banks, [home], 'others learn of it')
+    t.strictSame(await removeBank(home, NOW), { memoryCount: 0, configRemoved: false })
+    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was nothing to learn of')
+    const again = await configs.write(home, change('again', { expected: 0 }))
+    t.ok(again.revision > changes.revision, 'revisions go on rising')
+    t.strictSame(descriptions(await configs.history(home)), ['again'])
+  })
+
+  test('a bank of memories alone, of a configuration alone, and of a history alone are removed', async (t, { store, configs, removeBank }) => {
+    await store.insert(bank('memories'), await newMemories(['one', 'two', 'three']), NOW)
+    await store.insert(bank('memories'), [await newMemory('brief', { expiresAt: NOW + 1 })], NOW)
+    await configs.write(bank('configuration'), change('x'))
+    await configs.write(bank('history'), change('x'))
+    await configs.write(bank('history'), change(null))
+    const { revision } = await configs.changedSince(-1)
+    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'what has expired is not counted')
+    t.strictSame(await removeBank(bank('history'), NOW), { memoryCount: 0, configRemoved: false })
+    t.strictSame(await configs.history(bank('history')), [])
+    t.strictSame(await configs.changedSince(revision), { revision, banks: [] })
+    t.strictSame(await removeBank(bank('configuration'), NOW), { memoryCount: 0, configRemoved: true })
+    t.strictSame((await configs.changedSince(revision)).banks, [bank('configuration')])
+  })
+
+  test('a configuration outlives the memories of its bank', async (t, { store, configs }) => {
+    await store.insert(home, await newMemories(['one']), NOW)
+    const { revision } = await configs.write(home, change('stays'))
+    await store.remove(home, { kind: 'all' }, REMOVE)
+    t.strictSame(await inForce(configs, home), { revision, ...change('stays') })
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it makes no bank that holds memories')
+  })
+
+  test('an import sets the configuration that it is given, also without memories, and leaves it when it is given none', async (t, { store, configs }) => {
+    t.strictSame(await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')), { imported: 2, skipped: 0, overwritten: 0 })
+    const first = (await inForce(configs, home))!
+    t.strictSame(first, { revision: first.revision, ...change('imported') })
+    await store.import(home, await newMemories(['three']), 'skip', NOW)
+    t.strictSame(await inForce(configs, home), first)
+    t.strictSame(await store.import(home, [], 'overwrite', NOW, undefined, change('alone')), UNTOUCHED)
+    t.strictSame((await configs.changedSince(first.revision)).banks, [home])
+    t.strictSame(await store.import(home, [], 'skip', NOW, undefined, change(null)), UNTOUCHED)
+    t.strictSame(await configs.read([home]), [])
+    t.strictSame(descriptions(await configs.history(home)), [null, 'alone', 'imported'])
+    t.strictSame(texts(await listAll(store, home)).sort(), ['one', 'three', 'two'])
+  })
+
+  test('an import that fails leaves no configuration behind', async (t, { store, configs }) => {
+    const [standing] = await newMemories(['standing'], { trust: 'trusted' })
+    await store.insert(home, [standing!], NOW)
+    const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
+    await t.rejects(store.import(home, [await newMemory('fresh'), broken], 'skip', NOW, undefined, change('x')))
+    await t.rejects(store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')), { name: 'Outranked' })
+    await t.rejects(store.import(home, await newMemories(['fresh']), 'skip', NOW, undefined, change('x', { expected: 0 })), TypeError)
+    t.strictSame(await configs.read([home]), [])
+    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
+    t.strictSame(texts(await listAll(store, home)), ['standing'])
+  })
+
+  test('an import whose key was used meanwhile leaves the configuration of the first', async (t, { store, configs }) => {
+    if (store.findReceipt === undefined) return
+    const receipt = { key: 'a'.repeat(64), requestFingerprint: 'f', answer: () => '{}' }
+    await store.import(home, [], 'skip', NOW, receipt, change('first'))
+    t.strictSame(await store.findReceipt(home, receipt.key, NOW), { requestFingerprint: 'f', answer: '{}' })
+    await t.rejects(store.import(home, [], 'skip', NOW, receipt, change('second')), { name: 'ReceiptTaken' })
+    t.strictSame(descriptions(await configs.history(home)), ['first'])
+  })
+
+  test('of many changes on one revision exactly one is made', async (t, { configs }) => {
+    let expected = 0
+    for (let round = 0; round < 3; round++) {
+      const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => await configs.write(home, change(`${round}/${index}`, { expected }))))
+      const made = outcomes.filter(({ changed }) => changed)
+      t.equal(made.length, 1)
+      const config = (await inForce(configs, home))!
+      t.equal(config.revision, made[0]!.revision)
+      t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others are told which one is in force')
+      t.strictSame(descriptions([config]), [`${round}/${outcomes.findIndex(({ changed }) => changed)}`])
+      t.equal((await configs.history(home)).length, round + 1)
+      expected = config.revision
+    }
+  })
+
+  test('changes of many banks at once all have a revision of their own', async (t, { configs }) => {
+    const keys = Array.from({ length: 20 }, (_, index) => bank(`bank-${index}`))
+    const outcomes = await Promise.all(keys.map(async (key) => await configs.write(key, change(key.bankId))))
+    t.equal(new Set(outcomes.map(({ revision }) => revision)).size, keys.length)
+    t.equal((await configs.changedSince(-1)).revision, Math.max(...outcomes.map(({ revision }) => revision)))
+    t.strictSame((await configs.read(keys)).length, keys.length)
+  })
+}
