@@ -39,7 +39,7 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
 }))
 
 export default [
-  { ignores: ['dist/**', 'node_modules/**', '.tap/**', '.cache/**', 'assembly/**'] },
+  { ignores: ['dist/**', 'node_modules/**', '.tap/**', '.cache/**', '.test-build/**', 'assembly/node_modules/**', 'assembly/*.ts'] },
   ...neostandard({ ts: true }),
   {
     files: ['**/*.ts'],

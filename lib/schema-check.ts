@@ -23,9 +23,12 @@ interface SchemaError {
   message?: string
 }
 
-/** The one way in which input is validated: every problem is found, nothing is removed or filled in. */
+/**
+ * The one way in which input is validated: every problem is found, nothing is removed or filled in. The schemas are our own, so they
+ * are not checked against the schema of schemas, whose compilation would hold up the start.
+ */
 export function strictAjv (options: Options = {}): Ajv {
-  const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, ...options })
+  const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, meta: false, validateSchema: false, ...options })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
   return ajv
 }

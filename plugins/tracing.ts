@@ -1,6 +1,7 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { requirePackages } from '../lib/models/local/packages.js'
 import { carryTracer } from '../lib/tracing.js'
 import { whenOver } from './exchange-end.js'
 
@@ -24,6 +25,7 @@ export interface TracingOptions {
  */
 async function tracing (app: FastifyInstance, { url, version }: TracingOptions): Promise<void> {
   if (url === undefined) return
+  requirePackages('OTEL_EXPORTER_OTLP_ENDPOINT', ['@opentelemetry/sdk-trace-node', '@opentelemetry/resources', '@opentelemetry/exporter-trace-otlp-http'])
   // Loaded only where it is used: it takes a tenth of a second and several megabytes.
   const { startExporting } = await import('./tracing/exporting.js')
   const { tracer, close } = startExporting({ url, version, warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) } })

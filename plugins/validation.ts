@@ -1,23 +1,51 @@
+import type { Ajv, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preValidationHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { prepareInput, strictAjv, type InputSchema } from '../lib/schema-check.js'
 
 /**
+ * Compiled once for a process, however many gateways it makes: nearly all of the time that making one takes is that of its schemas,
+ * and they are the same for each.
+ */
+const body = memoized(strictAjv())
+const query = memoized(strictAjv({ coerceTypes: 'array' }))
+const serializers = new WeakMap<object, (value: unknown) => string>()
+const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
+
+/** A query string and a body of the same schema are compiled apart: one is converted. */
+function memoized (ajv: Ajv): (schema: object) => ValidateFunction {
+  const compiled = new WeakMap<object, ValidateFunction>()
+  return (schema) => {
+    let validate = compiled.get(schema)
+    if (validate === undefined) {
+      compiled.set(schema, validate = ajv.compile(schema))
+      // Ajv would hold on to schemas that nothing else knows any more.
+      ajv.removeSchema(schema)
+    }
+    return validate
+  }
+}
+
+function serializer (schema: object): (value: unknown) => string {
+  let serialize = serializers.get(schema)
+  if (serialize === undefined) serializers.set(schema, serialize = fastJson(schema))
+  return serialize
+}
+
+/**
  * The contract's rules for input: nothing is coerced in a body but numeric strings where a number is asked for, null stands
  * for an absent optional field, unknown fields are refused; query strings, which are all text, are converted.
  */
 async function validation (app: FastifyInstance): Promise<void> {
-  const body = strictAjv()
-  const query = strictAjv({ coerceTypes: 'array' })
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? body : query).compile(schema as object))
+  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? body : query)(schema as object))
   // The schemas of errors are for the OpenAPI document; a compiled serializer for each of them would double the start.
-  app.setSerializerCompiler(({ schema, httpStatus }) => Number(httpStatus) >= 400 ? JSON.stringify : fastJson(schema as fastJson.Schema))
+  app.setSerializerCompiler(({ schema, httpStatus }) => Number(httpStatus) >= 400 ? JSON.stringify : serializer(schema as object))
   // Fastify reads text/plain without being asked.
   app.removeContentTypeParser('text/plain')
   app.addHook('onRoute', (route) => {
     // A route that takes no query parameters says so, instead of passing over a misplaced one.
-    if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= { type: 'object', properties: {}, additionalProperties: false }
+    if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= NO_QUERY
     const schema = route.schema?.body as InputSchema | undefined
     if (schema?.type !== 'object') return
     route.preValidation = [prepareBody(schema), ...[route.preValidation ?? []].flat()]

@@ -1,11 +1,16 @@
 import { refuseUnknownKeys, type ProviderKind } from '../providers.js'
 import { EMBEDDING_PROVIDER_METHODS, type EmbeddingProvider } from './embedding-provider.js'
 import { LANGUAGE_MODEL_METHODS, type LanguageModel } from './language-model.js'
+import { requirePackages } from './local/packages.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { MockLanguageModel } from './mock/language-model.js'
 import { RERANKER_METHODS, type Reranker } from './reranker.js'
 
-// All but the mocks are loaded when they are chosen: a start without them should not wait for what they need.
+// All but the mocks are loaded when they are chosen: a start without them should not wait for what they need, and an installation
+// without them does not have it.
+
+const OPENAI_PROTOCOL = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', 'zod'] as const
+const LANGUAGE_PROTOCOLS = [...OPENAI_PROTOCOL, '@ai-sdk/anthropic'] as const
 
 export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
   key: 'embedding_provider',
@@ -18,7 +23,10 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
     auto: async (config, surroundings) => await (await import('./auto.js')).autoEmbeddings(config, surroundings),
     local: async (config, surroundings) => (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings),
     transformers: async (config, surroundings) => await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings),
-    openai_compatible: async (config, surroundings) => await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings),
+    openai_compatible: async (config, surroundings) => {
+      requirePackages('embedding_provider: openai_compatible', OPENAI_PROTOCOL)
+      return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings)
+    },
   },
 }
 
@@ -39,7 +47,13 @@ export const languageModels: ProviderKind<LanguageModel> = {
       refuseUnknownKeys('llm_provider_config', config, [])
       return new MockLanguageModel()
     },
-    openai_compatible: async (config, surroundings) => await (await import('./remote/language-model.js')).makeOpenAiLanguageModel(config, surroundings),
-    anthropic: async (config, surroundings) => await (await import('./remote/language-model.js')).makeAnthropicLanguageModel(config, surroundings),
+    openai_compatible: async (config, surroundings) => {
+      requirePackages('llm_provider: openai_compatible', LANGUAGE_PROTOCOLS)
+      return await (await import('./remote/language-model.js')).makeOpenAiLanguageModel(config, surroundings)
+    },
+    anthropic: async (config, surroundings) => {
+      requirePackages('llm_provider: anthropic', LANGUAGE_PROTOCOLS)
+      return await (await import('./remote/language-model.js')).makeAnthropicLanguageModel(config, surroundings)
+    },
   },
 }

@@ -9,6 +9,7 @@ import type { ResolvedBank } from './bank.js'
 const DAY = 86_400_000
 /** See MAX_COUNTERS of lib/policy/admission.ts. */
 const MAX_COUNTERS = 100_000
+const BOUND = { maxSize: MAX_COUNTERS, sizeCalculation: () => 1 }
 
 interface Used {
   calls: number
@@ -35,7 +36,7 @@ const FREE: Reservation = { settle: () => {} }
 export class ModelBudget {
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
-  readonly #used = new LRUCache<string, Used>({ max: MAX_COUNTERS })
+  readonly #used = new LRUCache<string, Used>(BOUND)
 
   constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
     this.#clock = clock

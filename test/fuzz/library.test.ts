@@ -1,9 +1,8 @@
-import fc from '../helpers/fast-check.js'
+import fc, { runs, SEED } from '../helpers/fast-check.js'
 import t from 'tap'
 import { Twins, WORDS, type ForgetWhat } from './library.js'
 
-const SEED = 20260115
-const RUNS = 100
+const RUNS = runs(25, 100)
 const LENGTH = 40
 
 type Step = (twins: Twins) => void | Promise<void>

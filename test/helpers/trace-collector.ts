@@ -15,7 +15,7 @@ export interface CollectedSpan {
 
 interface OtlpValue { stringValue?: string, intValue?: number | string, boolValue?: boolean, doubleValue?: number, arrayValue?: { values: OtlpValue[] } }
 interface OtlpAttribute { key: string, value: OtlpValue }
-interface OtlpSpan extends Omit<CollectedSpan, 'attributes' | 'events'> { attributes?: OtlpAttribute[], events?: unknown[] }
+interface OtlpSpan extends Omit<CollectedSpan, 'attributes' | 'events'> { startTimeUnixNano: string, attributes?: OtlpAttribute[], events?: unknown[] }
 interface OtlpBody { resourceSpans: Array<{ resource: { attributes: OtlpAttribute[] }, scopeSpans: Array<{ spans: OtlpSpan[] }> }> }
 
 const taken: Behaviour = (_request, response) => { sendJson(response, {}) }
@@ -26,10 +26,11 @@ export class TraceCollector extends ScriptedServer {
     super(taken, (request) => request.path === '/v1/traces' ? request : undefined)
   }
 
-  /** All spans that came. */
+  /** All spans that came, in the order of their beginnings: batches are sent side by side and arrive in any order. */
   get spans (): CollectedSpan[] {
     return this.#bodies.flatMap(({ resourceSpans }) => resourceSpans).flatMap(({ scopeSpans }) => scopeSpans).flatMap(({ spans }) => spans)
-      .map(({ attributes = [], events = [], ...span }) => ({ ...span, attributes: toRecord(attributes), events }))
+      .sort((one, other) => Number(BigInt(one.startTimeUnixNano) - BigInt(other.startTimeUnixNano)))
+      .map(({ attributes = [], events = [], startTimeUnixNano, ...span }) => ({ ...span, attributes: toRecord(attributes), events }))
   }
 
   /** Attributes of the resource of the last batch. */

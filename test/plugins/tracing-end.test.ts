@@ -4,9 +4,9 @@ import { startExporting } from '../../plugins/tracing/exporting.js'
 import { silent } from '../helpers/scripted-server.js'
 import { startCollector } from '../helpers/trace-collector.js'
 
-process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200'
-
 await t.test('the end does not wait for a collector that never answers', async (t) => {
+  t.teardown(() => { delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] })
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200'
   const collector = await startCollector(t)
   collector.always(silent)
   const { tracer, close } = startExporting({ url: `${collector.url}/traces`, version: '1.0.0', warn: () => {}, info: () => {}, flushMs: 1 })

@@ -6,9 +6,8 @@ import { answering, unusedUrl } from '../helpers/scripted-server.js'
 import { startCollector, type TraceCollector } from '../helpers/trace-collector.js'
 import { as } from '../routes/support.js'
 
-// The SDK reads these by itself. Batches leave at once, and none is tried for long.
+// The SDK reads this by itself. Batches leave at once.
 process.env['OTEL_BSP_SCHEDULE_DELAY'] = '1'
-process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -176,6 +175,8 @@ await t.test('a collector that refuses costs no request, one warning, and a word
 })
 
 await t.test('a collector that is not there costs no request', async (t) => {
+  t.teardown(() => { delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] })
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'
   const { app, get, log } = await testApp(t, { tracesUrl: `${await unusedUrl()}/traces` })
   for (let round = 0; round < 5; round++) t.equal((await get('/live')).statusCode, 200)
   await app.close()

@@ -1,4 +1,5 @@
-import * as chrono from 'chrono-node'
+import { createRequire } from 'node:module'
+import type * as chronoEn from 'chrono-node/en'
 
 /** A span of time that a text names, in milliseconds since the epoch, half-open. */
 export interface TimeSpan {
@@ -28,11 +29,22 @@ const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['sprin
 const LOOKED_AT = 1000
 const MOST = 4
 
-/** The parser, with expressions that end: it reads runs of up to eleven durations (`1 year, 2 months ago`) and tries every way of dividing their blanks. */
-const parser = new chrono.Chrono({ ...chrono.casual, parsers: chrono.casual.parsers.map(withShortRuns) })
+let loaded: chronoEn.Chrono | undefined
+
+/**
+ * The parser, with expressions that end: it reads runs of up to eleven durations (`1 year, 2 months ago`) and tries every way of
+ * dividing their blanks. The first question that may name a time waits until it is loaded, not every start.
+ */
+function parser (): chronoEn.Chrono {
+  if (loaded === undefined) {
+    const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
+    loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
+  }
+  return loaded
+}
 
 /** A parser that reads at most three durations in a row: what a run of eleven costs, multiplied by each of them, can be hours. */
-function withShortRuns (eager: chrono.Parser): chrono.Parser {
+function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
   const patterns = new Map<string, RegExp>()
   return {
     pattern: (context) => {
@@ -55,7 +67,7 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
   // "7 May,2023": without the space the parser sees no year.
   const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
-  for (const found of parser.parse(looked, { instant: new Date(reference), timezone: 0 })) {
+  for (const found of parser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
     const { start } = found
     const year = start.get('year')!
     const month = start.get('month')! - 1

@@ -1,4 +1,4 @@
-import fc from '../../helpers/fast-check.js'
+import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { DEFAULT_OWNER_PATTERNS, ownsBank } from '../../../lib/access/owners.js'
 import { isBankId } from '../../../lib/identity/context.js'
@@ -64,14 +64,14 @@ t.test('a bank with a type in its name has one owner at most', async () => {
       if (both && /[-:]/.test(bankId)) throw new Error(`${one} and ${other} both own ${bankId}`)
       if (both) shared++
     }
-  }), { numRuns: 20_000 })
+  }), { numRuns: runs(2000, 20_000) })
   // Only equal ids of two types share a bank, the one of the bare id.
   fc.assert(fc.property(type, type, id, (one, other, id) => {
     fc.pre(one !== other)
     const banks = possibleBanks(`${one}:${id}`).filter((bankId) => [one, other].every((type) => ownsBank(`${type}:${id}`, bankId, DEFAULT_OWNER_PATTERNS)))
     if (banks.some((bankId) => bankId !== id)) throw new Error(`${one}:${id} and ${other}:${id} share ${banks.join(', ')}`)
     shared += banks.length
-  }), { numRuns: 5000 })
+  }), { numRuns: runs(500, 5000) })
   if (shared === 0) throw new Error('the generators never made a shared bank, so this proves nothing')
 })
 
@@ -80,7 +80,7 @@ t.test('with a type in every pattern no two principals share any bank', async ()
     fc.assert(fc.property(principal, principal, (one, other) => {
       fc.pre(one !== other)
       return possibleBanks(one).every((bankId) => !(ownsBank(one, bankId, patterns) && ownsBank(other, bankId, patterns)))
-    }), { numRuns: 5000 })
+    }), { numRuns: runs(500, 5000) })
   }
 })
 

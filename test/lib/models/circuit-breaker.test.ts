@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import { CircuitBreaker, type Settle, type Verdict } from '../../../lib/models/remote/circuit-breaker.js'
 import { TenantBreakers } from '../../../lib/models/remote/tenant-breakers.js'
-import fc from '../../helpers/fast-check.js'
+import fc, { runs } from '../../helpers/fast-check.js'
 
 const THRESHOLD = 3
 const RECOVERY_MS = 10
@@ -73,7 +73,7 @@ t.test('whatever happens, a breaker admits and refuses as its rules say', async 
       assert.equal(breaker.state, model.state)
       assert.equal(breaker.waitMs === 0, admits)
     }
-  }), { numRuns: 2000 })
+  }), { numRuns: runs(500, 5000) })
 })
 
 function clock (): { timer: () => number, advance: (milliseconds: number) => void } {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from '../../helpers/fast-check.js'
+import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { chunk } from '../../../lib/retrieval/chunking.js'
 
@@ -58,7 +58,7 @@ t.test('passages are in order, apart, within the limit, and cover all but white 
     }
     assert.equal(text.slice(last).trim(), '', 'nothing is left over')
     if (text.length > maxCharacters) for (const piece of pieces(text, maxCharacters)) assert.ok(/^\S/u.test(piece), 'a passage begins with something to read')
-  }), { numRuns: 3000 })
+  }), { numRuns: runs(500, 3000) })
 })
 
 t.test('a text of the greatest length is cut in linear time', async (t) => {

@@ -1,4 +1,4 @@
-import fc from '../../helpers/fast-check.js'
+import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
 import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
@@ -54,7 +54,7 @@ t.test('all conditions hold together: a filter passes what each of its parts pas
   fc.assert(fc.property(anyFilters, anyMemory, (filters, memory) => {
     const parts = Object.entries(filters).map(([name, condition]): Filters => ({ [name]: condition }))
     return passes(filters, memory) === parts.every((part) => passes(part, memory))
-  }), { numRuns: 2000 })
+  }), { numRuns: runs(500, 5000) })
 })
 
 t.test('all of some tags is each of them, any of them is at least one, and an untagged memory has neither', async () => {
@@ -63,7 +63,7 @@ t.test('all of some tags is each of them, any of them is at least one, and an un
     const [all, any] = [tagCondition(values, 'all')(memory), tagCondition(values, 'any')(memory)]
     if (memory.tags.length === 0) return !all && !any
     return all === each.every(Boolean) && any === each.some(Boolean)
-  }), { numRuns: 2000 })
+  }), { numRuns: runs(500, 5000) })
 })
 
 t.test('a memory that occurred at no time passes no occurred bound, at any instant', async () => {

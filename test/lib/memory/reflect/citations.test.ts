@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import { CitationFilter, filterCitations, NO_ANSWER, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'
-import fc from '../../../helpers/fast-check.js'
+import fc, { runs } from '../../../helpers/fast-check.js'
 
 const SOURCES = ['Alice lives in Lyon. See https://ok.example/a?b=1 for more.', 'Bob drinks tea.', 'Carol plays the cello.']
 
@@ -164,7 +164,7 @@ t.test('the result does not depend on where the pieces are cut', async () => {
       const { pieces: _, ...answered } = inPieces(pieces)
       assert.deepEqual(answered, whole)
     }
-  }), { numRuns: 1_000 })
+  }), { numRuns: runs(200, 1000) })
 })
 
 t.test('whatever the answer, outside of code every mark that is shown names a source and is told', async () => {
@@ -174,7 +174,7 @@ t.test('whatever the answer, outside of code every mark that is shown names a so
     assert.deepEqual([...marks].sort((a, b) => a - b), cited, text)
     assert.equal(unverified, !abstained && cited.length === 0)
     assert.ok(text.isWellFormed())
-  }), { numRuns: 1_000 })
+  }), { numRuns: runs(200, 1000) })
 })
 
 t.test('an answer that is long and of one kind is read to its end', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { CitationFilter, filterCitations } from '../../../../lib/memory/reflect/citations.js'
-import fc from '../../../helpers/fast-check.js'
+import fc, { runs } from '../../../helpers/fast-check.js'
 
 const SOURCE_TEXTS = ['See https://ok.example/a_(b)?c=1, or (http://other.example).', 'An unfinished https://evil.example/?q= stands here.']
 
@@ -83,5 +83,5 @@ t.test('no mixture of parts leads elsewhere', async () => {
   fc.assert(fc.property(fc.array(part, { maxLength: 25 }).map((parts) => parts.join('')), (answer) => {
     const { text } = filterCitations(answer, 3, { sourceTexts: ['https://ok.example'] })
     assert.doesNotMatch(text, LEAK)
-  }), { numRuns: 5_000 })
+  }), { numRuns: runs(500, 5000) })
 })

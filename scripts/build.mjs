@@ -1,0 +1,100 @@
+// Builds dist/ when something that it is made from has changed; else says nothing and costs some milliseconds.
+// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it is.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const STAMP = 'dist/.built'
+
+/** What dist/ is made from. */
+const INPUTS = [
+  'app.ts', 'server.ts', 'lib', 'plugins', 'routes', 'scripts/database.ts', 'scripts/migrate.ts', 'scripts/progress-bar.ts', 'scripts/reembed.ts',
+  'scripts/provider-settings.ts', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json',
+]
+
+/** What the program reads at run time and the compiler does not emit. */
+const ASSETS = [
+  'lib/stores/in-memory/vectors.wasm',
+  'lib/stores/sql/pglite-worker.mjs',
+  'lib/models/local/worker.mjs',
+  'lib/models/local/use-engine.mjs',
+  'lib/models/transformers/engine.mjs',
+]
+
+/** Every file at or below a path, with its size and the time of its last change. */
+function describe (path) {
+  const found = statSync(join(ROOT, path), { throwIfNoEntry: false })
+  if (found === undefined) return []
+  if (!found.isDirectory()) return [`${path} ${found.size} ${found.mtimeMs}`]
+  return readdirSync(join(ROOT, path)).flatMap((name) => describe(`${path}/${name}`))
+}
+
+/** Changes whenever an input is changed, added or removed. */
+function fingerprint () {
+  return createHash('sha256').update(INPUTS.flatMap(describe).join('\n')).digest('hex')
+}
+
+function readStamp () {
+  try {
+    return readFileSync(join(ROOT, STAMP), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function compiler () {
+  try {
+    return createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  } catch {
+    return undefined
+  }
+}
+
+function compile (tsc, inputs) {
+  // Without its output the compiler's own notes would have it emit nothing.
+  const force = existsSync(join(ROOT, 'dist/server.js')) ? [] : ['--incremental', 'false', '--tsBuildInfoFile', 'null']
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', ...force], { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  if (status !== 0) return false
+  for (const asset of ASSETS) {
+    mkdirSync(join(ROOT, 'dist', dirname(asset)), { recursive: true })
+    copyFileSync(join(ROOT, asset), join(ROOT, 'dist', asset))
+  }
+  writeFileSync(join(ROOT, STAMP), inputs)
+  return true
+}
+
+/**
+ * Brings dist/ up to date.
+ * @param optional whether it is all right that nothing can be built
+ * @returns false, after a message on standard error, when there is no dist/ that could be run
+ */
+export function build ({ optional = false } = {}) {
+  const built = existsSync(join(ROOT, 'dist/server.js'))
+  // The package as it is published has no sources.
+  if (built && !existsSync(join(ROOT, 'server.ts'))) return true
+  const inputs = fingerprint()
+  if (built && readStamp() === inputs) return true
+  const tsc = compiler()
+  if (tsc !== undefined && existsSync(join(ROOT, 'server.ts'))) {
+    console.error(built ? 'build: dist/ is older than its sources and is brought up to date' : 'build: dist/ is built')
+    return compile(tsc, inputs)
+  }
+  if (built) {
+    if (!optional && readStamp() !== undefined) console.error('build: dist/ is not of these sources, and TypeScript is not installed to build it anew: it is used as it is')
+    return true
+  }
+  if (optional) {
+    console.error('build: TypeScript is not installed, so dist/ is not built')
+    return true
+  }
+  console.error('build: there is no dist/, and TypeScript, which builds it, is not installed. `npm ci` without --omit=dev installs it and builds; or bring a dist/ that was built elsewhere.')
+  return false
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (!build({ optional: process.argv.includes('--optional') })) process.exitCode = 1
+}

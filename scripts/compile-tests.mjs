@@ -1,0 +1,106 @@
+// Compiles the tests and all that they import into .test-build/, which looks like the repository: beside the compiled files stand
+// the sources and what they read, and everything else at the top is a link. So a test finds its files by the same paths, and Node.js
+// runs it without a TypeScript loader. Only what has changed is compiled; types are checked by `npm run typecheck`.
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** The folder of the compiled tests. */
+export const TARGET = join(ROOT, '.test-build')
+
+const MIRRORED = ['app.ts', 'server.ts', 'bench', 'lib', 'plugins', 'routes', 'scripts', 'test']
+const LEFT_OUT = new Set(['.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results'])
+
+function filesAt (path) {
+  if (LEFT_OUT.has(path)) return []
+  const found = statSync(join(ROOT, path), { throwIfNoEntry: false })
+  if (found === undefined) return []
+  if (!found.isDirectory()) return [path]
+  return readdirSync(join(ROOT, path)).flatMap((name) => filesAt(`${path}/${name}`))
+}
+
+/** Whether the copy of a file has the size and the time of its source. */
+function isCurrent (path, compiled) {
+  const source = statSync(join(ROOT, path))
+  const copy = statSync(join(TARGET, path), { throwIfNoEntry: false })
+  return copy?.size === source.size && Math.abs(copy.mtimeMs - source.mtimeMs) < 1 && (compiled === undefined || existsSync(join(TARGET, compiled)))
+}
+
+const compiledName = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
+
+/** A process that reads the file meanwhile sees the old one or the new one, never a half. */
+function replaceFile (path, content) {
+  const temporary = `${path}.${process.pid}.tmp`
+  writeFileSync(temporary, content)
+  renameSync(temporary, path)
+}
+
+function copy (path) {
+  const { atime, mtime } = statSync(join(ROOT, path))
+  const temporary = join(TARGET, `${path}.${process.pid}.tmp`)
+  copyFileSync(join(ROOT, path), temporary)
+  utimesSync(temporary, atime, mtime)
+  renameSync(temporary, join(TARGET, path))
+}
+
+async function compile (path, compiled) {
+  const { transform } = await import('esbuild')
+  const { code, map } = await transform(readFileSync(join(ROOT, path), 'utf8'), {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node20.19',
+    sourcemap: true,
+    sourcesContent: false,
+    sourcefile: join(ROOT, path),
+    tsconfigRaw: { compilerOptions: { target: 'es2023', verbatimModuleSyntax: true, useDefineForClassFields: true } },
+  })
+  replaceFile(join(TARGET, `${compiled}.map`), map)
+  replaceFile(join(TARGET, compiled), `${code}//# sourceMappingURL=${compiled.slice(compiled.lastIndexOf('/') + 1)}.map\n`)
+}
+
+function removeStrangers (folder, known) {
+  for (const entry of readdirSync(join(TARGET, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) removeStrangers(path, known)
+    else if (!known.has(path)) rmSync(join(TARGET, path), { force: true })
+  }
+}
+
+function linkTheRest () {
+  for (const name of readdirSync(ROOT)) {
+    if (LEFT_OUT.has(name) || MIRRORED.includes(name)) continue
+    const link = join(TARGET, name)
+    if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(join('..', name), link)
+  }
+}
+
+/** In .test-build/ `tap` is the test that the file under way is, where several files share a process: see scripts/test-files.mjs. */
+function standBeforeTap () {
+  const folder = join(TARGET, 'node_modules/tap')
+  const files = {
+    'package.json': '{ "name": "tap", "type": "module", "exports": "./index.js" }\n',
+    'index.js': `export * from '${new URL('../node_modules/tap/dist/esm/index.js', import.meta.url).href}'\nexport { scope as default, scope as t, scope as tap, test } from '../../../scripts/test-scope.mjs'\n`,
+  }
+  mkdirSync(folder, { recursive: true })
+  for (const [name, content] of Object.entries(files)) {
+    if (!existsSync(join(folder, name)) || readFileSync(join(folder, name), 'utf8') !== content) replaceFile(join(folder, name), content)
+  }
+}
+
+/** @returns the paths of all mirrored files, relative to the repository */
+export async function compileTests () {
+  const paths = MIRRORED.flatMap(filesAt)
+  const known = new Set(paths.flatMap((path) => [path, ...(compiledName(path) === undefined ? [] : [compiledName(path), `${compiledName(path)}.map`])]))
+  const stale = paths.filter((path) => !isCurrent(path, compiledName(path)))
+  for (const folder of new Set(stale.map((path) => dirname(path)))) mkdirSync(join(TARGET, folder), { recursive: true })
+  await Promise.all(stale.map(async (path) => {
+    const compiled = compiledName(path)
+    if (compiled !== undefined) await compile(path, compiled)
+    copy(path)
+  }))
+  for (const folder of MIRRORED.filter((path) => !path.endsWith('.ts'))) removeStrangers(folder, known)
+  linkTheRest()
+  standBeforeTap()
+  return paths
+}

@@ -1,0 +1,15 @@
+// Runs several compiled test files in this process, one after another, each as one test. Their names are
+// in TEST_FILES and not among the arguments, of which tap makes the names of the tests' folders.
+import { t } from 'tap'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { TARGET } from './compile-tests.mjs'
+import { within } from './test-scope.mjs'
+
+const TIMEOUT_MS = 240_000
+
+for (const file of JSON.parse(process.env.TEST_FILES ?? '[]')) {
+  t.test(file, { timeout: TIMEOUT_MS }, async (test) => {
+    await within(test, async () => await import(pathToFileURL(join(TARGET, file.replace(/\.ts$/, '.js'))).href))
+  })
+}

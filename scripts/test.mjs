@@ -1,0 +1,102 @@
+// Runs tests with tap; docs/development.md says which tier is for what.
+//   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   everything, or what is named
+//   node scripts/test.mjs --database [FILE or FOLDER…]   what needs a database, on that of TEST_DATABASE_URL
+//   node scripts/test.mjs --long [FILE or FOLDER…]       everything, with new seeds and longer runs
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { t } from 'tap'
+import { build } from './build.mjs'
+import { compileTests, TARGET } from './compile-tests.mjs'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const TIMEOUT_SECONDS = 240
+const GROUP_FILES = 12
+const GROUP_TIMEOUT_SECONDS = 1200
+const MOST_JOBS = 4
+const SLOWEST_SHOWN = 10
+
+/** What a file does that its neighbours in the same process could feel, or that wants a process to itself. */
+const WANTS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
+const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
+const ON_A_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: 'string' }, database: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+})
+
+const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
+
+function select (paths) {
+  const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
+  const files = paths.filter((path) => path.endsWith('.test.ts') && (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`))))
+  const missing = wanted.filter((start) => !files.some((path) => path === start || path.startsWith(`${start}/`)))
+  if (missing.length > 0) {
+    console.error(`There is no test in ${missing.join(', ')}`)
+    process.exit(1)
+  }
+  return options.database ? files.filter((file) => ON_A_DATABASE.test(sourceOf(file))) : files
+}
+
+/** Files that can stand each other are a dozen to a process: each process loads the program and its libraries once. */
+function group (files) {
+  const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || WANTS_OWN_PROCESS.test(sourceOf(file)))
+  const shared = files.filter((file) => !own.includes(file))
+  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES))
+  // What takes long first, so that no core is left alone with it at the end.
+  return [...own.map((file) => [file]), ...groups]
+}
+
+/** Environment of the tests. */
+function environment () {
+  const env = { TAP_TIMEOUT: String(TIMEOUT_SECONDS) }
+  if (!options.long) return env
+  const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31))
+  console.log(`# seed ${seed}: TEST_SEED=${seed} npm run test:long does the same again`)
+  return { ...env, TEST_SEED: String(seed), TEST_LONG: '1' }
+}
+
+if (options.database && process.env.TEST_DATABASE_URL === undefined) {
+  console.error('TEST_DATABASE_URL is not set: the URI of a PostgreSQL with pgvector, of a role that may create schemas and databases')
+  process.exit(1)
+}
+if (!build()) process.exit(1)
+const groups = group(select(await compileTests()))
+const env = environment()
+/** Seconds and outcome of each file that has ended. */
+const ended = new Map()
+
+t.setTimeout(0)
+t.jobs = Math.max(1, Number(options.jobs ?? Math.min(MOST_JOBS, availableParallelism())))
+const settled = groups.map(async (files, index) => {
+  const alone = files.length === 1
+  const name = alone ? files[0] : `files ${files[0]} … ${files.at(-1)}`
+  const program = alone ? [join(TARGET, name.replace(/\.ts$/, '.js'))] : [join(ROOT, 'scripts/test-files.mjs')]
+  const running = t.spawn(process.execPath, ['--enable-source-maps', ...program], {
+    name,
+    cwd: ROOT,
+    env: { ...process.env, ...env, ...(!alone && { TEST_FILES: JSON.stringify(files) }) },
+    timeout: (alone ? TIMEOUT_SECONDS : GROUP_TIMEOUT_SECONDS) * 1000,
+    buffered: t.jobs > 1,
+    stdio: 'inherit',
+  })
+  const note = (file, { ok, time }) => { ended.set(file, { ok, seconds: (time ?? 0) / 1000 }) }
+  if (!alone) running.subtest?.parser.on('child', (child) => { child.on('complete', (results) => { note(child.name, results) }) })
+  const results = await running
+  if (alone) note(name, results ?? { ok: false })
+  return index
+})
+await Promise.all(settled)
+
+const files = groups.flat()
+const failed = files.filter((file) => ended.get(file)?.ok !== true)
+t.teardown(() => {
+  const slowest = [...ended].sort(([, one], [, other]) => other.seconds - one.seconds).slice(0, SLOWEST_SHOWN)
+  console.log(`# slowest: ${slowest.map(([file, { seconds }]) => `${file} ${seconds.toFixed(1)} s`).join(', ')}`)
+  for (const file of failed) console.log(`# failed: ${file}`)
+  console.log(`# test files: ${files.length - failed.length} passed, ${failed.length} failed`)
+})
