@@ -2,7 +2,8 @@ import type { BankKey } from '../../identity/context.js'
 import {
   RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
   type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemoveOptions,
-  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
+  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
+  type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { ContextIndexing } from './context-indexing.js'
 import type { Executor, Param, Transaction } from './executor.js'
@@ -16,6 +17,7 @@ import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
+import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
 import { Writer } from './writer.js'
 
@@ -175,6 +177,14 @@ export class SqlVectorStore implements VectorStore {
   async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>): Promise<ImportOutcome> {
     if (memories.length === 0) return { imported: 0, skipped: 0, overwritten: 0 }
     return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, now, receipt))
+  }
+
+  async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+    return await this.#guard(async () => await reserveUsage(this.#executor, this.#statements.usage, entries))
+  }
+
+  async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
+    await this.#guard(async () => { await adjustUsage(this.#executor, this.#statements.usage, entries) })
   }
 
   async close (): Promise<void> {
