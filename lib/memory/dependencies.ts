@@ -8,6 +8,7 @@ import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
 import type { AdmissionControl } from '../policy/admission.js'
 import type { PolicySettings } from '../policy/settings.js'
+import type { UsageCounters } from '../policy/usage-counters.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { IdempotencyLedger } from './idempotency.js'
@@ -30,6 +31,8 @@ export interface Dependencies {
   trust: PrincipalTrust
   settings: PolicySettings
   admission: AdmissionControl
+  /** Of daily quotas. */
+  usage: UsageCounters
   ledger: IdempotencyLedger
   retriever: Retriever
   indexer: Indexer

@@ -25,7 +25,7 @@ export class Reader {
     const banks = readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     helpers.refuseUnsupported(request)
-    admission.admit('recall', context, banks)
+    await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []

@@ -153,17 +153,18 @@ export class Reflector {
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
   async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
-    const { admission, settings, retriever, desk, clock } = this.#deps
+    const { settings, retriever, desk, clock } = this.#deps
     const { reflect, timer } = this.#options
     const banks = readableBanks(request, context, this.#deps)
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
     if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
     const policies = banks.map(({ bankId }) => settings.of(bankId))
-    const admitted = admission.admit('reflect', context, banks)
     const ceiling = reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
+    const admission = this.#deps.admission.admit('reflect', context, banks)
     try {
+      const admitted = await deadline.wait(admission)
       await deadline.wait(this.#beginnings.next())
       const retrieved = await deadline.wait(retriever.retrieve({
         query: request.query,
@@ -215,7 +216,8 @@ export class Reflector {
         schema,
       }
     } catch (error) {
-      admitted.release()
+      // Also what is granted later than anybody waits for it.
+      void admission.then(({ release }) => { release() }, () => {})
       deadline.end()
       throw this.#failure(error, deadline)
     }

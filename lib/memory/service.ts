@@ -12,6 +12,7 @@ import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
 import { ModelBudget } from '../policy/model-budget.js'
 import { PolicySettings } from '../policy/settings.js'
+import { UsageCounters } from '../policy/usage-counters.js'
 import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../retrieval/chunking.js'
 import { Retriever } from '../retrieval/retriever.js'
 import { providerLabel } from '../providers.js'
@@ -32,6 +33,7 @@ import { RecallHelpers } from './recall-helpers.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import { memoryStatus, type MemoryStatus } from './status.js'
 import { Transfer } from './transfer.js'
+import { usageStore } from './usage-store.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
 import { Writer } from './writer.js'
 
@@ -79,8 +81,9 @@ export class MemoryService {
   }
 
   async close (): Promise<void> {
-    const { store, embeddings, languageModel, reranker, filler } = this.#deps
+    const { store, embeddings, languageModel, reranker, filler, usage } = this.#deps
     await filler?.stop()
+    await usage.idle()
     await Promise.all([store.close(), embeddings.close?.(), languageModel.close?.(), reranker?.close?.()])
   }
 }
@@ -96,9 +99,11 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
   filler?.look()
   const settings = new PolicySettings(file)
+  const counted = usageStore(store)
+  const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), ...(overrides.warn !== undefined && { warn: overrides.warn }) })
   const timer = () => performance.now()
   const bounded = withBounds(languageModel, file)
-  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(settings, clock, telemetry), telemetry, timer })
+  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(settings, clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -108,7 +113,8 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     access,
     trust: new PrincipalTrust(file.identity?.trust),
     settings,
-    admission: new AdmissionControl(settings, clock, telemetry),
+    admission: new AdmissionControl(settings, clock, telemetry, usage),
+    usage,
     ledger: new IdempotencyLedger(clock, store),
     retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), weights, ...retrievalSettings(file), clock, timer, telemetry }),
     indexer: new Indexer({

@@ -43,7 +43,7 @@ export class Writer {
     access.require(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
     return await ledger.once(idempotency, context, bankId, async (keep) => {
       const bank = bankOf(context, bankId)
-      admission.admit('forget', context, [bank])
+      await admission.admit('forget', context, [bank])
       const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
       return toAnswer(await guarded(() => store.remove(bank, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
     })
@@ -61,7 +61,7 @@ export class Writer {
     const bank = bankOf(context, bankId)
     const trust = this.#deps.trust.of(context)
     const prepared = items.map((item, index) => this.#prepare(bankId, item, at(index), trust))
-    const admitted = admission.admit('retain', context, [bank], items.length)
+    const admitted = await admission.admit('retain', context, [bank], items.length)
     const dedup = settings.of(bankId).signalQuality.dedup ?? {}
     const write = async (settings = dedup): Promise<T> => {
       const plan = await planDedup(prepared, settings, store, bank, clock())
