@@ -75,9 +75,10 @@ export class MemoryService {
     return memoryStatus(this.#deps)
   }
 
-  /** Resolves when no memory is known to wait for its vectors. */
+  /** Resolves when no memory is known to wait for its vectors, and what was used of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.filler?.idle()
+    await this.#deps.usage.idle()
   }
 
   async close (): Promise<void> {
