@@ -73,7 +73,7 @@ export class BankConfigurations {
   async remove (bankId: string, context: RequestContext): Promise<DeleteBankAnswer> {
     const { directory, admission, store, clock } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
-    admission.admit('forget', context, [bank])
+    await admission.admit('forget', context, [bank])
     const { memoryCount, configRemoved } = await guarded(async () => {
       if (store.removeBank !== undefined) return await store.removeBank(bank.key, clock())
       const { count } = await store.remove(bank.key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })

@@ -5,6 +5,7 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
 import type { AdmissionControl } from '../policy/admission.js'
+import type { UsageCounters } from '../policy/usage-counters.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { BankDirectory } from './bank-directory.js'
@@ -30,6 +31,8 @@ export interface Dependencies {
   live: LiveSettings
   directory: BankDirectory
   admission: AdmissionControl
+  /** Of daily quotas. */
+  usage: UsageCounters
   ledger: IdempotencyLedger
   retriever: Retriever
   indexer: Indexer

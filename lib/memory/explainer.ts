@@ -47,7 +47,7 @@ export class Explainer {
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
     const filters = readFilters(request)
-    admission.admit('recall', context, banks)
+    await admission.admit('recall', context, banks)
     const memoryId = request.expect.toLowerCase()
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }

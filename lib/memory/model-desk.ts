@@ -67,10 +67,10 @@ export class ModelDesk {
   }
 
   /**
-   * @throws ServiceError quota_exceeded before the call; UnusableGeneration; what the model throws
+   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model throws
    */
   async generate (call: DeskCall): Promise<Generation & { usage: Spending }> {
-    const account = this.#open(call)
+    const account = await this.#open(call)
     try {
       const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate({ ...call, progress: account.progress }))
       if (!isUsable(generation)) throw unusableFor((generation as Partial<Generation> | null | undefined)?.finish)
@@ -94,7 +94,7 @@ export class ModelDesk {
       yield { type: 'end', usage, ...(finish !== undefined && { finish }) }
       return
     }
-    const account = this.#open(call)
+    const account = await this.#open(call)
     let text = ''
     try {
       // The generator's own steps run in the context in which it is asked, so each is asked within the span.
@@ -128,9 +128,14 @@ export class ModelDesk {
     return Object.hasOwn(prices, this.#model) ? prices[this.#model] : undefined
   }
 
-  #open (call: DeskCall): Account {
+  async #open (call: DeskCall): Promise<Account> {
     const { budget, provider, telemetry, timer } = this.#options
-    const reservation = budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
+    const reservation = await budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
+    // A caller who left while the store was counting has asked no model.
+    if (call.signal?.aborted === true) {
+      reservation.settle(0, false)
+      call.signal.throwIfAborted()
+    }
     const span = openSpan(`chat ${this.#model}`, {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': provider,

@@ -28,7 +28,7 @@ export class Reader {
     const filters = readFilters(request)
     const { retrieval } = commonSections(banks, live.current)
     helpers.refuseUnsupported(request, retrieval)
-    admission.admit('recall', context, banks)
+    await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []

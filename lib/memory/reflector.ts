@@ -149,17 +149,18 @@ export class Reflector {
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
   async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
-    const { admission, live, retriever, desk, clock } = this.#deps
+    const { live, retriever, desk, clock } = this.#deps
     const { timer } = this.#options
     const banks = await readableBanks(request, context, this.#deps)
     const { reflect, retrieval } = commonSections(banks, live.current)
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
     if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
-    const admitted = admission.admit('reflect', context, banks)
     const ceiling = reflect.timeout_ms
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
+    const admission = this.#deps.admission.admit('reflect', context, banks)
     try {
+      const admitted = await deadline.wait(admission)
       await deadline.wait(this.#beginnings.next())
       const retrieved = await deadline.wait(retriever.retrieve({
         query: request.query,
@@ -212,7 +213,8 @@ export class Reflector {
         schema,
       }
     } catch (error) {
-      admitted.release()
+      // Also what is granted later than anybody waits for it.
+      void admission.then(({ release }) => { release() }, () => {})
       deadline.end()
       throw this.#failure(error, deadline)
     }

@@ -13,6 +13,7 @@ import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
 import { ModelBudget } from '../policy/model-budget.js'
 import type { Capabilities } from '../policy/settings.js'
+import { UsageCounters } from '../policy/usage-counters.js'
 import { Retriever } from '../retrieval/retriever.js'
 import { providerLabel } from '../providers.js'
 import type { VectorStore } from '../stores/vector-store.js'
@@ -34,6 +35,7 @@ import { Reflector, type ReflectorOptions } from './reflector.js'
 import { RecallHelpers } from './recall-helpers.js'
 import { memoryStatus, type MemoryStatus } from './status.js'
 import { Transfer } from './transfer.js'
+import { usageStore } from './usage-store.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
 import { Writer } from './writer.js'
 
@@ -92,14 +94,16 @@ export class MemoryService {
     desk.replacePrices(file.prices ?? {})
   }
 
-  /** Resolves when no memory is known to wait for its vectors. */
+  /** Resolves when no memory is known to wait for its vectors, and what was used of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.filler?.idle()
+    await this.#deps.usage.idle()
   }
 
   async close (): Promise<void> {
-    const { store, embeddings, languageModel, reranker, filler } = this.#deps
+    const { store, embeddings, languageModel, reranker, filler, usage } = this.#deps
     await filler?.stop()
+    await usage.idle()
     await Promise.all([store.close(), embeddings.close?.(), languageModel.close?.(), reranker?.close?.()])
   }
 }
@@ -118,8 +122,10 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const live = new LiveSettings(readFileSettings(file, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
+  const counted = usageStore(store)
+  const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
   const bounded = withBounds(languageModel, file)
-  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry), telemetry, timer })
+  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -129,7 +135,8 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     access,
     live,
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
-    admission: new AdmissionControl(clock, telemetry),
+    admission: new AdmissionControl(clock, telemetry, usage),
+    usage,
     ledger: new IdempotencyLedger(clock, store),
     retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
     indexer: new Indexer({

@@ -43,7 +43,7 @@ export class Writer {
     const { bank_id: bankId, dry_run: dryRun = false } = request
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
     return await ledger.once(idempotency, context, bankId, async (keep) => {
-      admission.admit('forget', context, [bank])
+      await admission.admit('forget', context, [bank])
       const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
       return toAnswer(await guarded(() => store.remove(bank.key, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
     })
@@ -61,7 +61,7 @@ export class Writer {
     const { key: bank, settings } = open
     const trust = live.current.trust.of(context)
     const prepared = items.map((item, index) => this.#prepare(open, item, at(index), trust))
-    const admitted = admission.admit('retain', context, [open], items.length)
+    const admitted = await admission.admit('retain', context, [open], items.length)
     const { dedup } = settings.signal_quality
     const write = async (chosen = dedup): Promise<T> => {
       const plan = await planDedup(prepared, chosen, store, bank, clock())

@@ -3,19 +3,20 @@ import type { Clock } from '../clock.js'
 import { comeBackIn, ServiceError, invalidRequest } from '../errors.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
+import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
+import { DAY_MS, UsageCounters } from './usage-counters.js'
 
 export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
 
 const MINUTE = 60_000
-const DAY = 86_400_000
 /**
- * Counters kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks than
- * that, the counter that was idle longest is given up, which forgives its owner at most one minute's (or day's) use.
+ * Buckets kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks than
+ * that, the counter that was idle longest is given up, which forgives its owner at most one minute's use.
  */
-const MAX_COUNTERS = 100_000
+const MAX_BUCKETS = 100_000
 /** Counted as sizes: with `max` the room of all of them is taken at once, which costs each start some 12 ms. */
-const BOUND = { maxSize: MAX_COUNTERS, sizeCalculation: () => 1 }
+const BOUND = { maxSize: MAX_BUCKETS, sizeCalculation: () => 1 }
 
 interface Bucket {
   tokens: number
@@ -30,46 +31,65 @@ interface Charge {
 
 /** An operation that has been let in. */
 export interface Admission {
-  /** Gives the day's quota back when the operation came to nothing through no fault of the caller. */
+  /** Gives the day's quota back when the operation came to nothing through no fault of the caller; behind the answer, and once. */
   release (): void
 }
 
-/** Rate limits (token bucket a principal and bank) and daily quotas (a bank and UTC day), bounded in memory. */
+const FREE: Admission = { release: () => {} }
+
+/** Rate limits (token bucket a principal and bank), which each process counts for itself, and daily quotas (a bank and UTC day). */
 export class AdmissionControl {
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
   readonly #buckets = new LRUCache<string, Bucket>(BOUND)
-  readonly #used = new LRUCache<string, number>(BOUND)
+  readonly #usage: UsageCounters
 
-  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY, usage = new UsageCounters()) {
     this.#clock = clock
     this.#telemetry = telemetry
+    this.#usage = usage
   }
 
   /**
    * Charges every limit on every bank, or none of them and throws.
    * @param items what the operation costs: a batch counts each item
    * @throws ServiceError rate_limited or quota_exceeded with `retry_after_seconds`; invalid_request when the batch is
-   *   larger than a limit ever lets through
+   *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
-  admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Admission {
+  async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank))
-    const quotas = banks.flatMap((bank) => this.#quota(operation, bank, now))
+    const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
     this.#checkRates(charges, items, now)
-    for (const { key, limit, name } of quotas) {
-      if (items > limit) throw tooLarge(name, limit)
-      if ((this.#used.get(key) ?? 0) + items > limit) throw this.#refused('quota_exceeded', `${name} (${limit}) is used up`, DAY - now % DAY)
+    for (const { counter, limit } of quotas) {
+      if (items > limit) throw tooLarge(counter, limit)
     }
     for (const { key, perMinute } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
       this.#buckets.set(key, { tokens: bucket.tokens - items, refilledAt: now })
     }
-    for (const { key } of quotas) this.#used.set(key, (this.#used.get(key) ?? 0) + items)
+    if (quotas.length === 0) return FREE
+    const usedUp = await this.#usage.reserve(quotas)
+    if (usedUp !== undefined) {
+      this.#refund(charges, items)
+      throw this.#refused('quota_exceeded', `${usedUp.counter} (${usedUp.limit}) is used up`, DAY_MS - now % DAY_MS)
+    }
+    let isReleased = false
     return {
       release: () => {
-        for (const { key } of quotas) this.#used.set(key, Math.max(0, (this.#used.get(key) ?? 0) - items))
+        if (isReleased) return
+        isReleased = true
+        this.#usage.adjust(quotas.map(({ bank, day, counter, amount }) => ({ bank, day, counter, amount: -amount })))
       },
+    }
+  }
+
+  /** A refused quota costs no rate. It is charged meanwhile, or requests at the same moment would share one rest. */
+  #refund (charges: readonly Charge[], items: number): void {
+    const now = this.#clock()
+    for (const { key, perMinute } of charges) {
+      const { tokens } = this.#refilled(key, perMinute, now)
+      this.#buckets.set(key, { tokens: Math.min(perMinute, tokens + items), refilledAt: now })
     }
   }
 
@@ -114,11 +134,11 @@ export class AdmissionControl {
     return charges
   }
 
-  #quota (operation: Operation, { key: bank, settings }: ResolvedBank, now: number): Array<{ key: string, name: string, limit: number }> {
+  #quota (operation: Operation, { key: bank, settings }: ResolvedBank, items: number, now: number): UsageReservation[] {
     if (operation !== 'retain' && operation !== 'reflect') return []
-    const limit = settings.homeostasis.quotas?.[`${operation}_per_day`]
-    if (limit === undefined) return []
-    return [{ key: `${operation} ${Math.floor(now / DAY)} ${bankKeyString(bank)}`, name: `${operation}_per_day`, limit }]
+    const counter = `${operation}_per_day` as const
+    const limit = settings.homeostasis.quotas?.[counter]
+    return limit === undefined ? [] : [{ bank, day: Math.floor(now / DAY_MS), counter, amount: items, limit }]
   }
 }
 

@@ -1,25 +1,17 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import type { ServiceError } from '../errors.js'
-import { bankKeyString } from '../identity/context.js'
 import { refused } from './admission.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import type { ResolvedBank } from './bank.js'
+import { DAY_MS, UsageCounters } from './usage-counters.js'
 
-const DAY = 86_400_000
-/** See MAX_COUNTERS of lib/policy/admission.ts. */
-const MAX_COUNTERS = 100_000
-const BOUND = { maxSize: MAX_COUNTERS, sizeCalculation: () => 1 }
-
-interface Used {
-  calls: number
-  tokens: number
-}
+const CALLS = 'model_calls_per_day'
+const TOKENS = 'model_tokens_per_day'
 
 /** What a call of a language model has been allowed to use. */
 export interface Reservation {
   /**
-   * Puts what was used in the place of what was reckoned with; call it once.
+   * Puts what was used in the place of what was reckoned with, behind the answer; call it once.
    * @param tokens of prompt and answer; a function is asked only when a budget counts them, since counting takes time
    * @param called whether the call came to the model at all; one that did not is not counted
    */
@@ -31,46 +23,46 @@ const FREE: Reservation = { settle: () => {} }
 /**
  * Budgets of the language model, a bank and UTC day: calls and tokens (`homeostasis.quotas.model_calls_per_day`,
  * `model_tokens_per_day`). They are counted before a call, with the most that it may use, so that calls at the same moment cannot
- * spend one rest twice. A call on several banks counts for each of them.
+ * spend one rest twice, on this gateway and on others with the same store. A call on several banks counts for each of them.
  */
 export class ModelBudget {
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
-  readonly #used = new LRUCache<string, Used>(BOUND)
+  readonly #usage: UsageCounters
 
-  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY) {
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY, usage = new UsageCounters()) {
     this.#clock = clock
     this.#telemetry = telemetry
+    this.#usage = usage
   }
 
   /**
    * @param tokens the most that the call may use; asked for only when a budget of tokens is set
-   * @throws ServiceError quota_exceeded with `retry_after_seconds`; nothing is counted then
+   * @throws ServiceError quota_exceeded with `retry_after_seconds`, nothing is counted then; dependency_unavailable
    */
-  reserve (banks: readonly ResolvedBank[], tokens: () => number): Reservation {
+  async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
       const { model_calls_per_day: calls, model_tokens_per_day: most } = settings.homeostasis.quotas ?? {}
       return calls === undefined && most === undefined ? [] : [{ bank, calls, most }]
     })
     if (limits.length === 0) return FREE
     const now = this.#clock()
+    const day = Math.floor(now / DAY_MS)
     const wanted = limits.some(({ most }) => most !== undefined) ? tokens() : 0
-    const counters = limits.map(({ bank, calls, most }) => {
-      const key = `${Math.floor(now / DAY)} ${bankKeyString(bank)}`
-      const used = this.#used.get(key) ?? { calls: 0, tokens: 0 }
-      if (calls !== undefined && used.calls + 1 > calls) throw this.#refused(`model_calls_per_day (${calls}) is used up`, DAY - now % DAY)
-      if (most !== undefined && used.tokens + wanted > most) throw this.#refused(`model_tokens_per_day (${most}) leaves no room for this request`, DAY - now % DAY)
-      return { key, used }
-    })
-    for (const { key, used } of counters) this.#used.set(key, { calls: used.calls + 1, tokens: used.tokens + wanted })
+    const entries = limits.flatMap(({ bank, calls, most }) => [
+      ...(calls === undefined ? [] : [{ bank, day, counter: CALLS, amount: 1, limit: calls }]),
+      ...(most === undefined ? [] : [{ bank, day, counter: TOKENS, amount: wanted, limit: most }]),
+    ])
+    const usedUp = await this.#usage.reserve(entries)
+    if (usedUp !== undefined) {
+      const { counter, limit } = usedUp
+      throw this.#refused(counter === CALLS ? `${CALLS} (${limit}) is used up` : `${TOKENS} (${limit}) leaves no room for this request`, DAY_MS - now % DAY_MS)
+    }
     return {
       settle: (tokens, called) => {
         const spent = typeof tokens === 'number' ? tokens : called && wanted > 0 ? tokens() : 0
-        for (const { key } of counters) {
-          const used = this.#used.get(key)
-          if (used === undefined) continue
-          this.#used.set(key, { calls: Math.max(0, used.calls - (called ? 0 : 1)), tokens: Math.max(0, used.tokens - wanted + (called ? spent : 0)) })
-        }
+        const corrections: Record<string, number> = { [CALLS]: called ? 0 : -1, [TOKENS]: (called ? spent : 0) - wanted }
+        this.#usage.adjust(entries.map(({ bank, day, counter }) => ({ bank, day, counter, amount: corrections[counter] ?? 0 })))
       },
     }
   }

@@ -242,6 +242,27 @@ export type OnConflict = 'skip' | 'overwrite' | 'supersede'
 /** How long a receipt is kept, in milliseconds. */
 export const RECEIPT_LIFETIME_MS = 86_400_000
 
+/** An amount of what a bank uses on a UTC day. */
+export interface UsageEntry {
+  bank: BankKey
+  /** Days since the epoch. */
+  day: number
+  /** What is counted. */
+  counter: string
+  /** Whole; negative only to correct a count. */
+  amount: number
+}
+
+export interface UsageReservation extends UsageEntry {
+  /** What the count may come to. */
+  limit: number
+}
+
+export type UsageOutcome =
+  | { granted: true }
+  /** Nothing was counted. `usedUp` is the index of an entry that finds no room. */
+  | { granted: false, usedUp: number }
+
 export interface RemoveOptions {
   now: number
   dryRun: boolean
@@ -314,6 +335,14 @@ export interface VectorStore {
    * @returns the number of memories, and whether there was a configuration
    */
   removeBank? (bank: BankKey, now: number): Promise<RemovedBank>
+  /**
+   * Counts what is to be used, all of it or nothing: as many calls at the same moment as there may be never bring a count above the limit
+   * that they came with. Counts outlive what is removed from the bank; those of past days may be given up a day later. A store that
+   * has this and `adjustUsage` keeps quotas over restarts and for all processes that share it; with another each process counts for itself.
+   */
+  reserveUsage? (entries: readonly UsageReservation[]): Promise<UsageOutcome>
+  /** Adds amounts to counts, without a limit and never below 0. A count that is not there is passed over. */
+  adjustUsage? (entries: readonly UsageEntry[]): Promise<void>
   /** How its connections stand, for metrics; asks no database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>

@@ -14,6 +14,7 @@ import { semanticContract } from './vector-store/semantic.js'
 import { separationContract } from './vector-store/separation.js'
 import type { OpenStore } from './vector-store/setup.js'
 import { trustContract } from './vector-store/trust.js'
+import { usageContract } from './vector-store/usage.js'
 
 const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance: number) => void]> = [
   ['inserting', insertingContract],
@@ -29,6 +30,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['importing', importingContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],
+  ['usage', usageContract],
 ]
 
 export interface ContractOptions {

@@ -1,6 +1,7 @@
 import { makeContextStatements, type ContextStatements } from './context-statements.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
+import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
 /** Rows in which a bank's statistics are kept; each write goes to one of them. */
@@ -22,6 +23,7 @@ export interface Statements {
   removal: RemovalStatements
   context: ContextStatements
   vectors: VectorStatements
+  usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
   /** $1 tenant, $2 bank, $3 now, $4 size of the page, $5 retained_at and $6 id where the last one ended, or null. Oldest first. */
@@ -57,6 +59,7 @@ order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     context: makeContextStatements(schema),
     vectors: makeVectorStatements(schema),
+    usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
     scan: `select ${memoryColumns('m')} from ${schema}.memories m

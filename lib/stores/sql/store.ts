@@ -3,7 +3,8 @@ import type { BankConfigChange } from '../bank-configs.js'
 import {
   RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
   type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type VectorStore,
+  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
+  type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { ContextIndexing } from './context-indexing.js'
@@ -18,6 +19,7 @@ import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
+import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
 import { Writer } from './writer.js'
 
@@ -186,6 +188,14 @@ export class SqlVectorStore implements VectorStore {
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
     return await this.#guard(async () => await this.#writer.removeBank(bank, now))
+  }
+
+  async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+    return await this.#guard(async () => await reserveUsage(this.#executor, this.#statements.usage, entries))
+  }
+
+  async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
+    await this.#guard(async () => { await adjustUsage(this.#executor, this.#statements.usage, entries) })
   }
 
   async close (): Promise<void> {

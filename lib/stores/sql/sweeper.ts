@@ -20,6 +20,7 @@ export interface SweeperOptions {
   vacuum: boolean
 }
 
+const DAY_MS = 86_400_000
 /** Banks that one round looks after. */
 const BANKS_A_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
@@ -29,13 +30,13 @@ const VACUUM_SHARE = 0.2
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const VACUUMED = [
-  'memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces',
+  'memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces', 'daily_usage',
   'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, and receipts. Any number of servers may do so at
- * once. Bank by bank, because a transaction touches one bank.
+ * Takes away for good what has expired: memories, which no answer shows any more, receipts, and what was used of past days' quotas.
+ * Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions
@@ -99,6 +100,11 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
     for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
+    // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
+    const firstDay = Math.floor(now / DAY_MS) - 1
+    const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
+where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
+    for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the last release, which may still be beside us, write without it.
     await new ContextIndexing({ executor, schema }).run({ stopped: () => this.#stopped })
     await this.#vacuum()

@@ -42,14 +42,14 @@ function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { 
     timer: () => { now += 5; return now },
   })
   /** Tokens of the day that are left of the quota. */
-  const left = () => {
+  const left = async () => {
     const most = quotas.model_tokens_per_day!
     let low = 0
     let high = most
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       try {
-        budget.reserve([bank], () => middle).settle(0, false)
+        (await budget.reserve([bank], () => middle)).settle(0, false)
         low = middle
       } catch {
         high = middle - 1
@@ -108,7 +108,7 @@ t.test('a model is taken for one that can answer in a form unless it says otherw
 t.test('a good call is settled with what it used, and told with its duration', async (t) => {
   const { desk, told, left } = deskOf({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
   t.same(await desk.generate(CALL), GOOD)
-  t.equal(left(), 5000 - 1100)
+  t.equal(await left(), 5000 - 1100)
   t.same(told, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
 })
 
@@ -139,7 +139,7 @@ for (const [error, outcome, paid] of ends) {
   t.test(`a call that ends with ${error.name} ${error.message} is told as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
     const { desk, told, left } = deskOf({ generate: async () => { throw error } }, { quotas: { model_tokens_per_day: 5000 } })
     t.equal(await failureOf(async () => await desk.generate(CALL)), error)
-    t.equal(left(), paid ? 5000 - PROMPT_TOKENS : 5000)
+    t.equal(await left(), paid ? 5000 - PROMPT_TOKENS : 5000)
     t.match(told, [{ outcome, inputTokens: undefined, cost: undefined }])
     t.equal(told.length, 1)
   })
@@ -147,7 +147,7 @@ for (const [error, outcome, paid] of ends) {
   t.test(`so it is for a stream that ends with ${error.name} ${error.message}; what came is paid for too`, async (t) => {
     const { desk, told, left } = deskOf(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
     t.equal(await failureOf(async () => await collected(desk.stream(CALL))), error)
-    t.equal(left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
+    t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
     t.match(told, [{ outcome }])
     t.equal(told.length, 1)
   })
@@ -186,7 +186,7 @@ for (const [what, model] of Object.entries({
 t.test('a stream gives its texts and its end with the cost', async (t) => {
   const { desk, told, left } = deskOf({ model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) }, { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } })
   t.same(await collected(desk.stream(CALL)), [text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' }])
-  t.equal(left(), 3900)
+  t.equal(await left(), 3900)
   t.match(told, [{ outcome: 'ok', cost: 0.0045 }])
   t.equal(told.length, 1)
 })
@@ -204,7 +204,7 @@ t.test('a reader that leaves ends the stream of the model, and pays for what cam
   await parts.next()
   await parts.return?.(undefined)
   t.equal(model.ended, true)
-  t.equal(left(), 5000 - PROMPT_TOKENS - countTokens('Alice lives'))
+  t.equal(await left(), 5000 - PROMPT_TOKENS - countTokens('Alice lives'))
   t.match(told, [{ outcome: 'aborted' }])
 })
 
@@ -223,6 +223,6 @@ t.test('a call whose caller left is aborted, whatever it ends with; one whose de
     await parts.return?.(undefined)
     t.equal(told.at(-1)?.outcome, outcome, 'a stream that is left for it')
     t.equal(told.length, 2)
-    t.equal(left(), 5000 - 2 * PROMPT_TOKENS - countTokens('Alice lives'))
+    t.equal(await left(), 5000 - 2 * PROMPT_TOKENS - countTokens('Alice lives'))
   }
 })

@@ -16,9 +16,9 @@ function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quo
   return { clock, budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) } }
 }
 
-function refusal (reserve: () => unknown): ServiceError | undefined {
+async function refusal (reserve: () => Promise<unknown>): Promise<ServiceError | undefined> {
   try {
-    reserve()
+    await reserve()
     return undefined
   } catch (error) {
     if (error instanceof ServiceError) return error
@@ -28,63 +28,63 @@ function refusal (reserve: () => unknown): ServiceError | undefined {
 
 t.test('without budgets nothing is counted, and the tokens are not asked for', async (t) => {
   const { budget: free } = budget({ reflect_per_day: 1 })
-  t.doesNotThrow(() => { free.reserve([HOME], () => { throw new Error('asked') }).settle(1e9, true) })
+  await t.resolves(async () => { (await free.reserve([HOME], () => { throw new Error('asked') })).settle(1e9, true) })
 })
 
 t.test('calls of a day are counted before they are made; one that came to nothing is given back', async (t) => {
   const { budget: two, clock } = budget({ model_calls_per_day: 2 })
-  two.reserve([HOME], () => 0).settle(10, true)
-  const failed = two.reserve([HOME], () => 0)
-  t.match(refusal(() => two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, members: { retry_after_seconds: 14 * 3600 } })
+  ;(await two.reserve([HOME], () => 0)).settle(10, true)
+  const failed = await two.reserve([HOME], () => 0)
+  t.match(await refusal(async () => await two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, members: { retry_after_seconds: 14 * 3600 } })
   failed.settle(0, false)
-  two.reserve([HOME], () => 0)
-  t.ok(refusal(() => two.reserve([HOME], () => 0)))
+  await two.reserve([HOME], () => 0)
+  t.ok(await refusal(async () => await two.reserve([HOME], () => 0)))
   clock.advance(14 * 3_600_000)
-  t.equal(refusal(() => two.reserve([HOME], () => 0)), undefined, 'a new day')
+  t.equal(await refusal(async () => await two.reserve([HOME], () => 0)), undefined, 'a new day')
 })
 
 t.test('tokens are reckoned with at their most, and what was not used is given back', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 1000 })
-  const first = tokens.reserve([HOME], () => 600)
-  t.match(refusal(() => tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'two at once cannot spend one rest twice')
+  const first = await tokens.reserve([HOME], () => 600)
+  t.match(await refusal(async () => await tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'two at once cannot spend one rest twice')
   first.settle(100, true)
-  tokens.reserve([HOME], () => 900).settle(900, true)
-  t.ok(refusal(() => tokens.reserve([HOME], () => 1)))
+  ;(await tokens.reserve([HOME], () => 900)).settle(900, true)
+  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
 })
 
 t.test('a call that used more than was reckoned with counts in full', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 100 })
-  tokens.reserve([HOME], () => 10).settle(100, true)
-  t.ok(refusal(() => tokens.reserve([HOME], () => 1)))
+  ;(await tokens.reserve([HOME], () => 10)).settle(100, true)
+  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
 })
 
 t.test('banks and tenants have budgets of their own, and a call on several counts for each or for none', async (t) => {
   const { budget: calls } = budget({ model_calls_per_day: 1 }, { work: { homeostasis: { quotas: { model_calls_per_day: 2 } } } })
-  calls.reserve([HOME, WORK], () => 0)
-  t.ok(refusal(() => calls.reserve([WORK, HOME], () => 0)), 'home has none left')
-  t.equal(refusal(() => calls.reserve([WORK], () => 0)), undefined, 'and the refused call was not counted for work')
-  t.ok(refusal(() => calls.reserve([WORK], () => 0)))
-  t.equal(refusal(() => calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0)), undefined)
+  await calls.reserve([HOME, WORK], () => 0)
+  t.ok(await refusal(async () => await calls.reserve([WORK, HOME], () => 0)), 'home has none left')
+  t.equal(await refusal(async () => await calls.reserve([WORK], () => 0)), undefined, 'and the refused call was not counted for work')
+  t.ok(await refusal(async () => await calls.reserve([WORK], () => 0)))
+  t.equal(await refusal(async () => await calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0)), undefined)
 })
 
 t.test('what is settled after midnight counts for the day of the call', async (t) => {
   const { budget: calls, clock } = budget({ model_calls_per_day: 1 })
-  const late = calls.reserve([HOME], () => 0)
+  const late = await calls.reserve([HOME], () => 0)
   clock.advance(24 * 3_600_000)
-  calls.reserve([HOME], () => 0)
+  await calls.reserve([HOME], () => 0)
   late.settle(5, false)
-  t.ok(refusal(() => calls.reserve([HOME], () => 0)))
+  t.ok(await refusal(async () => await calls.reserve([HOME], () => 0)))
 })
 
 t.test('tokens that are counted only when a budget wants them are asked for when it does, and only for a call that was made', async (t) => {
   const notAsked = () => { throw new Error('asked') }
   const { budget: free } = budget({})
-  t.doesNotThrow(() => { free.reserve([HOME], () => 0).settle(notAsked, true) })
+  await t.resolves(async () => { (await free.reserve([HOME], () => 0)).settle(notAsked, true) })
   const { budget: calls } = budget({ model_calls_per_day: 1 })
-  t.doesNotThrow(() => { calls.reserve([HOME], () => 0).settle(notAsked, true) })
+  await t.resolves(async () => { (await calls.reserve([HOME], () => 0)).settle(notAsked, true) })
   const { budget: tokens } = budget({ model_tokens_per_day: 100 })
-  t.doesNotThrow(() => { tokens.reserve([HOME], () => 90).settle(notAsked, false) })
-  tokens.reserve([HOME], () => 90).settle(() => 60, true)
-  t.equal(refusal(() => tokens.reserve([HOME], () => 40)), undefined)
-  t.ok(refusal(() => tokens.reserve([HOME], () => 1)))
+  await t.resolves(async () => { (await tokens.reserve([HOME], () => 90)).settle(notAsked, false) })
+  ;(await tokens.reserve([HOME], () => 90)).settle(() => 60, true)
+  t.equal(await refusal(async () => await tokens.reserve([HOME], () => 40)), undefined)
+  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
 })

@@ -170,9 +170,9 @@ t.test('a statement that leaves its bank is found', (t) => {
 })
 
 /**
- * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired, for what waits for its vectors or its
- * context, for what was embedded with another model and for big banks, the configurations of the banks of a request, the changes of
- * configurations in their order, and housekeeping. What these find is worked on bank by bank.
+ * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired or is of past days, for what
+ * waits for its vectors or its context, for what was embedded with another model and for big banks, the configurations of the banks of
+ * a request, the changes of configurations in their order, and housekeeping. What these find is worked on bank by bank.
  */
 const SPANNING = [
   'bank-config-changes.ts: from bank_configuration_changes',
@@ -190,13 +190,14 @@ const SPANNING = [
   'sweeper.ts: (analyze) ${table}',
   // eslint-disable-next-line no-template-curly-in-string
   'sweeper.ts: analyze ${table}',
+  'sweeper.ts: from daily_usage',
   'sweeper.ts: from idempotency_keys',
   'sweeper.ts: from memories',
   'vector-indexes.ts: from bank_statistics',
   'vector-indexes.ts: join embedding_spaces',
 ]
 /** Files of nothing but statements on one bank. */
-const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'vector-statements.ts', 'search-statement.ts']
+const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'vector-statements.ts', 'search-statement.ts']
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 

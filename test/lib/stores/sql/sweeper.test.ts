@@ -42,6 +42,20 @@ t.test('receipts go when their time is over', async (t) => {
   t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
 })
 
+t.test('what was used of past days goes, a day late, in every bank', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const today = Math.floor(NOW / 86_400_000)
+  const days = [today - 5, today - 2, today - 1, today, today + 1]
+  for (const key of [bank('one'), bank('two', 'acme')]) {
+    for (const day of days) await store.reserveUsage([{ bank: key, day, counter: 'retain_per_day', amount: 1, limit: 10 }])
+  }
+  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  await sweeper.sweep(NOW)
+  t.strictSame(await database.read(`select bank_id, day from ${schema}.daily_usage order by bank_id, day`),
+    ['one', 'two'].flatMap((bankId) => days.slice(2).map((day) => ({ bank_id: bankId, day }))))
+})
+
 t.test('tables are vacuumed when enough has changed, where nobody else does it', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })

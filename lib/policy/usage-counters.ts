@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache'
+import { ServiceError } from '../errors.js'
+import { bankKeyString } from '../identity/context.js'
+import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
+
+/**
+ * Counts kept at a time by a process that counts for itself; at about 200 bytes each, 40 MB at the worst. Beyond it the count that was
+ * idle longest is given up, which forgives its bank at most one day's use.
+ */
+const MAX_COUNTS = 200_000
+/** A UTC day, in milliseconds. */
+export const DAY_MS = 86_400_000
+
+/** What keeps counts of daily quotas: a store, or this process. */
+export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsage'>>
+
+/** Counts in this process, gone when it ends. Each method does its work before it gives way to others. */
+export class ProcessUsage implements UsageStore {
+  readonly #counts = new LRUCache<string, number>({ max: MAX_COUNTS })
+
+  async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+    const wanted = new Map<string, number>()
+    for (const [index, entry] of entries.entries()) {
+      const key = keyOf(entry)
+      const count = (wanted.get(key) ?? this.#counts.get(key) ?? 0) + entry.amount
+      if (count > entry.limit) return { granted: false, usedUp: index }
+      wanted.set(key, count)
+    }
+    for (const [key, count] of wanted) this.#counts.set(key, count)
+    return { granted: true }
+  }
+
+  async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
+    for (const entry of entries) {
+      const key = keyOf(entry)
+      const count = this.#counts.get(key)
+      if (count !== undefined) this.#counts.set(key, Math.max(0, count + entry.amount))
+    }
+  }
+}
+
+interface Correction {
+  banks: ReadonlySet<string>
+  done: Promise<void>
+}
+
+export interface UsageCountersOptions {
+  /** Absent: this process counts for itself. What it rejects with goes to the caller of reserve(). */
+  store?: UsageStore
+  /** Takes sentences for the operator's log. */
+  warn?: (message: string) => void
+}
+
+/** What banks use of their daily quotas. */
+export class UsageCounters {
+  readonly #store: UsageStore
+  readonly #warn: (message: string) => void
+  readonly #corrections = new Set<Correction>()
+
+  constructor ({ store = new ProcessUsage(), warn = () => {} }: UsageCountersOptions = {}) {
+    this.#store = store
+    this.#warn = warn
+  }
+
+  /**
+   * Counts what is to be used, all of it or nothing.
+   * @returns an entry that finds no room; undefined when all is counted
+   * @throws ServiceError dependency_unavailable
+   */
+  async reserve (entries: readonly UsageReservation[]): Promise<UsageReservation | undefined> {
+    if (entries.length === 0) return undefined
+    const underWay = this.#correctionsOf(entries)
+    let outcome = await this.#store.reserveUsage(entries)
+    if (!outcome.granted && underWay.length > 0) {
+      // What this process gave back before may not have been counted yet.
+      await Promise.all(underWay)
+      outcome = await this.#store.reserveUsage(entries)
+    }
+    return outcome.granted ? undefined : entries[outcome.usedUp] ?? entries[0]
+  }
+
+  /** Adds amounts to what was reserved, behind the answer: it neither waits for that nor fails by it. What fails leaves the higher count. */
+  adjust (entries: readonly UsageEntry[]): void {
+    const amounts = entries.filter(({ amount }) => amount !== 0)
+    if (amounts.length === 0) return
+    const correction: Correction = {
+      banks: banksOf(amounts),
+      done: this.#store.adjustUsage(amounts)
+        .catch((error: unknown) => { this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected by what was used, so what was reserved stays counted for the day (${reasonOf(error)})`) })
+        .finally(() => { this.#corrections.delete(correction) }),
+    }
+    this.#corrections.add(correction)
+  }
+
+  /** Resolves when what adjust() was told is counted, or has failed. */
+  async idle (): Promise<void> {
+    await Promise.all([...this.#corrections].map(async ({ done }) => { await done }))
+  }
+
+  #correctionsOf (entries: readonly UsageEntry[]): Array<Promise<void>> {
+    if (this.#corrections.size === 0) return []
+    const banks = banksOf(entries)
+    return [...this.#corrections].filter((correction) => [...correction.banks].some((bank) => banks.has(bank))).map(({ done }) => done)
+  }
+}
+
+function keyOf ({ bank, day, counter }: UsageEntry): string {
+  return `${counter} ${day} ${bankKeyString(bank)}`
+}
+
+function banksOf (entries: readonly UsageEntry[]): Set<string> {
+  return new Set(entries.map(({ bank }) => bankKeyString(bank)))
+}
+
+function describe (entries: readonly UsageEntry[]): string {
+  return `${[...new Set(entries.map(({ counter }) => counter))].join(' and ')} of ${[...new Set(entries.map(({ bank }) => bank.bankId))].join(', ')}`
+}
+
+/** Foreign errors may repeat what they were given, so of them only the name is told. */
+function reasonOf (error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  if (!(error instanceof ServiceError)) return error.name
+  return error.cause instanceof Error ? `${error.detail}: ${error.cause.name}` : error.detail
+}

@@ -1,0 +1,73 @@
+import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
+import type { Executor, Param, Queries } from './executor.js'
+import { retryUndone } from './retrying.js'
+import { bankParameters } from './rows.js'
+import type { UsageStatements } from './usage-statements.js'
+
+/** Rolls a reservation back of which a part has no room. */
+class UsedUp extends Error {
+  readonly usedUp: number
+
+  constructor (usedUp: number) {
+    super('A count has no room')
+    this.usedUp = usedUp
+  }
+}
+
+/** Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the order of their keys. */
+export async function reserveUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+  const reserve = async (queries: Queries, { index, entry }: Placed<UsageReservation>) => {
+    const rows = await queries.query(statements.reserve, [...parameters(entry), exact(entry.limit)])
+    if (rows.length === 0) throw new UsedUp(index)
+  }
+  try {
+    await eachInOrder(executor, entries, reserve)
+    return { granted: true }
+  } catch (error) {
+    if (!(error instanceof UsedUp)) throw error
+    return { granted: false, usedUp: error.usedUp }
+  }
+}
+
+/** Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could be spent twice. */
+export async function adjustUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[]): Promise<void> {
+  await eachInOrder(executor, entries, async (queries, { entry }) => { await queries.query(statements.adjust, parameters(entry)) })
+}
+
+interface Placed<Entry> {
+  entry: Entry
+  index: number
+}
+
+/** Everybody takes the rows in one order, so that nobody waits in a circle. */
+async function eachInOrder<Entry extends UsageEntry> (executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>): Promise<void> {
+  const [first, ...others] = entries.map((entry, index) => ({ entry, index })).sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
+  if (first === undefined) return
+  if (others.length === 0) {
+    await work(executor, first)
+    return
+  }
+  await retryUndone(async () => {
+    await executor.transaction(async (tx) => {
+      for (const placed of [first, ...others]) await work(tx, placed)
+    }, { keepPlans: true })
+  })
+}
+
+function keyOf ({ bank, day, counter }: UsageEntry): Array<string | number> {
+  return [...bankParameters(bank), day, counter]
+}
+
+function compareKeys (a: ReadonlyArray<string | number>, b: ReadonlyArray<string | number>): number {
+  const differing = a.findIndex((part, index) => part !== b[index])
+  return differing < 0 ? 0 : a[differing]! < b[differing]! ? -1 : 1
+}
+
+function parameters ({ bank, day, counter, amount }: UsageEntry): Param[] {
+  return [...bankParameters(bank), day, counter, exact(amount)]
+}
+
+/** Within what a count can hold. */
+function exact (amount: number): number {
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(amount, Number.MAX_SAFE_INTEGER))
+}
