@@ -1,6 +1,6 @@
--- What banks have used of their daily quotas (lib/policy/usage-counters.ts): one row a bank, UTC day and quota, of quotas that are set.
+-- What banks have used of their daily quotas (lib/policy/usage-counters.ts): one row a bank, UTC day and quota that is set.
 --
--- A server of the last release counts for itself and leaves the table alone. Rows of days that are over are removed by the sweeper.
+-- A server of the last release counts for itself and leaves the table alone. The sweeper removes rows of past days.
 create table daily_usage (
   tenant_id text collate "C" not null,
   bank_id text collate "C" not null,

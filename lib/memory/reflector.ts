@@ -226,7 +226,9 @@ export class Reflector {
       return { answered: await answer(), degraded: false }
     } catch (error) {
       const failure = this.#failure(error, ground.deadline)
-      const isModels = ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
+      // A store that cannot count the call says so itself, and is no fault of the model.
+      const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
+      const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories have no form, so a caller that asked for one is told the truth.
       if (!isModels || callerLeft(ground.deadline) || ground.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
       this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)

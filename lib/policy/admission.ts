@@ -11,8 +11,8 @@ export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
 
 const MINUTE = 60_000
 /**
- * Buckets kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks than
- * that, the counter that was idle longest is given up, which forgives its owner at most one minute's use.
+ * Buckets kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks
+ * than that, the bucket that was idle longest is given up, which forgives its owner at most one minute's use.
  */
 const MAX_BUCKETS = 100_000
 /** Counted as sizes: with `max` the room of all of them is taken at once, which costs each start some 12 ms. */
@@ -31,13 +31,16 @@ interface Charge {
 
 /** An operation that has been let in. */
 export interface Admission {
-  /** Gives the day's quota back when the operation came to nothing through no fault of the caller; behind the answer, and once. */
+  /** Gives the day's quota back, once, behind the answer: the operation came to nothing through no fault of the caller. */
   release (): void
 }
 
 const FREE: Admission = { release: () => {} }
 
-/** Rate limits (token bucket a principal and bank), which each process counts for itself, and daily quotas (a bank and UTC day). */
+/**
+ * Rate limits (token bucket a principal and bank), which each process counts for itself, and daily quotas (a bank and UTC
+ * day), which the store counts where it can.
+ */
 export class AdmissionControl {
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>

@@ -22,8 +22,9 @@ const FREE: Reservation = { settle: () => {} }
 
 /**
  * Budgets of the language model, a bank and UTC day: calls and tokens (`homeostasis.quotas.model_calls_per_day`,
- * `model_tokens_per_day`). They are counted before a call, with the most that it may use, so that calls at the same moment cannot
- * spend one rest twice, on this gateway and on others with the same store. A call on several banks counts for each of them.
+ * `model_tokens_per_day`). They are counted before a call, with the most that it may use, so that calls at the same
+ * moment, here and on other gateways with the same store, cannot spend one rest twice. A call on several banks counts
+ * for each of them.
  */
 export class ModelBudget {
   readonly #clock: Clock

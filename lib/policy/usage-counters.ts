@@ -4,8 +4,8 @@ import { bankKeyString } from '../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
 
 /**
- * Counts kept at a time by a process that counts for itself; at about 200 bytes each, 40 MB at the worst. Beyond it the count that was
- * idle longest is given up, which forgives its bank at most one day's use.
+ * Counts kept at a time by a process that counts for itself; at about 200 bytes each, 40 MB at the worst. Beyond it the
+ * count that was idle longest is given up, which forgives its bank at most one day's use.
  */
 const MAX_COUNTS = 200_000
 /** A UTC day, in milliseconds. */
@@ -79,14 +79,20 @@ export class UsageCounters {
     return outcome.granted ? undefined : entries[outcome.usedUp] ?? entries[0]
   }
 
-  /** Adds amounts to what was reserved, behind the answer: it neither waits for that nor fails by it. What fails leaves the higher count. */
+  /**
+   * Adds amounts to what was reserved, behind the answer, which neither waits for that nor fails by it. A correction that
+   * fails leaves the higher count.
+   */
   adjust (entries: readonly UsageEntry[]): void {
     const amounts = entries.filter(({ amount }) => amount !== 0)
     if (amounts.length === 0) return
     const correction: Correction = {
       banks: banksOf(amounts),
       done: this.#store.adjustUsage(amounts)
-        .catch((error: unknown) => { this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected by what was used, so what was reserved stays counted for the day (${reasonOf(error)})`) })
+        .catch((error: unknown) => {
+          this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected by what was used, ` +
+            `so what was reserved stays counted for the day (${reasonOf(error)})`)
+        })
         .finally(() => { this.#corrections.delete(correction) }),
     }
     this.#corrections.add(correction)

@@ -336,9 +336,10 @@ export interface VectorStore {
    */
   removeBank? (bank: BankKey, now: number): Promise<RemovedBank>
   /**
-   * Counts what is to be used, all of it or nothing: as many calls at the same moment as there may be never bring a count above the limit
-   * that they came with. Counts outlive what is removed from the bank; those of past days may be given up a day later. A store that
-   * has this and `adjustUsage` keeps quotas over restarts and for all processes that share it; with another each process counts for itself.
+   * Counts what is to be used, all of it or nothing: however many calls there are at the same moment, none brings a count
+   * above the limit that it came with. Counts outlive what is removed from the bank; those of past days may be given up a
+   * day later. A store that has this and `adjustUsage` keeps quotas over restarts and for all processes that share it; with
+   * another each process counts for itself.
    */
   reserveUsage? (entries: readonly UsageReservation[]): Promise<UsageOutcome>
   /** Adds amounts to counts, without a limit and never below 0. A count that is not there is passed over. */

@@ -105,6 +105,13 @@ t.test('a recall goes on without the help of a model whose call cannot be counte
   t.same(app.model.asked, [])
 })
 
+t.test('sentences of memories do not stand in for a store that cannot count, which is no fault of the model', async (t) => {
+  const app = await faulty(t, { model_calls_per_day: 5 }, { escalation: { degraded_mode: 'extractive' } })
+  app.usage.beforeReserving = fail
+  refused(t, await reflect(app), 503, 'dependency_unavailable')
+  t.match(parseEvents((await reflect(app, {}, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
+})
+
 t.test('a count that cannot be corrected fails no answer, is logged, and what was reserved stays counted', async (t) => {
   const app = await faulty(t, { model_tokens_per_day: 10_000 })
   app.usage.beforeAdjusting = fail

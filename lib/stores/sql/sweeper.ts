@@ -35,8 +35,8 @@ const VACUUMED = [
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, receipts, and what was used of past days' quotas.
- * Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
+ * Takes away for good what has expired: memories, which no answer shows any more, receipts, and what was used of the
+ * quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions

@@ -27,7 +27,7 @@ const LEFT = new DOMException('The client left', 'AbortError')
 
 type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
 
-/** A desk with this model whose timer moves 5 ms with each look at it. */
+/** A desk with this model, whose calls count for one bank with these quotas, and whose timer moves 5 ms with each look at it. */
 function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {}) {
   const told: ModelCallRecord[] = []
   const bank = bankWith(quotas)
@@ -57,7 +57,17 @@ function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { 
     }
     return low
   }
-  return { desk, told, left }
+  const ofBank = <C extends DeskCall>(call: C): C => ({ ...call, banks: [bank] })
+  return {
+    desk: {
+      get model () { return desk.model },
+      get isStructured () { return desk.isStructured },
+      generate: async (call: DeskCall) => await desk.generate(ofBank(call)),
+      stream: (call: DeskCall) => desk.stream(ofBank(call)),
+    },
+    told,
+    left,
+  }
 }
 
 async function failureOf (work: () => Promise<unknown>): Promise<unknown> {
