@@ -1,36 +1,48 @@
-import type { Ajv, ValidateFunction } from 'ajv'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preValidationHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { prepareInput, strictAjv, type InputSchema } from '../lib/schema-check.js'
 
+/** What Fastify calls with a body or a query; `errors` is what the last value that did not pass was told. */
+interface Validator {
+  (value: unknown): boolean
+  errors?: ErrorObject[] | null
+}
+
 /**
- * Compiled once for a process, however many gateways it makes: nearly all of the time that making one takes is that of its schemas,
- * and they are the same for each.
+ * Compiled when a route is first asked, and once for a process, however many gateways it makes: compiling all of them would be the
+ * longest part of a start.
  */
-const body = memoized(strictAjv())
-const query = memoized(strictAjv({ coerceTypes: 'array' }))
+const body = validators(strictAjv())
+const query = validators(strictAjv({ coerceTypes: 'array' }))
 const serializers = new WeakMap<object, (value: unknown) => string>()
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
 
-/** A query string and a body of the same schema are compiled apart: one is converted. */
-function memoized (ajv: Ajv): (schema: object) => ValidateFunction {
+function validators (ajv: Ajv): (schema: object) => Validator {
   const compiled = new WeakMap<object, ValidateFunction>()
   return (schema) => {
-    let validate = compiled.get(schema)
-    if (validate === undefined) {
-      compiled.set(schema, validate = ajv.compile(schema))
-      // Ajv would hold on to schemas that nothing else knows any more.
-      ajv.removeSchema(schema)
+    const validator: Validator = (value) => {
+      let validate = compiled.get(schema)
+      if (validate === undefined) {
+        compiled.set(schema, validate = ajv.compile(schema))
+        // Ajv would hold on to schemas that nothing else knows any more.
+        ajv.removeSchema(schema)
+      }
+      const passes = validate(value)
+      validator.errors = validate.errors ?? null
+      return passes
     }
-    return validate
+    return validator
   }
 }
 
 function serializer (schema: object): (value: unknown) => string {
-  let serialize = serializers.get(schema)
-  if (serialize === undefined) serializers.set(schema, serialize = fastJson(schema))
-  return serialize
+  return (value) => {
+    let serialize = serializers.get(schema)
+    if (serialize === undefined) serializers.set(schema, serialize = fastJson(schema))
+    return serialize(value)
+  }
 }
 
 /**

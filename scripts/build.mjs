@@ -10,11 +10,8 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
 
-/** What dist/ is made from. */
-const INPUTS = [
-  'app.ts', 'server.ts', 'lib', 'plugins', 'routes', 'scripts/database.ts', 'scripts/migrate.ts', 'scripts/progress-bar.ts', 'scripts/reembed.ts',
-  'scripts/provider-settings.ts', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json',
-]
+/** What dist/ is made from: these, and all TypeScript of scripts/. */
+const INPUTS = ['app.ts', 'server.ts', 'lib', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 
 /** What the program reads at run time and the compiler does not emit. */
 const ASSETS = [
@@ -35,7 +32,8 @@ function describe (path) {
 
 /** Changes whenever an input is changed, added or removed. */
 function fingerprint () {
-  return createHash('sha256').update(INPUTS.flatMap(describe).join('\n')).digest('hex')
+  const scripts = readdirSync(join(ROOT, 'scripts')).filter((name) => name.endsWith('.ts')).map((name) => `scripts/${name}`)
+  return createHash('sha256').update([...INPUTS, ...scripts].flatMap(describe).join('\n')).digest('hex')
 }
 
 function readStamp () {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { TARGET } from './compile-tests.mjs'
 import { within } from './test-scope.mjs'
 
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 900_000
 
 for (const file of JSON.parse(process.env.TEST_FILES ?? '[]')) {
   t.test(file, { timeout: TIMEOUT_MS }, async (test) => {

@@ -13,6 +13,8 @@ type Mode = typeof MODES[number]
 
 /** Rows under way at a time. */
 const AT_ONCE = 4
+/** Half the time of a brief attempt. */
+const STOOD_STILL_MS = 200
 
 interface Gateway extends TestApp {
   url: string
@@ -57,6 +59,11 @@ async function ask (t: Test, { post, url }: Gateway, mode: Mode, id: string, mor
   const reader = await EventReader.open(t, url, request, headers)
   const events = await reader.all()
   return { status: reader.status, body: events.at(-1)?.data as Record<string, unknown>, events: events.map(({ event }) => event), retryAfter: undefined, ...times() }
+}
+
+/** Whether the model was asked as often as the fault says; less often only where the process stood still for much of an attempt's time. */
+function askedAsOften (times: number, { asked }: Fault, { lostMs }: Met): boolean {
+  return times === asked || (times < asked && lostMs > STOOD_STILL_MS)
 }
 
 function timesOf ({ elapsedMs, lostMs }: Met, { withinMs }: Fault): string {
@@ -184,7 +191,7 @@ t.test('every fault of a language model has one outcome, in time, and one line i
     else t.same(Object.keys(met.body).sort(), ['code', 'detail', 'request_id', ...(expected.retryAfterSeconds === undefined ? [] : ['retry_after_seconds'])].sort(), about)
     t.equal(met.body['retry_after_seconds'], expected.retryAfterSeconds, about)
     if (mode === 'plain') t.equal(met.retryAfter, expected.retryAfterSeconds?.toString(), about)
-    t.equal(askedOf(id), fault.asked, `${about}: so often the model was asked`)
+    t.ok(askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`)
     t.ok(met.elapsedMs < fault.withinMs + met.lostMs, `${about}: ${timesOf(met, fault)}`)
     t.same(faults.map(({ level, msg, code }) => ({ level, msg, code })), expected.code === undefined ? [] : [{ level: 50, msg: 'request failed', code: expected.code }], about)
     if (expected.reason !== undefined) t.match(messages(faults[0]?.['err']), expected.reason, about)
@@ -216,7 +223,7 @@ t.test('in the extractive mode the memories answer for the model, with a warning
       told.push([row, `${met.status} ${String(met.body['code'] ?? met.body['degraded'] ?? 'answered').padEnd(22)} ${timesOf(met, fault)}  ${noted.map(({ msg }) => String(msg)).join('; ')}`])
       const { reason } = mode === 'stream' ? fault.stream ?? fault.plain : fault.plain
       t.equal(met.status, 200, about)
-      t.equal(askedOf(id), fault.asked, about)
+      t.ok(askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`)
       t.ok(met.elapsedMs < fault.withinMs + met.lostMs, `${about}: ${timesOf(met, fault)}`)
       if (fault.extractive![mode] === 'error') {
         t.match(met.body, { code: 'dependency_unavailable' }, `${about}: what was told cannot be taken back`)
