@@ -204,7 +204,7 @@ t.test('the command says what is wrong and never the URI', { skip }, async (t) =
   for (const env of [{ DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/nothing' }, { MIGRATE_DATABASE_URL: 'hunter2' }, { DATABASE_URL: 'postgres://app:hunter2@db/' }]) {
     const { code, stdout, stderr } = await runCommand('migrate', env)
     t.equal(code, 1)
-    t.match(stderr, /cannot be reached: ECONNREFUSED|must be a connection URI/)
+    t.match(stderr, /at 127\.0\.0\.1:1 cannot be reached: ECONNREFUSED|must be a connection URI/)
     t.equal(stderr.trim().split('\n').length, 1, 'one line')
     t.notOk(`${stdout}${stderr}`.includes('hunter2'))
   }
