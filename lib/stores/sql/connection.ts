@@ -70,12 +70,13 @@ export class Connection {
     const connectTimeout = Math.max(1, Math.ceil(connectTimeoutMs / 1000))
     this.#connectMs = connectTimeout * 1000
     this.#prepare = !transactionPooler
-    const { hostname, port } = placeOf(url)
-    this.#place = `${hostname}:${port}`
+    const { hosts, port } = placeOf(url)
+    this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
+    // Lists, which its types do not know: the driver cuts a host in a text at its first colon, and takes PGPORT for a URI without a port.
+    const where: object = { host: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')), port: hosts.map(() => port) }
     this.#sql = postgres(url, {
+      ...where,
       max: 1,
-      // The driver would take PGPORT for a URI without a port.
-      port,
       connect_timeout: connectTimeout,
       // The driver would end it between two statements of a transaction, of which it knows nothing.
       max_lifetime: null,
@@ -184,9 +185,9 @@ function cancel (pending: object): void {
 }
 
 /** Where the URI leads; nothing else of it may be said. */
-function placeOf (url: string): { hostname: string, port: number } {
+function placeOf (url: string): { hosts: string[], port: number } {
   const { hostname, port } = new URL(url)
-  return { hostname, port: port === '' ? DEFAULT_PORT : Number(port) }
+  return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
 }
 
 /**

@@ -55,7 +55,7 @@ t.test('a wrong host or port is named by the command, without the user, the pass
     '127.0.0.1:1': 'ECONNREFUSED (nothing listens on that port)',
     'nowhere.invalid:5433': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at the moment)',
     'nowhere.invalid': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at the moment)',
-    '[::1]:1': 'ECONNREFUSED (nothing listens on that port)|EADDRNOTAVAIL',
+    '[::1]:1': 'ECONNREFUSED (nothing listens on that port)|EADDRNOTAVAIL|EAFNOSUPPORT',
   }
   for (const [place, reasons] of Object.entries(places)) {
     const { code, stderr } = await runCommand('migrate', { DATABASE_URL: `postgres://hunter1:hunter2@${place}/hunter3`, PGPORT: '7' })
