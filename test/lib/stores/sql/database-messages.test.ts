@@ -80,6 +80,9 @@ t.test('a gateway names the place in its log and at its start, and in no answer'
     const shown = JSON.stringify([await response.text(), [...response.headers]])
     for (const part of [place, String(proxy.port), 'ECONN']) t.notOk(shown.includes(part), `${path}: ${part}`)
   }
+  // What it wrote has arrived whole when it has ended.
+  server.process.kill('SIGTERM')
+  t.equal(await server.ended, 0)
   const told = server.output().split('\n').filter((line) => line.includes(`The database at ${place} cannot be reached`))
   t.ok(told.length >= 3, 'at the start, and with each request')
 })
