@@ -1,9 +1,12 @@
-import type { Config } from '../lib/config/schema.js'
+import type { CommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
 import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/stores/sql/providers.js'
 import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'
 import type { VectorIndexes } from '../lib/stores/sql/vector-indexes.js'
+
+/** The keys of the configuration file that say which database it is. */
+export const DATABASE_KEYS = ['vector_store', 'vector_store_config'] as const
 
 export interface Database {
   executor: Executor
@@ -16,10 +19,10 @@ export interface Database {
 
 /**
  * The database that the configuration names, for a command beside the server. The store must be postgres or pglite; without a
- * configuration file it is postgres. MIGRATE_DATABASE_URL comes first: the role that owns the tables.
+ * configuration file it is postgres. MIGRATE_DATABASE_URL comes first for the command that uses it.
  * @throws ProviderError
  */
-export async function openDatabase ({ file, baseDirectory, database }: Config): Promise<Database> {
+export async function openDatabase ({ file, baseDirectory, database }: CommandConfig): Promise<Database> {
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
   if (store === 'pglite') {

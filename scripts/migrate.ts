@@ -1,9 +1,9 @@
-import { ConfigurationError, loadConfig } from '../lib/config/load.js'
+import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers.js'
 import { ContextIndexing } from '../lib/stores/sql/context-indexing.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
-import { openDatabase } from './database.js'
+import { DATABASE_KEYS, openDatabase } from './database.js'
 
 const USAGE = `npm run migrate
   Applies the missing files of migrations/ to the database of MIGRATE_DATABASE_URL, else DATABASE_URL, else SERVICES_PG_DSN, or to that
@@ -11,7 +11,7 @@ const USAGE = `npm run migrate
   Then brings memories that were stored without context into that of their documents, and builds the vector indexes of big banks, where there are any. May run beside servers and beside itself.`
 
 async function main (): Promise<void> {
-  const { executor, schema, indexes, name } = await openDatabase(loadConfig(process.env))
+  const { executor, schema, indexes, name } = await openDatabase(loadCommandConfig(process.env, { keys: DATABASE_KEYS, migrates: true }))
   try {
     const migrations = readMigrations()
     let applied = 0

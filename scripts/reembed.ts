@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { ConfigurationError, loadConfig } from '../lib/config/load.js'
+import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
 import { ServiceError } from '../lib/errors.js'
 import { embeddingSpace } from '../lib/memory/open-providers.js'
 import { embeddingProviders } from '../lib/models/registry.js'
@@ -9,12 +9,13 @@ import { embed } from '../lib/retrieval/passages.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { HOW_TO_MIGRATE, pendingMigrations, readMigrations } from '../lib/stores/sql/migrations.js'
 import { Reembedding } from '../lib/stores/sql/reembedding.js'
-import { openDatabase } from './database.js'
+import { DATABASE_KEYS, openDatabase } from './database.js'
 import { ProgressBar } from './progress-bar.js'
 
 const USAGE = `npm run reembed -- [--bank BANK] [--tenant TENANT] [--batch N]
   Gives every memory a vector of the embedding provider of the configuration file (SERVICES_CONFIG_PATH), and moves banks to it that have
-  vectors of another. As migrate it takes MIGRATE_DATABASE_URL first. Banks stay in use meanwhile; start servers with the new provider when it is done. May be interrupted and run again.
+  vectors of another. The database is that of vector_store_config.dsn, else DATABASE_URL, else SERVICES_PG_DSN, or vector_store_config.data_dir
+  of pglite; the role has to own the tables, because vector indexes are built and dropped at the end. Banks stay in use meanwhile; start servers with the new provider when it is done. May be interrupted and run again.
   --bank BANK      only this bank
   --tenant TENANT  only banks of this tenant
   --batch N        memories that are embedded at a time; default 64`
@@ -27,7 +28,7 @@ async function main (args: string[]): Promise<void> {
   }
   const batch = Number(values.batch)
   if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
-  const config = loadConfig(process.env)
+  const config = loadCommandConfig(process.env, { keys: [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] })
   const { file, baseDirectory } = config
   const provider = await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory, {
     ...(config.environment !== undefined && { environment: config.environment }),

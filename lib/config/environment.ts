@@ -67,13 +67,13 @@ function readAuth (reader: EnvironmentReader): Settings['auth'] {
   }
 }
 
-function readDatabase (reader: EnvironmentReader, problems: string[]): Config['database'] {
+/** The URI of the server's database, under either of its names. */
+export function readDatabase (reader: EnvironmentReader, problems: string[]): Config['database'] {
   const primary = reader.secret('DATABASE_URL')
   const secondary = reader.secret('SERVICES_PG_DSN')
-  const migrateUrl = reader.secret('MIGRATE_DATABASE_URL')
   if (primary !== undefined && secondary !== undefined && primary !== secondary) {
     problems.push('DATABASE_URL and SERVICES_PG_DSN are set to different values; set one of them')
   }
   const url = primary ?? secondary
-  return { ...(url !== undefined && { url }), ...(migrateUrl !== undefined && { migrateUrl }) }
+  return url === undefined ? {} : { url }
 }

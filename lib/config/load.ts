@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
-import { readSettings, type Settings } from './environment.js'
+import { readDatabase, readSettings, type Settings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
+import { isMap } from './paths.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
 import { FileSchema, type Config, type FileConfig } from './schema.js'
+import type { VariableName } from './variables.js'
 import { findStrangers } from './strangers.js'
 import { Substitution } from './substitute.js'
 import { validateFile } from './validate.js'
-import { collectWarnings } from './warnings.js'
+import { collectWarnings, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 
 export { ConfigurationError } from './problems.js'
@@ -19,7 +22,25 @@ export interface LoadOptions {
   cwd?: string
   /** Reads the configuration file and the files of secrets. Default: the file system, strictly UTF-8. */
   readFile?: ReadFile
+  /** Whether a file is there; it is asked for the marks of containers. Default: the file system. */
+  exists?: (path: string) => boolean
 }
+
+/** What a command beside the server uses of the configuration. */
+export interface CommandUse {
+  /** The keys of the configuration file. */
+  keys: ReadonlyArray<keyof FileConfig>
+  /** Whether MIGRATE_DATABASE_URL takes the place of the server's URI where it is set. Default false. */
+  migrates?: boolean
+}
+
+/** The part of the configuration that a command uses; `file` has no other keys than those. */
+export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'baseDirectory'> {
+  database: { url?: string, migrateUrl?: string }
+}
+
+/** Files that Docker and Podman put into every container. */
+const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
 
 /**
  * Reads and checks the whole configuration, from environment variables and the YAML file that they name.
@@ -28,7 +49,7 @@ export interface LoadOptions {
  * @throws {ConfigurationError} that lists every problem, without the value of any secret
  */
 export function loadConfig (env: Environment, options: LoadOptions = {}): Config {
-  const { cwd = process.cwd(), readFile = readUtf8 } = options
+  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync } = options
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
@@ -41,12 +62,49 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])
 
-  const warnings = [...strangers.warnings, ...collectWarnings(settings, file, (name) => reader.isSet(name))]
-  const baseDirectory = configPath === undefined ? cwd : dirname(resolve(cwd, configPath))
-  return deepFreeze({ ...assemble(settings, mode, file, baseDirectory, warnings), ...(Object.keys(environment).length > 0 && { environment }) })
+  const isSet = (name: VariableName) => reader.isSet(name)
+  const warnings = [...strangers.warnings, ...collectWarnings(settings, file, isSet), ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists))]
+  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), ...(Object.keys(environment).length > 0 && { environment }) })
 }
 
-function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[]): FileConfig | undefined {
+/**
+ * Reads and checks what a command uses, and nothing else: a command that opens no port and asks nobody for a key runs wherever its
+ * own settings are right.
+ * @returns a deeply frozen value
+ * @throws {ConfigurationError} as `loadConfig`
+ */
+export function loadCommandConfig (env: Environment, { keys, migrates = false }: CommandUse, options: LoadOptions = {}): CommandConfig {
+  const { cwd = process.cwd(), readFile = readUtf8 } = options
+  const problems: string[] = []
+  const reader = new EnvironmentReader(env, readFile, cwd, problems)
+  const variables: VariableName[] = ['SERVICES_CONFIG_PATH', 'DATABASE_URL', 'SERVICES_PG_DSN', ...(migrates ? ['MIGRATE_DATABASE_URL' as const] : [])]
+  problems.push(...findStrangers(env, variables).problems)
+  const configPath = reader.text('SERVICES_CONFIG_PATH')
+  const migrateUrl = migrates ? reader.secret('MIGRATE_DATABASE_URL') : undefined
+  const database = migrates && reader.isSet('MIGRATE_DATABASE_URL') ? {} : readDatabase(reader, problems)
+  const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems, keys)
+  const environment = readNamedVariables(file ?? {}, reader, problems)
+  if (problems.length > 0 || file === undefined) throw new ConfigurationError([...new Set(problems)])
+  return deepFreeze({
+    file,
+    baseDirectory: baseOf(configPath, cwd),
+    database: { ...database, ...(migrateUrl !== undefined && { migrateUrl }) },
+    ...(Object.keys(environment).length > 0 && { environment }),
+  })
+}
+
+/** Where relative paths of providers start. */
+function baseOf (configPath: string | undefined, cwd: string): string {
+  return configPath === undefined ? cwd : dirname(resolve(cwd, configPath))
+}
+
+/** Kubernetes runs containers without a mark in a file, and tells each where its API is. */
+function isInContainer (env: Environment, exists: (path: string) => boolean): boolean {
+  return (Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined) || CONTAINER_MARKS.some((path) => exists(path))
+}
+
+/** @param keys those that are used, default all; what stands under another known key is not looked at and left out */
+function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[], keys?: CommandUse['keys']): FileConfig | undefined {
   let text: string
   try {
     text = readFile(resolve(cwd, path))
@@ -55,8 +113,11 @@ function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: 
     return undefined
   }
   const substitution = new Substitution(reader, problems)
-  const value = readYaml(text, FileSchema, printable(path), (...place) => substitution.apply(...place), problems)
-  return value === undefined ? undefined : validateFile(value, substitution, problems)
+  const isUnused = (key: unknown) => keys !== undefined && !keys.some((used) => used === key) && Object.hasOwn(FileSchema.properties, String(key))
+  const value = readYaml(text, FileSchema, printable(path), (found, place, schema) => isUnused(place[0]) ? found : substitution.apply(found, place, schema), problems)
+  if (value === undefined) return undefined
+  // A key that nobody knows stays, and is a problem: it may be a slip of one that is used.
+  return validateFile(isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value, substitution, problems)
 }
 
 /** What providers look up by a name in their settings; they see no other variable. As for our own secrets, a file may hold the value. */

@@ -270,7 +270,7 @@ export interface Config {
   shutdownTimeoutMs: number
   auth: AuthConfig
   adminToken?: string
-  database: { url?: string, migrateUrl?: string }
+  database: { url?: string }
   file: FileConfig
   /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
   environment?: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import type { Environment } from './environment-reader.js'
 import { printable } from './problems.js'
-import { KNOWN_NAMES, VARIABLES } from './variables.js'
+import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js'
 
 const OURS = /^SERVICES?_/
 const DATABASE_LIKE = /^(DAT|MIGRATE_)/
@@ -10,13 +10,15 @@ const DATABASE_NAMES = KNOWN_NAMES.filter((name) => DATABASE_LIKE.test(name))
 /**
  * Variables that nobody reads: a near miss of a known name is a problem, any other name that begins like ours is a
  * warning. Only names are looked at, never values.
+ * @param used the variables that are read at all: a near miss of another is nobody's
  */
-export function findStrangers (environment: Environment): { problems: string[], warnings: string[] } {
+export function findStrangers (environment: Environment, used: readonly VariableName[] = VARIABLES.map(({ name }) => name)): { problems: string[], warnings: string[] } {
   const problems: string[] = []
   const warnings: string[] = []
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || KNOWN_NAMES.includes(name)) continue
     const meant = nearMiss(name)
+    if (meant !== undefined && !used.some((known) => meant === known || meant === `${known}_FILE`)) continue
     if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
     else if (OURS.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
   }

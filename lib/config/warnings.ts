@@ -77,3 +77,14 @@ function sourceWarnings ({ host }: Settings, file: FileConfig): string[] {
     .filter(([, source]) => source.auth.type === 'none')
     .map(([id]) => `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anybody write to the bank`)
 }
+
+/** Inside a container a loopback address is the container itself, which rarely runs the database. */
+export function loopbackDatabaseWarning ({ host, database }: Settings, file: FileConfig, isSet: (name: VariableName) => boolean, inContainer: boolean): string[] {
+  if (!inContainer || isLoopback(host)) return []
+  const dsn = file.vector_store === 'postgres' ? file.vector_store_config?.['dsn'] : undefined
+  const name = dsn !== undefined ? 'vector_store_config.dsn' : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
+  const url = dsn ?? database.url
+  if (typeof url !== 'string' || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return []
+  return [`${name} names a loopback address, and this process runs in a container: there the address is that of the container itself, and of no other ` +
+    'container nor of the host. Name the service of the database instead; only what runs in the same pod answers at a loopback address']
+}

@@ -54,5 +54,6 @@ t.test('wrong options and a store without a database are answered with what is w
   const help = await runCommand('reembed', {}, ['--help'])
   t.strictSame([help.code, help.stderr], [0, ''])
   const missing = await runCommand('reembed')
+  t.strictSame(await runCommand('reembed', { MIGRATE_DATABASE_URL: 'postgres://app@127.0.0.1:1/nothing', SERVICES_HOST: '0.0.0.0' }), missing, 'which only the migration uses')
   t.strictSame([missing.code, missing.stderr], [1, 'vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or vector_store_config.dsn\n'])
 })

@@ -38,6 +38,16 @@ const IDLE_IN_TRANSACTION_MS = 60_000
  */
 const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
 
+const DEFAULT_PORT = 5432
+
+/** What the codes mean that a wrong host or port ends in. */
+const HINTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: ' (nothing listens on that port)',
+  ENOTFOUND: ' (the host name is not known)',
+  EAI_AGAIN: ' (the host name cannot be resolved at the moment)',
+  CONNECT_TIMEOUT: ' (nobody answers there)',
+}
+
 /**
  * One connection, which its first statement opens and which is never opened again. The driver's own pool is not used: it opens a
  * connection anew under a transaction that has lost it, and its rollback is then written to no socket, which ends the process, or to
@@ -45,6 +55,8 @@ const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
  */
 export class Connection {
   readonly #sql: postgres.Sql
+  /** Host and port, for messages. */
+  readonly #place: string
   readonly #connectMs: number
   readonly #prepare: boolean
   /** What ends the waits that are under way. */
@@ -58,7 +70,12 @@ export class Connection {
     const connectTimeout = Math.max(1, Math.ceil(connectTimeoutMs / 1000))
     this.#connectMs = connectTimeout * 1000
     this.#prepare = !transactionPooler
+    const { hosts, port } = placeOf(url)
+    this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
+    // Lists, which its types do not know: the driver cuts a host in a text at its first colon, and takes PGPORT for a URI without a port.
+    const where: object = { host: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')), port: hosts.map(() => port) }
     this.#sql = postgres(url, {
+      ...where,
       max: 1,
       connect_timeout: connectTimeout,
       // The driver would end it between two statements of a transaction, of which it knows nothing.
@@ -134,7 +151,7 @@ export class Connection {
       this.#answered = true
       return { rows: [...result] as unknown as R[], command: result.command }
     } catch (error) {
-      const known = toSqlError(error)
+      const known = toSqlError(error, this.#place)
       const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
       // One that was not opened is not tried again either: the next is another.
       if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
@@ -167,11 +184,20 @@ function cancel (pending: object): void {
   void Promise.resolve((canceller as (query: object) => unknown)(pending)).catch(() => {})
 }
 
-/** @returns an error without anything of what was bound */
-export function toSqlError (error: unknown): SqlError {
+/** Where the URI leads; nothing else of it may be said. */
+function placeOf (url: string): { hosts: string[], port: number } {
+  const { hostname, port } = new URL(url)
+  return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
+}
+
+/**
+ * @param place host and port of the database
+ * @returns an error without anything of what was bound
+ */
+export function toSqlError (error: unknown, place: string): SqlError {
   if (error instanceof SqlError) return error
   if (error instanceof postgres.PostgresError) return fromDatabase(error)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  if (code !== undefined && CONNECTION_CODE.test(code)) return new SqlError('connection', `The database cannot be reached: ${code}`, { code })
+  if (code !== undefined && CONNECTION_CODE.test(code)) return new SqlError('connection', `The database at ${place} cannot be reached: ${code}${HINTS[code] ?? ''}`, { code })
   return new SqlError('statement', `The database driver failed${code === undefined ? '' : `: ${code}`}`, { code })
 }

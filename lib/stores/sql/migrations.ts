@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFile } from '../../paths.js'
 import { ProviderError } from '../../providers.js'
-import type { Executor, Queries, Transaction } from './executor.js'
+import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
 /** One numbered file of migrations/. */
 export interface Migration {
@@ -52,7 +52,7 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
  * ends with its transaction, so that it holds through a pooler too.
  * @param schema quoted
  * @param onApplied is told each file that was applied
- * @throws ProviderError when the database has what the files do not say, or is newer than they are
+ * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have pgvector
  * @throws SqlError when the database cannot be reached or refuses a statement
  */
 export async function migrate (executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {}): Promise<void> {
@@ -75,11 +75,32 @@ async function applyNext (tx: Transaction, schema: string, migrations: readonly 
   }
   const [next] = pending(await readApplied(tx, schema), migrations)
   if (next === undefined) return undefined
+  await ensureExtension(tx)
   // The extension's types lie where the operator put them, which the path that the role came with says.
   await tx.query('select set_config(\'search_path\', $1 || \', \' || current_setting(\'search_path\'), true)', [schema])
   await tx.script(next.sql)
   await tx.query(`insert into ${schema}.schema_migrations (version, name, checksum) values ($1::int, $2, $3)`, [next.version, next.name, next.checksum])
   return next.name
+}
+
+/** What the first migration asks for too; here a refusal is told with what to do about it. */
+async function ensureExtension (tx: Transaction): Promise<void> {
+  const [found] = await tx.query<{ created: boolean, installed: boolean, major: number }>(`select
+    exists (select from pg_extension where extname = 'vector') as created,
+    exists (select from pg_available_extensions where name = 'vector') as installed,
+    current_setting('server_version_num')::int / 10000 as major`)
+  if (found === undefined || found.created) return
+  if (!found.installed) {
+    throw new ProviderError(`vector_store: pgvector is not installed on the database's server (PostgreSQL ${found.major}). Install it there and try again: ` +
+      `on Debian and Ubuntu it is the package postgresql-${found.major}-pgvector, and the container image pgvector/pgvector:pg${found.major} has it`)
+  }
+  try {
+    await tx.script('create extension if not exists vector with schema public')
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.code !== '42501') throw error
+    throw new ProviderError('vector_store: the role may not create the extension vector (42501). A superuser has to run this in the database once, and then it can be ' +
+      'tried again: create extension vector with schema public', error)
+  }
 }
 
 /**

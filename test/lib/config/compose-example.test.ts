@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { KNOWN_NAMES } from '../../../lib/config/variables.js'
-import { load } from './load-with.js'
+import { DATABASE_KEYS } from '../../../scripts/database.js'
+import { load, loadCommand } from './load-with.js'
 
 interface Service {
   image: string
@@ -10,6 +11,9 @@ interface Service {
   secrets: string[]
   depends_on?: Record<string, unknown>
   command?: string[]
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
 }
 
 const folder = new URL('../../../examples/', import.meta.url)
@@ -25,15 +29,21 @@ const files: Record<string, string> = {
 }
 
 t.test('the services of compose.yaml are given variables that are known and load', async (t) => {
-  for (const name of ['migrate', 'gateway']) {
-    const { environment } = services[name]!
-    t.same(Object.keys(environment).filter((variable) => !KNOWN_NAMES.includes(variable)), [], name)
-    const { file, database } = load(environment, files)
-    t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
-    const url = name === 'migrate' ? database.migrateUrl : database.url
+  const image = { SERVICES_HOST: /SERVICES_HOST=(\S+)/.exec(readFileSync(new URL('../Containerfile', folder), 'utf8'))?.[1] }
+  const gateway = load({ ...image, ...services['gateway']!.environment }, { ...files, '/.dockerenv': '' })
+  const migrate = loadCommand({ ...image, ...services['migrate']!.environment }, { keys: DATABASE_KEYS, migrates: true }, files)
+  for (const [name, url] of Object.entries({ gateway: gateway.database.url, migrate: migrate.database.migrateUrl })) {
+    t.same(Object.keys(services[name]!.environment).filter((variable) => !KNOWN_NAMES.includes(variable)), [], name)
     t.equal(new URL(url ?? '').hostname, 'database', 'the host is the service')
   }
-  t.match(load(services['gateway']!.environment, files).auth, { mode: 'api_key', apiKey: 'k' })
+  for (const { file } of [gateway, migrate]) t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
+  t.match(gateway.auth, { mode: 'api_key', apiKey: 'k' })
+  t.notOk(gateway.warnings.some((warning) => warning.includes('loopback')))
+})
+
+t.test('what runs the image in compose.yaml has no rights that it does not use', async (t) => {
+  const hardened = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] }
+  for (const name of ['migrate', 'gateway']) t.match(services[name], hardened, name)
 })
 
 t.test('what compose.yaml speaks of is there', async (t) => {

@@ -38,7 +38,6 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     SERVICE_ADMIN_TOKEN: 'admin',
     DATABASE_URL: 'postgres://db/main',
     SERVICES_PG_DSN: 'postgres://db/main',
-    MIGRATE_DATABASE_URL: 'postgres://host/main',
   })
   t.match(config, {
     host: 'localhost',
@@ -59,7 +58,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
       oidcActorType: 'agent',
     },
     adminToken: 'admin',
-    database: { url: 'postgres://db/main', migrateUrl: 'postgres://host/main' },
+    database: { url: 'postgres://db/main' },
   } satisfies Partial<Config>)
 })
 

@@ -1,4 +1,4 @@
-import { ConfigurationError, loadConfig, type Environment } from '../../../lib/config/load.js'
+import { ConfigurationError, loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type Environment, type LoadOptions } from '../../../lib/config/load.js'
 import type { Config } from '../../../lib/config/schema.js'
 
 /** The files that a test pretends there are, by absolute path. */
@@ -6,7 +6,16 @@ export type Files = Readonly<Record<string, string>>
 
 /** Loads with pretended files only; relative paths start at /work. */
 export function load (env: Environment, files: Files = {}): Config {
-  return loadConfig(env, { cwd: '/work', readFile: (path) => read(files, path) })
+  return loadConfig(env, optionsOf(files))
+}
+
+/** Loads what a command uses, with pretended files only. */
+export function loadCommand (env: Environment, use: CommandUse, files: Files = {}): CommandConfig {
+  return loadCommandConfig(env, use, optionsOf(files))
+}
+
+function optionsOf (files: Files): LoadOptions {
+  return { cwd: '/work', readFile: (path) => read(files, path), exists: (path) => Object.hasOwn(files, path) }
 }
 
 /** Loads with this configuration file. */

@@ -2,7 +2,7 @@ import t from 'tap'
 import { loadConfig } from '../../../lib/config/load.js'
 import { load, problems, problemsOf } from './load-with.js'
 
-const SECRETS = ['SERVICE_API_KEY', 'SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN', 'DATABASE_URL', 'SERVICES_PG_DSN', 'MIGRATE_DATABASE_URL']
+const SECRETS = ['SERVICE_API_KEY', 'SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN', 'DATABASE_URL', 'SERVICES_PG_DSN']
 
 await t.test('every secret may come from a file', async (t) => {
   for (const name of SECRETS) {

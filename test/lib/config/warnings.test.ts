@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Environment } from '../../../lib/config/load.js'
-import { loadYaml } from './load-with.js'
+import { loadYaml, type Files } from './load-with.js'
 
 const QUIET: Environment = { SERVICE_ADMIN_TOKEN: 'admin' }
 const KEY: Environment = { ...QUIET, SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }
@@ -76,4 +76,30 @@ await t.test('an open source on a public address is warned of, by its id', async
     public: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: OPEN_SOURCE, warnings: ['sources.s.auth: type none on an address that is not loopback lets anybody write to the bank'] },
     signed: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: 'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: x}}}', warnings: [] },
   })
+})
+
+await t.test('a database at a loopback address of a container is warned of where the gateway is open to others', async (t) => {
+  const DATABASE = 'postgres://user:hunter2@127.0.0.1:5432/memory'
+  const PUBLIC: Environment = { ...KEY, SERVICES_HOST: '0.0.0.0' }
+  const says = (name: string) => [`${name} names a loopback address, and this process runs in a container: there the address is that of the container itself, and of no ` +
+    'other container nor of the host. Name the service of the database instead; only what runs in the same pod answers at a loopback address']
+  const inDocker = { '/.dockerenv': '', '/uri': DATABASE }
+  const warned = (env: Environment, files: Files = inDocker, yaml = 'vector_store: postgres') => loadYaml(yaml, env, files).warnings.filter((warning) => warning.includes('loopback'))
+  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]']) {
+    t.same(warned({ ...PUBLIC, DATABASE_URL: `postgres://user:hunter2@${host}/memory` }), says('DATABASE_URL'), host)
+  }
+  t.same(warned({ ...PUBLIC, SERVICES_PG_DSN: DATABASE }), says('SERVICES_PG_DSN'))
+  t.same(warned({ ...PUBLIC, DATABASE_URL_FILE: '/uri' }), says('DATABASE_URL'))
+  t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, { '/run/.containerenv': '' }), says('DATABASE_URL'), 'Podman')
+  t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, {}), says('DATABASE_URL'), 'Kubernetes')
+  const dsn = `{vector_store: postgres, vector_store_config: {dsn: "${DATABASE}"}}`
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'postgres://database/memory' }, inDocker, dsn), says('vector_store_config.dsn'), 'what is used counts')
+
+  t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, {}), [], 'no container')
+  t.same(warned({ ...KEY, DATABASE_URL: DATABASE }), [], 'a gateway for this machine alone')
+  for (const host of ['database', 'host.containers.internal', '10.0.0.7', '[fd00::1]']) {
+    t.same(warned({ ...PUBLIC, DATABASE_URL: `postgres://user@${host}/memory` }), [], host)
+  }
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'what is no URI is said by the store')
+  t.same(warned(PUBLIC), [], 'no database')
 })

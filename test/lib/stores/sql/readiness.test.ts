@@ -73,7 +73,7 @@ t.test('without bootstrap_schema a database that is not migrated ends the start,
 t.test('with bootstrap_schema a database that does not answer ends the start', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
-  t.match((await refusal(config(freshSchema(t), url))).message, /^vector_store: the database cannot be used: The database cannot be reached: ECONNREFUSED$/)
+  t.match((await refusal(config(freshSchema(t), url))).message, /^vector_store: the database cannot be used: The database at 127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED \(nothing listens on that port\)$/)
   await proxy.pass()
   proxy.silence()
   t.match((await refusal(config(freshSchema(t), url))).message, /CONNECT_TIMEOUT/)
