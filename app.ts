@@ -7,6 +7,7 @@ import { packageFile } from './lib/paths.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import adminToken from './plugins/admin-token.js'
+import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
 import errors from './plugins/errors.js'
 import health from './plugins/health.js'
@@ -64,7 +65,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     // A store may have to migrate or to recover first; it bounds its own waits.
     pluginTimeout: 0,
     requestTimeout: 60_000,
-    http: { headersTimeout: 15_000, requireHostHeader: false },
+    http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     frameworkErrors: answerUnreadableUrl,
     clientErrorHandler: answerBrokenRequest,
   })

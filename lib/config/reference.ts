@@ -97,7 +97,7 @@ function describeKind (kind: Kind): string {
     case 'integer': return `${kind.min} to ${kind.max}`
     case 'choice': return kind.values.map((value) => `\`${value}\``).join(', ')
     case 'switch': return '`1`, `true`, `yes`; `0`, `false`, `no`'
-    case 'word': return 'letters, digits and `_`, the first a letter'
+    case 'word': return '1 to 64 visible characters without `:`'
     case 'host': return 'IP address or host name'
     case 'url': return 'http(s) URL with a path, without credentials'
     case 'path': return 'path'

@@ -53,7 +53,7 @@ export const VARIABLES = [
   { name: 'SERVICE_OIDC_JWKS_URL', secret: false, kind: { type: 'url' }, mode: 'jwt_oidc', required: true, description: 'Key set of the identity provider.' },
   { name: 'SERVICE_OIDC_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected iss claim.' },
   { name: 'SERVICE_OIDC_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected aud claim.' },
-  { name: 'SERVICE_OIDC_ACTOR_TYPE', secret: false, kind: { type: 'word' }, default: 'user', mode: 'jwt_oidc', description: 'Actor type of a token that names none.' },
+  { name: 'SERVICE_OIDC_ACTOR_TYPE', secret: false, kind: { type: 'word' }, default: 'user', mode: 'jwt_oidc', description: 'Actor type of a token that names none; taken in lower case.' },
   { name: 'SERVICE_ADMIN_TOKEN', secret: true, kind: { type: 'text' }, description: 'Token that /v1/admin asks for in X-Admin-Token; unset leaves these routes open.' },
   { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
   { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set one of them.' },
