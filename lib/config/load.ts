@@ -6,8 +6,9 @@ import { ConfigurationError, printable, quote } from './problems.js'
 import { FileSchema, type Config, type FileConfig } from './schema.js'
 import { findStrangers } from './strangers.js'
 import { Substitution } from './substitute.js'
+import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
-import { collectWarnings } from './warnings.js'
+import { collectWarnings, databaseVariable } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 
 export { ConfigurationError } from './problems.js'
@@ -35,6 +36,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  if (file !== undefined) problems.push(...unusedSettings(file, databaseVariable((name) => reader.isSet(name))))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])

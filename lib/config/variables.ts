@@ -57,7 +57,7 @@ export const VARIABLES = [
   { name: 'SERVICE_ADMIN_TOKEN', secret: true, kind: { type: 'text' }, description: 'Token that /v1/admin asks for in X-Admin-Token; unset leaves these routes open.' },
   { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
   { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set one of them.' },
-  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI that only the migration script uses.' },
+  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI that the commands migrate and reembed use first, for the role that owns the tables; the server does not use it.' },
   { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces go to its path v1/traces. Unset: no tracing. The other OTEL_ variables mean what OpenTelemetry says.' },
   { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'The same for traces alone, the whole URL; it wins over OTEL_EXPORTER_OTLP_ENDPOINT.' },
   { name: 'OTEL_SDK_DISABLED', secret: false, kind: { type: 'text' }, default: 'false', description: 'true: no tracing, whatever else is set.' },

@@ -18,7 +18,7 @@ import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
-import { lateFailure, modelFailure } from './model-errors.js'
+import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
@@ -158,7 +158,7 @@ export class Reflector {
     const banks = readableBanks(request, context, this.#deps)
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
-    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
+    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
     const policies = banks.map(({ bankId }) => settings.of(bankId))
     const admitted = admission.admit('reflect', context, banks)
     const ceiling = reflect.timeout_ms ?? DEFAULT_REFLECT_TIMEOUT_MS

@@ -7,7 +7,9 @@ import { DEFAULT_REFLECT_TIMEOUT_MS, type FileConfig } from '../config/schema.js
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
+import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
+import { ObservedReranker } from '../models/observed.js'
 import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
 import { ModelBudget } from '../policy/model-budget.js'
@@ -30,7 +32,7 @@ import { Reader } from './reader.js'
 import { Reflector, type ReflectorOptions } from './reflector.js'
 import { RecallHelpers } from './recall-helpers.js'
 import { retrievalSettings } from './retrieval-settings.js'
-import { memoryStatus, type MemoryStatus } from './status.js'
+import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
 import { Writer } from './writer.js'
@@ -56,9 +58,12 @@ export class MemoryService {
   readonly transfer: Transfer
   readonly health: HealthProbe
   readonly #deps: Dependencies
+  readonly #models: ModelHealth
 
-  constructor (deps: Dependencies, reflection: ReflectorOptions) {
+  /** @param models follows the calls of the models that the dependencies ask */
+  constructor (deps: Dependencies, reflection: ReflectorOptions, models: ModelHealth) {
     this.#deps = deps
+    this.#models = models
     this.writer = new Writer(deps)
     this.reader = new Reader(deps)
     this.explainer = new Explainer(deps)
@@ -71,6 +76,17 @@ export class MemoryService {
   /** How it stands, for metrics. Asks no database and no endpoint. */
   status (): MemoryStatus {
     return memoryStatus(this.#deps)
+  }
+
+  /** How the models fare, as far as their calls have shown; none is made. */
+  modelConditions (): ModelConditions {
+    return modelConditions(this.#deps, this.#models)
+  }
+
+  /** The models by their names, which a provider may tell or leave to the configuration. */
+  modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
+    const { embeddings, desk, reranker } = this.#deps
+    return { embedding: embeddings.model, languageModel: desk.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
   }
 
   /** Resolves when no memory is known to wait for its vectors. */
@@ -91,8 +107,10 @@ export class MemoryService {
  */
 export async function createMemoryService (config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
   const { file } = config
-  const { clock = systemClock, telemetry = NO_TELEMETRY } = overrides
-  const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, overrides, clock)
+  const { clock = systemClock } = overrides
+  const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
+  const { telemetry } = models
+  const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
   const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
   filler?.look()
   const settings = new PolicySettings(file)
@@ -128,7 +146,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     extractive: new MockLanguageModel(),
     timer,
     newBoundary,
-  })
+  }, models)
 }
 
 /** The mock asks nobody, so nothing of it can be slow or down. */
