@@ -22,7 +22,7 @@ t.test('every registered embedding provider can be had by its name', async (t) =
   const remote = await open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }, {}, { KEY: 'sk-1' })
   t.strictSame([remote.embeddings.model, remote.embeddings.dimensions, remote.weights.semantic], ['small', 8, remote.embeddings.fusionWeight])
   await remote.embeddings.close?.()
-  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable that it names is not set'))
+  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable KEY is not set'))
   await t.rejects(open({ embedding_provider: 'transformers', embedding_provider_config: {} }), new ProviderError('embedding_provider_config.model: is required'))
   await t.rejects(open({ embedding_provider: 'locale' }), new ProviderError('embedding_provider: found "locale", allowed are mock, auto, local, transformers, openai_compatible and module:Class'))
 })
