@@ -11,7 +11,6 @@ const DEFAULTS = { vector_store: 'in_memory', llm_provider: 'mock', embedding_pr
  */
 export function unusedSettings (file: FileConfig, databaseVariable: string | undefined): string[] {
   return [
-    ...configsWithoutProvider(file),
     ...database(file, databaseVariable),
     ...accessControl(file),
     ...languageModel(file),
@@ -20,7 +19,8 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
   ]
 }
 
-function * configsWithoutProvider (file: FileConfig): Iterable<string> {
+/** Settings of a provider that is not chosen; its default has none. Told where providers are made, for those who build the service by themselves. */
+export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
   for (const key of PROVIDERS) {
     const config = `${key}_config` as const
     if (file[key] !== undefined || !says(file[config])) continue

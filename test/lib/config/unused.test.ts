@@ -12,10 +12,6 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
   'a circuit of the mock, named': { yaml: 'llm_provider: mock\nescalation: {circuit_breaker: {failure_threshold: 3}}', problems: [NOT_FOR_MOCK] },
   'prices of the mock': { yaml: 'prices: {gpt-x: {input: 1, output: 2}}', problems: ['prices: llm_provider is mock, which costs nothing, so nothing uses them; set llm_provider'] },
   'prices of other models alone': { yaml: `${LLM}prices: {somemodel: {input: 1, output: 2}}`, problems: ['prices: none is for the model that answers, which is "some-model" (llm_provider_config.model)'] },
-  'settings of a store that is not chosen': { yaml: 'vector_store_config: {dsn: postgres://Zq-secret@db/x}', problems: ['vector_store_config: vector_store is not set, and its default in_memory has no settings; set vector_store'] },
-  'settings of a model that is not chosen': { yaml: 'llm_provider_config: {model: x}', problems: ['llm_provider_config: llm_provider is not set, and its default mock has no settings; set llm_provider'] },
-  'settings of an embedder that is not chosen': { yaml: 'embedding_provider_config: {model: x}', problems: ['embedding_provider_config: embedding_provider is not set, and its default mock has no settings; set embedding_provider'] },
-  'settings of a reranker that is not chosen': { yaml: 'reranker_config: {model: x}', problems: ['reranker_config: there is no reranker that it is for; set reranker'] },
   'details of rewriting that nobody may ask for': { yaml: `${LLM}retrieval: {rewrite: {max_queries: 2, timeout_ms: 10}}`, problems: [enabled('retrieval.rewrite', 'max_queries'), enabled('retrieval.rewrite', 'timeout_ms')] },
   'details of reranking by the model that nobody may ask for': { yaml: `${LLM}retrieval: {model_rerank: {weight: 0.5}}`, problems: [enabled('retrieval.model_rerank', 'weight')] },
   'helpers that the mock cannot be': {
@@ -51,7 +47,7 @@ const used: Record<string, string> = {
   'helpers of recall': `${LLM}retrieval: {rewrite: {enabled: true, max_queries: 2}, model_rerank: {enabled: true, weight: 0.5}}`,
   'what is switched off on purpose': 'retrieval: {rewrite: {enabled: false, max_queries: 2}, model_rerank: {enabled: false, weight: 1}, weights: {semantic: 0}}\naccess_control: {enabled: false, default_policy: deny}',
   'a time for the mock\'s vectors when they are searched': 'retrieval: {semantic_timeout_ms: 10, weights: {semantic: 1}}',
-  'empty sections': 'vector_store_config: {}\nretrieval: {rerank: {}, rewrite: {}}\nescalation: {circuit_breaker: {}}\nprices: {}\naccess_control: {}',
+  'empty sections': 'retrieval: {rerank: {}, rewrite: {}}\nescalation: {circuit_breaker: {}}\nprices: {}\naccess_control: {}',
 }
 for (const [what, yaml] of Object.entries(used)) {
   await t.test(`what has an effect is taken: ${what}`, async (t) => {

@@ -87,7 +87,7 @@ await t.test('a database that the selected store does not use is warned of, sinc
     'a store that uses it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres', warnings: [] },
     'a class that may use it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: ./store.mjs:Store', warnings: [] },
     'a store that is told another': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "postgres://other/db"}', warnings: ['DATABASE_URL is set and not used: vector_store_config.dsn says which database it is'] },
-    'a store that is told the same': { env: { ...QUIET, DATABASE_URL: URI }, yaml: `vector_store: postgres\nvector_store_config: {dsn: "\${DATABASE_URL}"}`, warnings: [] },
+    'a store that is told the same': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "$' + '{DATABASE_URL}"}', warnings: [] },
     'no store in memory, no database': { env: QUIET, warnings: [] },
   })
   t.same(load({ ...QUIET, DATABASE_URL: URI }).warnings, [LOST('DATABASE_URL', 'a file that SERVICES_CONFIG_PATH names')])

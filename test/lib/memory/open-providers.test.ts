@@ -61,3 +61,11 @@ t.test('when one cannot be had, those that were made are closed', async (t) => {
   await t.rejects(open({}, { embeddings, reranker, store }), new ProviderError('no such table'))
   t.strictSame(closed.sort(), ['embeddings', 'reranker', 'store'])
 })
+
+t.test('the settings of a provider that is not chosen end the start', async (t) => {
+  for (const [key, fallback] of [['vector_store', 'in_memory'], ['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
+    await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(`${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`))
+  }
+  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: there is no reranker that it is for; set reranker'))
+  await t.resolves(open({ vector_store_config: {}, reranker_config: {} }))
+})
