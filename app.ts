@@ -7,7 +7,9 @@ import { packageFile } from './lib/paths.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import adminToken from './plugins/admin-token.js'
+import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
+import { missingVariables } from './plugins/auth/missing.js'
 import errors from './plugins/errors.js'
 import health from './plugins/health.js'
 import httpRules from './plugins/http-rules.js'
@@ -21,6 +23,7 @@ import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-lo
 import rings, { enterRing } from './plugins/rings.js'
 import shutdown from './plugins/shutdown.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
+import sourceGuard from './plugins/source-guard.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
@@ -68,7 +71,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     // A store may have to migrate or to recover first; it bounds its own waits.
     pluginTimeout: 0,
     requestTimeout: 60_000,
-    http: { headersTimeout: 15_000, requireHostHeader: false },
+    http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     frameworkErrors: answerUnreadableUrl,
     clientErrorHandler: answerBrokenRequest,
   })
@@ -85,7 +88,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(memory, { config, overrides })
   await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
-  await app.register(health, { timeoutMs: config.healthTimeoutMs })
+  await app.register(health, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
   const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock)
   await app.register(async (scope) => {
@@ -102,8 +105,10 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   })
   await app.register(async (scope) => {
     enterRing(scope, 'source')
+    await scope.register(sourceGuard, { sources })
     await scope.register(ingestRoutes, { sources })
   })
+  for (const name of missingVariables(config.auth)) app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
   for (const warning of config.warnings) app.log.warn(warning)
   return app
 }

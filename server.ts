@@ -1,11 +1,13 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
+import { applyEnvFile } from './lib/config/env-file.js'
 import { ConfigurationError, loadConfig } from './lib/config/load.js'
 import type { Config } from './lib/config/schema.js'
 import { ServiceError } from './lib/errors.js'
 import { ProviderError } from './lib/providers.js'
 import { listenHost, ListenError } from './plugins/listen-error.js'
+import { reportLines, startReport } from './plugins/start-report.js'
 
 /** Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack. */
 function refuse (error: unknown): never {
@@ -33,7 +35,15 @@ function reloadOnHangup (app: FastifyInstance): void {
   })
 }
 
+/** A terminal has people in front of it; everything else gets one line that programs can read. */
+function announce (app: FastifyInstance, config: Config, envFile: boolean): void {
+  const report = startReport(app, config, { envFile, configPath: process.env['SERVICES_CONFIG_PATH'] })
+  if (process.stdout.isTTY) process.stdout.write(reportLines(report, config))
+  else app.log.info(report, 'Memory Gateway is running')
+}
+
 try {
+  const envFile = applyEnvFile(process.env, process.cwd())
   const config = loadConfig(process.env)
   const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: () => loadConfig(process.env) })
   stopGracefully(app, config)
@@ -44,6 +54,7 @@ try {
   } catch (error) {
     throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)
   }
+  announce(app, config, envFile)
 } catch (error) {
   refuse(error)
 }

@@ -19,6 +19,8 @@ export interface Metrics {
   contentType: string
   /** All of them in Prometheus's text format. */
   render (): Promise<string>
+  /** Where they are served on a port of their own, once that is listened on. */
+  readonly url: string | undefined
 }
 
 declare module 'fastify' {
@@ -51,10 +53,10 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
     standing.set(inFlight, statusOf(app))
     return `${await instruments.registry.metrics()}\n${await processRegistry().metrics()}`
   }
-  app.decorate('metrics', { telemetry: instruments, contentType: instruments.registry.contentType, render })
+  let server: MetricsServer | undefined
+  app.decorate('metrics', { telemetry: instruments, contentType: instruments.registry.contentType, render, get url () { return server?.url } })
   app.addHook('onListen', async () => { processRegistry() })
   if (port === undefined) return
-  let server: MetricsServer | undefined
   app.addHook('onReady', async () => {
     server = await MetricsServer.listen({ host, port, contentType: instruments.registry.contentType, render })
     app.log.info(`Metrics are served at ${server.url}`)

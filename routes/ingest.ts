@@ -2,13 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
+import { rawBody } from '../plugins/source-guard.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-/** A scope of its own: each source's signature over the raw body guards it, so the body is verified before it is parsed. */
+/** In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were signed. */
 export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
-
   app.post('/v1/ingest/webhook/:source_id', {
     config: { ring: 'source' },
     schema: {
@@ -20,12 +18,5 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
       response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable', 'shutting_down']),
     },
-    onRequest: async ({ params }) => { sources.get(params.source_id) },
-    preValidation: async ({ params, headers, body }) => { sources.get(params.source_id).authenticate((name) => headers[name], rawBody(body)) },
   }, async ({ params, body }) => await sources.get(params.source_id).retain(rawBody(body)))
-}
-
-/** A request without a body has none that a parser could have read. */
-function rawBody (body: unknown): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }

@@ -25,12 +25,14 @@ export interface Database {
 export async function openDatabase ({ file, baseDirectory, database }: CommandConfig): Promise<Database> {
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
+  // Its schema or folder would be left out, and another database be changed.
+  if (file.vector_store === undefined && Object.keys(config).length > 0) throw new ProviderError('vector_store_config: vector_store is not set; set vector_store')
   if (store === 'pglite') {
     const settings = pgliteSettings(config, { baseDirectory })
     return { executor: await pgliteExecutor(settings), schema: schemaOf(settings), name: `the database in ${settings.data_dir}` }
   }
   if (store !== 'postgres') throw new ProviderError(`vector_store: ${store} has no database; this command is for postgres and pglite`)
-  const settings = postgresSettings(file.vector_store === undefined ? {} : config)
+  const settings = postgresSettings(config)
   const url = database.migrateUrl !== undefined
     ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
     : databaseUrl(settings, database.url)

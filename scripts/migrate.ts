@@ -1,3 +1,4 @@
+import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers.js'
 import { ContextIndexing } from '../lib/stores/sql/context-indexing.js'
@@ -11,6 +12,7 @@ const USAGE = `npm run migrate
   Then brings memories that were stored without context into that of their documents, and builds the vector indexes of big banks, where there are any. May run beside servers and beside itself.`
 
 async function main (): Promise<void> {
+  applyEnvFile(process.env, process.cwd())
   const { executor, schema, indexes, name } = await openDatabase(loadCommandConfig(process.env, { keys: DATABASE_KEYS, migrates: true }))
   try {
     const migrations = readMigrations()

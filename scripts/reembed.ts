@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
 import { ServiceError } from '../lib/errors.js'
 import { embeddingSpace } from '../lib/memory/open-providers.js'
@@ -28,6 +29,7 @@ async function main (args: string[]): Promise<void> {
   }
   const batch = Number(values.batch)
   if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
+  applyEnvFile(process.env, process.cwd())
   const config = loadCommandConfig(process.env, { keys: [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] })
   const { file, baseDirectory } = config
   const provider = await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory, {

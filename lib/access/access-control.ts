@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import { DEFAULT_OWNER_PATTERNS, ownsBank } from './owners.js'
-import { compilePattern, isLiteral, type Matcher } from './patterns.js'
+import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -117,7 +117,7 @@ function compileRules (settings: AccessSettings): Rules {
 export function compileGrant (grant: GrantRule): CompiledGrant {
   return {
     matchesBank: compilePattern(grant.bankId),
-    matchesPrincipal: compilePattern(grant.principal),
+    matchesPrincipal: compilePrincipalPattern(grant.principal),
     permissions: new Set(grant.permissions.flatMap((permission) => permission === '*' ? PERMISSIONS : [permission])),
     origin: grant.origin,
   }

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../identity/context.js'
 import { lowestTrust, type Trust } from '../trust.js'
-import { compilePattern, isLiteral, type Matcher } from './patterns.js'
+import { compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 
 export interface TrustRule {
   /** A principal, or a prefix before one trailing `*`. */
@@ -13,7 +13,7 @@ export class PrincipalTrust {
   readonly #rules: ReadonlyArray<{ principal: string, trust: Trust, matches: Matcher }>
 
   constructor (rules: readonly TrustRule[] = []) {
-    this.#rules = rules.map(({ principal, trust }) => ({ principal, trust, matches: compilePattern(principal) })).sort(byPrecedence)
+    this.#rules = rules.map(({ principal, trust }) => ({ principal, trust, matches: compilePrincipalPattern(principal) })).sort(byPrecedence)
   }
 
   /**

@@ -15,7 +15,7 @@ export interface Secret {
 
 const EMPTY = 'is set but empty; unset it or give it a value'
 const INTEGER = /^\d{1,15}$/
-const WORD = /^[a-z][a-z0-9_]*$/
+const WORD = /^[^\s:\p{C}\p{Z}]{1,64}$/u
 
 /**
  * Reads single variables. What is wrong is noted in `problems` and read as if it were unset, so that one run finds
@@ -75,7 +75,7 @@ export class EnvironmentReader {
 
   word (name: VariableName): string | undefined {
     const parse = (text: string) => WORD.test(text.toLowerCase()) ? text.toLowerCase() : undefined
-    return this.parsed(name, parse, 'is a word of letters, digits and _ that begins with a letter')
+    return this.parsed(name, parse, 'is a word of at most 64 visible characters without ":"')
   }
 
   host (name: VariableName): string | undefined {

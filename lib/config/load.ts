@@ -10,8 +10,9 @@ import { FileSchema, type Config, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
 import { findStrangers } from './strangers.js'
 import { Substitution } from './substitute.js'
+import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
-import { collectWarnings, loopbackDatabaseWarning } from './warnings.js'
+import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 
 export { ConfigurationError } from './problems.js'
@@ -57,7 +58,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
-  problems.push(...missingProfiles(file ?? {}))
+  if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable((name) => reader.isSet(name))))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])

@@ -9,6 +9,7 @@ export function envExample (): string {
   return `\
 # Environment of Memory Gateway. Uncomment what you change; the values shown are the defaults.
 # A variable that is set must not be empty. docs/configuration.md says what each may hold.
+# A file of this form that is called .env is read from the working directory; variables of the real environment win.
 # A secret may come from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.
 
 ${entries.join('\n')}`
@@ -42,8 +43,16 @@ ${EXAMPLE}\`\`\`
 
 A variable that is set must not be empty. A secret may come from a file instead: \`<NAME>_FILE\` names it, its last
 line end is dropped, and setting both is an error. A variable that belongs to one auth mode is checked in every mode
-and has an effect in its own. When a mode lacks a variable that it needs, the process starts, warns, and answers
-every request with status 500.
+and has an effect in its own. When a mode lacks a variable that it needs, the process starts, logs an error, shows the
+check \`auth\` in \`/health\`, and answers every request with status 500.
+
+A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, and comments
+that begin with \`#\`. A value with a \`#\` in it stands in quotes. Variables of the real environment win, in each of their
+forms: one that sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\` leaves out the file's \`DATABASE_URL\`. A line of another
+form ends the start.
+
+\`DATABASE_URL\` is a warning while \`vector_store\` is \`in_memory\`, which keeps nothing, and ends the start with
+\`pglite\`. \`PORT\` is not read; set without \`SERVICES_PORT\` it is a warning.
 
 | Variable | Allowed | Default | Meaning |
 |---|---|---|---|
@@ -60,6 +69,10 @@ and a second document are errors. A section or list with nothing under it counts
 \`\${NAME}\` in a text is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
 \`$\${\` is a literal \`\${\`. A text that is one \`\${NAME}\` and nothing else becomes a number or boolean where one is
 asked for. A variable that is not set, or empty, is an error. Keys are not replaced.
+
+A setting that nothing would use ends the start too: the settings of a provider that is not chosen, \`retrieval.rerank\`
+without \`reranker\`, \`escalation\`, \`prices\` and the helpers of recall with the mock language model, and details beside an
+\`enabled\` that is not set. A section with \`enabled: false\` is switched off on purpose, and its settings wait.
 
 | Key | Allowed | Meaning |
 |---|---|---|
@@ -97,7 +110,7 @@ function describeKind (kind: Kind): string {
     case 'integer': return `${kind.min} to ${kind.max}`
     case 'choice': return kind.values.map((value) => `\`${value}\``).join(', ')
     case 'switch': return '`1`, `true`, `yes`; `0`, `false`, `no`'
-    case 'word': return 'letters, digits and `_`, the first a letter'
+    case 'word': return '1 to 64 visible characters without `:`'
     case 'host': return 'IP address or host name'
     case 'url': return 'http(s) URL with a path, without credentials'
     case 'path': return 'path'

@@ -157,6 +157,7 @@ const providerConfig = Type.Record(Type.String(), Type.Unknown(), { description:
 export const SourceSchema = section({
   type: Type.Literal('webhook', { description: 'The kind of source.' }),
   target_bank: Type.String({ pattern: `^${BANK_ID}$`, 'x-allowed': `a bank id ${BANK_ID_IN_WORDS}`, description: 'The bank that receives the events.' }),
+  tenant_id: Type.Optional(Type.String({ pattern: '^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'x-allowed': 'of 1 to 256 characters that are not all blank', description: 'Tenant that the bank belongs to, as tokens of jwt_oidc tell it. Default: the tenant of callers who have none.' })),
   principal: Type.Optional(Type.String({ pattern: '^[^\\s\\p{C}\\p{Z}]{1,256}$', 'x-allowed': 'of 1 to 256 visible characters without spaces', description: 'Who retains them. Default service:<source_id>.' })),
   content_path: Type.Optional(Type.String({ pattern: '^(/([^~/]|~[01])*)+$', 'x-allowed': 'a JSON pointer such as /data/content', description: 'JSON pointer (RFC 6901) to the content. Default /content, else /text.' })),
   auth: Type.Union([

@@ -22,6 +22,10 @@ export function findStrangers (environment: Environment, used: readonly Variable
     if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
     else if (OURS.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
   }
+  // Many platforms say by PORT where a service is to listen, and would wait for this one in vain.
+  if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {
+    warnings.push('PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set')
+  }
   return { problems, warnings }
 }
 

@@ -16,7 +16,15 @@ export function collectWarnings (settings: Settings, file: FileConfig, isSet: (n
     ...secretWarnings(settings),
     ...accessWarnings(settings, file),
     ...sourceWarnings(settings, file),
+    ...sourceTenantWarnings(settings, file),
+    ...databaseWarnings(settings, file, databaseVariable(isSet)),
+    ...vectorWarnings(file),
   ]
+}
+
+/** The variable that names a database, when one is set. */
+export function databaseVariable (isSet: (name: VariableName) => boolean): string | undefined {
+  return (['DATABASE_URL', 'SERVICES_PG_DSN'] as const).find(isSet)
 }
 
 function * identityWarnings ({ mode, host, auth, adminToken }: Settings): Iterable<string> {
@@ -41,11 +49,9 @@ function isPlainAndRemote (text: string): boolean {
 }
 
 function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Settings, isSet: (name: VariableName) => boolean): string[] {
-  const { name, required } = variable
-  if (variable.mode === undefined || mode === undefined) return []
-  if (variable.mode === mode) {
-    return required === true && !isSet(name) ? [`${name} is not set: every request in ${mode} mode will be answered with status 500`] : []
-  }
+  const { name } = variable
+  // A variable that the mode lacks is no warning but an error, which the app logs.
+  if (variable.mode === undefined || mode === undefined || variable.mode === mode) return []
   const says = name === 'SERVICE_ALLOW_DEV_AUTH' ? allowDevAuth : isSet(name)
   return says ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
 }
@@ -87,4 +93,30 @@ export function loopbackDatabaseWarning ({ host, database }: Settings, file: Fil
   if (typeof url !== 'string' || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return []
   return [`${name} names a loopback address, and this process runs in a container: there the address is that of the container itself, and of no other ` +
     'container nor of the host. Name the service of the database instead; only what runs in the same pod answers at a loopback address']
+}
+
+/** Tenants share nothing: what a source sends is read by callers of its own tenant, and by nobody else. */
+function sourceTenantWarnings ({ mode }: Settings, file: FileConfig): string[] {
+  return Object.entries(file.sources ?? {}).flatMap(([id, { tenant_id: tenant }]) => {
+    if (mode === 'jwt_oidc' && tenant === undefined) return [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`]
+    if (mode !== 'jwt_oidc' && tenant !== undefined) return [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, so none of them can read what it sends`]
+    return []
+  })
+}
+
+/** A class of the operator's own may use the variable, and nobody here can know. */
+function * databaseWarnings ({ configPath, database }: Settings, { vector_store: store = 'in_memory', vector_store_config: config }: FileConfig, variable: string | undefined): Iterable<string> {
+  if (variable === undefined) return
+  if (store === 'in_memory') {
+    const file = configPath === undefined ? 'a file that SERVICES_CONFIG_PATH names' : 'the file that SERVICES_CONFIG_PATH names'
+    yield `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the process ends. To keep them in that database, write "vector_store: postgres" in ${file}`
+  }
+  const dsn = store === 'postgres' ? config?.['dsn'] : undefined
+  if (dsn !== undefined && dsn !== database.url) yield `${variable} is set and not used: vector_store_config.dsn says which database it is`
+}
+
+function * vectorWarnings ({ embedding_provider: provider = 'mock', retrieval = {} }: FileConfig): Iterable<string> {
+  if (provider === 'mock' && (retrieval.weights?.semantic ?? 0) > 0) {
+    yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set embedding_provider to search by meaning'
+  }
 }

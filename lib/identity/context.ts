@@ -6,7 +6,7 @@ export interface Actor {
   type: string
   /** The `sub` claim as it stands. */
   id: string
-  /** Every claim that is not registered and not mapped, as text; complex values as JSON. */
+  /** Every claim of the token that is not mapped to a field of the context, as text; complex values as JSON. */
   claims: Record<string, string>
 }
 

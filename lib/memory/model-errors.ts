@@ -3,6 +3,9 @@ import { comeBackIn, ServiceError } from '../errors.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
+/** What an operator does about a language model that gives no structured answers, as the mock. */
+export const HOW_TO_HAVE_STRUCTURE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
+
 /** The model gave something that is no answer. */
 export class UnusableGeneration extends Error {
   /** @param reason for the log; nothing of the answer */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { Config, FileConfig } from '../config/schema.js'
+import { configsWithoutProvider } from '../config/unused.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
@@ -47,10 +48,11 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
     open.push(provider)
     return provider
   }
+  const unused = [...configsWithoutProvider(file)]
+  if (unused.length > 0) throw new ProviderError(unused.join('\n'))
   try {
     const embeddings = await make(overrides.embeddings, embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config)
     const languageModel = await make(overrides.languageModel, languageModels, file.llm_provider ?? 'mock', file.llm_provider_config)
-    if (file.reranker === undefined && file.reranker_config !== undefined) throw new ProviderError('reranker_config: there is no reranker that it is for; set reranker')
     const named = overrides.reranker !== undefined || file.reranker !== undefined
     const reranker = named ? await make(overrides.reranker, rerankers, file.reranker ?? '', file.reranker_config) : undefined
     const weights = weightsOf(file, embeddings)

@@ -8,7 +8,7 @@ import type { RetrievalRequest } from '../retrieval/retriever.js'
 import { within } from '../deadline.js'
 import { visibleText } from '../text/visible.js'
 import type { ModelDesk } from './model-desk.js'
-import { UnusableGeneration } from './model-errors.js'
+import { HOW_TO_HAVE_STRUCTURE, UnusableGeneration } from './model-errors.js'
 import { readObject } from './reflect/structured.js'
 import type { RecallRequest } from './schemas.js'
 
@@ -52,7 +52,7 @@ export class RecallHelpers {
     const { desk } = this.#options
     if (rewrite === true && !retrieval.rewrite.enabled) throw new ServiceError('not_supported', 'rewrite is not switched on (retrieval.rewrite.enabled)')
     if (rerank === true && !retrieval.model_rerank.enabled) throw new ServiceError('not_supported', 'model_rerank is not switched on (retrieval.model_rerank.enabled)')
-    if ((rewrite === true || rerank === true) && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot rewrite queries and order candidates')
+    if ((rewrite === true || rerank === true) && !desk.isStructured) throw new ServiceError('not_supported', `The configured language model cannot rewrite queries and order candidates: ${HOW_TO_HAVE_STRUCTURE}`)
   }
 
   /**

@@ -18,7 +18,7 @@ import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
-import { lateFailure, modelFailure } from './model-errors.js'
+import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
@@ -155,7 +155,7 @@ export class Reflector {
     const { reflect, retrieval } = commonSections(banks, live.current)
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
-    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', 'The configured language model cannot answer by a response_schema')
+    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
     const ceiling = reflect.timeout_ms
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
     const admission = this.#deps.admission.admit('reflect', context, banks)

@@ -8,7 +8,9 @@ import type { Timer } from '../deadline.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
+import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
+import { ObservedReranker } from '../models/observed.js'
 import { MockLanguageModel } from '../models/mock/language-model.js'
 import { AdmissionControl } from '../policy/admission.js'
 import { ModelBudget } from '../policy/model-budget.js'
@@ -33,7 +35,7 @@ import { openProviders, type MemoryConfig, type ProviderOverrides } from './open
 import { Reader } from './reader.js'
 import { Reflector, type ReflectorOptions } from './reflector.js'
 import { RecallHelpers } from './recall-helpers.js'
-import { memoryStatus, type MemoryStatus } from './status.js'
+import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
 import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
@@ -64,10 +66,13 @@ export class MemoryService {
   readonly health: HealthProbe
   readonly #deps: Dependencies
   readonly #capabilities: Capabilities
+  readonly #models: ModelHealth
 
-  constructor (deps: Dependencies, reflection: ReflectorOptions, capabilities: Capabilities) {
+  /** @param models follows the calls of the models that the dependencies ask */
+  constructor (deps: Dependencies, reflection: ReflectorOptions, capabilities: Capabilities, models: ModelHealth) {
     this.#deps = deps
     this.#capabilities = capabilities
+    this.#models = models
     this.writer = new Writer(deps)
     this.reader = new Reader(deps)
     this.explainer = new Explainer(deps)
@@ -94,6 +99,17 @@ export class MemoryService {
     desk.replacePrices(file.prices ?? {})
   }
 
+  /** How the models fare, as far as their calls have shown; none is made. */
+  modelConditions (): ModelConditions {
+    return modelConditions(this.#deps, this.#models)
+  }
+
+  /** The models by their names, which a provider may tell or leave to the configuration. */
+  modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
+    const { embeddings, desk, reranker } = this.#deps
+    return { embedding: embeddings.model, languageModel: desk.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
+  }
+
   /** Resolves when no memory is known to wait for its vectors, and what was used of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.filler?.idle()
@@ -114,8 +130,10 @@ export class MemoryService {
  */
 export async function createMemoryService (config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
   const { file } = config
-  const { clock = systemClock, telemetry = NO_TELEMETRY } = overrides
-  const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, overrides, clock)
+  const { clock = systemClock } = overrides
+  const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
+  const { telemetry } = models
+  const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
   const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
   filler?.look()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
@@ -153,7 +171,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     extractive: new MockLanguageModel(),
     timer,
     newBoundary,
-  }, capabilities)
+  }, capabilities, models)
 }
 
 /** The mock asks nobody, so nothing of it can be slow or down. */

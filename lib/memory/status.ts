@@ -1,3 +1,4 @@
+import type { ModelCondition, ModelHealth } from '../models/health.js'
 import { statusOf } from '../models/observed.js'
 import type { ModelStatus } from '../models/status.js'
 import type { ModelCallRecord } from '../telemetry.js'
@@ -25,6 +26,23 @@ export function memoryStatus ({ store, embeddings, languageModel, reranker, fill
   })
   const pool = attempt(() => store.poolStatus?.())
   return { models, ...(pool !== undefined && { pool }), ...(filler !== undefined && { vectorsPending: filler.pending }) }
+}
+
+/** How the models fare. `reranker` is absent when none is configured. */
+export interface ModelConditions {
+  embedding: ModelCondition
+  language_model: ModelCondition
+  reranker?: ModelCondition
+}
+
+/** From what their calls and circuits have shown. */
+export function modelConditions ({ embeddings, languageModel, reranker }: Pick<Dependencies, 'embeddings' | 'languageModel' | 'reranker'>, models: ModelHealth): ModelConditions {
+  const conditionOf = (kind: ModelCallRecord['kind'], provider: { status? (): ModelStatus }) => models.conditionOf(kind, attempt(() => statusOf(provider)))
+  return {
+    embedding: conditionOf('embedding', embeddings),
+    language_model: conditionOf('llm', languageModel),
+    ...(reranker !== undefined && { reranker: conditionOf('reranker', reranker) }),
+  }
 }
 
 function attempt<T> (ask: () => T): T | undefined {

@@ -8,5 +8,7 @@ export interface ModelStatus {
   /** Calls that are under way and that wait for a slot. */
   running?: number
   waiting?: number
+  /** It computes by itself, and nothing of it can be down. */
+  asksNobody?: true
   cache?: { hits: number, misses: number }
 }

@@ -65,8 +65,8 @@ export class WebhookSource {
    * @param body the event's JSON, as it came
    */
   async retain (body: Buffer): Promise<RetainAnswer> {
-    const { principal = `service:${this.id}`, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = this.#config
-    const context: RequestContext = { principal, tenantId: null, trustCeiling: trust }
+    const { principal = `service:${this.id}`, tenant_id: tenantId = null, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = this.#config
+    const context: RequestContext = { principal, tenantId, trustCeiling: trust }
     this.#lastEventAt = this.#clock()
     try {
       const event = parseEvent(body)

@@ -4,8 +4,11 @@ import type { RequestContext } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
 import { TokenRefused, type Refusal } from './token-refused.js'
 
-/** Node allows 16 KiB of headers; a token is decoded and hashed before it is known to be anybody's. */
-const MAX_TOKEN_LENGTH = 8192
+/** Providers that list groups write long tokens; a token is decoded and hashed before it is known to be anybody's. */
+const MAX_TOKEN_LENGTH = 16_384
+
+/** Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no room. */
+export const MAX_HEADER_BYTES = 2 * MAX_TOKEN_LENGTH
 
 const BEARER = /^bearer[ \t]+(\S+)$/i
 

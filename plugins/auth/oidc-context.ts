@@ -2,12 +2,11 @@ import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/iden
 import { isFilled, isRecord, subjectOf, type Claims } from './claims.js'
 import { TokenRefused } from './token-refused.js'
 
-/** Registered claims (RFC 7519 section 4.1), claims that are mapped to fields of the context, and `act`. */
-const NOT_REPEATED = new Set([
-  'iss', 'aud', 'exp', 'nbf', 'iat', 'jti',
-  'sub', 'service_actor_type', 'service_principal', 'tid', 'tenant_id',
-  'act',
-])
+/** Claims that are mapped to fields of the context. */
+const MAPPED = new Set(['sub', 'service_actor_type', 'service_principal', 'tid', 'tenant_id'])
+
+/** A `:` in a type would move the border between type and id: `a:b` and `c` would be the principal of `a` and `b:c`. */
+const ACTOR_TYPE = /^[^\s:\p{C}\p{Z}]+$/u
 
 /** Tenants go into storage keys: no control characters and no lone surrogates, which PostgreSQL cannot hold. */
 const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
@@ -19,8 +18,7 @@ const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
  */
 export function contextOfClaims (claims: Claims, defaultActorType: string): RequestContext {
   const subject = subjectOf(claims)
-  const claimedType = claims['service_actor_type']
-  const type = isFilled(claimedType) ? kind(claimedType) : defaultActorType
+  const type = actorTypeOf(claims) ?? defaultActorType
   const principal = valid(explicitPrincipal(claims) ?? `${type}:${subject}`)
   const shared = { tenantId: tenantOf(claims) }
   const rest = remainingClaims(claims)
@@ -40,6 +38,15 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
 
 function kind (text: string): string {
   return text.trim().toLowerCase()
+}
+
+/** A claim that is blank or no text is one that the provider had no value for; a text that is no type is a mistake to refuse. */
+function actorTypeOf (claims: Claims): string | undefined {
+  const claim = claims['service_actor_type']
+  if (!isFilled(claim)) return undefined
+  const type = kind(claim)
+  if (!ACTOR_TYPE.test(type)) throw new TokenRefused('invalid actor type')
+  return type
 }
 
 function valid (principal: string): string {
@@ -72,10 +79,10 @@ function tenantText (claim: unknown): string | undefined {
   return claim
 }
 
-/** Null claims are left out: they say nothing, and the text `null` would say something. */
+/** Every claim that is not mapped, registered ones (RFC 7519 section 4.1) too. */
 function remainingClaims (claims: Claims): Record<string, string> {
   const entries = Object.entries(claims)
-    .filter(([name, value]) => !NOT_REPEATED.has(name) && value !== null)
+    .filter(([name]) => !MAPPED.has(name))
     .map(([name, value]) => [name, claimText(value)] as const)
   // fromEntries defines properties instead of assigning them, so that a claim `__proto__` is a claim like any other.
   return Object.fromEntries(entries)

@@ -15,6 +15,7 @@ export type Refusal =
   | 'invalid principal'
   | 'invalid tenant'
   | 'invalid actor'
+  | 'invalid actor type'
   | 'delegated token not accepted'
 
 /** A token that is not accepted. The guard of the mode puts it into the mode's own words. */

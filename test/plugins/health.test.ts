@@ -56,7 +56,7 @@ await t.test('/health asks the store and says how long it took', async (t) => {
   const { status, checks, ...rest } = response.json()
   t.same(rest, {})
   t.equal(status, 'ok')
-  t.same(Object.keys(checks), ['vector_store'])
+  t.same(Object.keys(checks), ['vector_store', 'embedding', 'language_model'])
   t.same(Object.keys(checks.vector_store).sort(), ['latency_ms', 'status'])
   t.equal(checks.vector_store.status, 'ok')
   t.ok(checks.vector_store.latency_ms >= 0)

@@ -160,7 +160,7 @@ await t.test('what is not switched on is refused: 501, before a limit is touched
 
 await t.test('the mock cannot help: 501, although both are switched on', async (t) => {
   const { post } = await testApp(t, { file: { retrieval: ON } })
-  refused(t, await post('/v1/recall', { bank_id: 'bank', query: QUERY, rewrite: true }), 501, 'not_supported')
-  refused(t, await post('/v1/recall', { bank_id: 'bank', query: QUERY, model_rerank: true }), 501, 'not_supported')
+  refused(t, await post('/v1/recall', { bank_id: 'bank', query: QUERY, rewrite: true }), 501, 'not_supported', { detail: /llm_provider/ })
+  refused(t, await post('/v1/recall', { bank_id: 'bank', query: QUERY, model_rerank: true }), 501, 'not_supported', { detail: /llm_provider/ })
   t.equal((await post('/v1/recall', { bank_id: 'bank', query: QUERY })).statusCode, 200)
 })

@@ -151,6 +151,6 @@ await t.test('a model that cannot fill in a form makes 501, before a quota is to
   const { post, retain } = await testApp(t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } })
   await retain('bank', 'Alice lives in Lyon.')
   const body = { bank_id: 'bank', query: 'Where does Alice live?' }
-  refused(t, await post('/v1/reflect', { ...body, response_schema: SCHEMA }), 501, 'not_supported')
+  refused(t, await post('/v1/reflect', { ...body, response_schema: SCHEMA }), 501, 'not_supported', { detail: /llm_provider \(openai_compatible or anthropic\) and llm_provider_config/ })
   t.equal((await post('/v1/reflect', body)).statusCode, 200)
 })

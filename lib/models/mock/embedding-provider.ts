@@ -1,6 +1,7 @@
 import { analyzeText } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
+import type { ModelStatus } from '../status.js'
 
 const DIMENSIONS = 256
 
@@ -16,6 +17,10 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
 
   async embed (texts: readonly string[]): Promise<Float32Array[]> {
     return texts.map(hashedBag)
+  }
+
+  status (): ModelStatus {
+    return { asksNobody: true }
   }
 }
 

@@ -4,6 +4,7 @@ import { sentences } from '../../text/sentences.js'
 import { countTokens } from '../../text/tokens.js'
 import { promptTokens } from '../prompt-tokens.js'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
+import type { ModelStatus } from '../status.js'
 import { placeContradictions, type Placed, type Statement } from './contradictions.js'
 
 /** Sentences in an answer at most: what a reader takes in at a glance. */
@@ -34,6 +35,10 @@ export class MockLanguageModel implements LanguageModel {
         outputTokens: countTokens(text),
       },
     }
+  }
+
+  status (): ModelStatus {
+    return { asksNobody: true }
   }
 }
 

@@ -6,6 +6,8 @@ import type { AddressSettings, EndpointSettings } from './endpoint-settings.js'
 import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
 import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilience.js'
 
+const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
+
 /** Keys that are named by a variable are found in its `environment`. */
 export type RemoteSurroundings = ProviderSurroundings
 
@@ -100,11 +102,15 @@ function readKey (key: string, settings: AddressSettings, { baseDirectory, envir
   if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
   if (variable !== undefined) {
     const value = environment[variable]
-    // What stands there could be a key in the wrong place, so it is not repeated.
-    if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: the environment variable that it names is not set`)
+    if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: ${variableInWords(variable)} is not set`)
     return value
   }
   return path === undefined ? plain : readKeyFile(`${key}.api_key_file`, resolve(baseDirectory, path))
+}
+
+/** What stands there could be a key in the wrong place: only what has the usual form of a variable's name is repeated. */
+function variableInWords (name: string): string {
+  return VARIABLE_NAME.test(name) ? `the environment variable ${name}` : 'the environment variable that it names (not shown, since it is not written like OPENAI_API_KEY)'
 }
 
 /** The text of the file without the newline that editors put at its end. */

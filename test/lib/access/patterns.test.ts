@@ -1,6 +1,6 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { compilePattern, isLiteral } from '../../../lib/access/patterns.js'
+import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
 
 /** Names as callers may send them, rich in what a pattern language could read something into. */
 const name = fc.string({ unit: fc.constantFrom('*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀'), maxLength: 12 })
@@ -43,4 +43,29 @@ t.test('a name that is tested never acts as a pattern', async () => {
 t.test('a pattern is literal unless it ends in a star', async (t) => {
   for (const pattern of ['', 'team', 'te*am', '*team']) t.ok(isLiteral(pattern), pattern)
   for (const pattern of ['*', 'team*', 'team-**']) t.notOk(isLiteral(pattern), pattern)
+})
+
+const PRINCIPAL_CASES: Array<[pattern: string, matching: string[], others: string[]]> = [
+  ['User:*', ['user:x', 'User:x', 'user:X'], ['uSER:x', 'user', 'User', 'users:x']],
+  ['Service-Account:Build', ['service-account:Build', 'Service-Account:Build'], ['service-account:build', 'SERVICE-ACCOUNT:Build']],
+  ['Us*', ['user:x', 'User:x', 'Usher'], ['usher', 'uSer:x', 'xuser:x']],
+  ['user:*', ['user:x'], ['User:x']],
+  ['Alice', ['Alice'], ['alice', 'alice:x']],
+  ['ÄGENT:ß*', ['ägent:ß', 'ÄGENT:ßx'], ['ägent:SS']],
+  ['*', ['', 'a', 'A:b'], []],
+]
+
+t.test('the type in a pattern of principals is also compared in lower case, the id never', async (t) => {
+  for (const [pattern, matching, others] of PRINCIPAL_CASES) {
+    const matches = compilePrincipalPattern(pattern)
+    for (const name of matching) t.ok(matches(name), `${JSON.stringify(pattern)} matches ${JSON.stringify(name)}`)
+    for (const name of others) t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+  }
+})
+
+t.test('a pattern of principals in lower case is an ordinary pattern', async () => {
+  fc.assert(fc.property(name, name, (pattern, tested) => {
+    const lower = pattern.toLowerCase()
+    return compilePrincipalPattern(lower)(tested) === compilePattern(lower)(tested)
+  }), { numRuns: 2000 })
 })

@@ -59,3 +59,7 @@ t.test('what is no level is read as the lowest', async (t) => {
   for (const level of TRUST_LEVELS) t.equal(readTrust(level), level)
   for (const text of ['', 'TRUSTED', 'toString', 'high']) t.equal(readTrust(text), 'suspect')
 })
+
+t.test('a rule for a type is meant in lower case too, which is how tokens tell it', async (t) => {
+  t.equal(of([{ principal: 'Bot:*', trust: 'untrusted' }], { principal: 'bot:1' }), 'untrusted')
+})

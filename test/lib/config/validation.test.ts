@@ -67,6 +67,12 @@ await t.test('two sources, each with its own fault, do not mix', async (t) => {
   ])
 })
 
+await t.test('a source may be of any tenant that a token can tell', async (t) => {
+  const withTenant = (tenant: unknown) => `sources: {s: {type: webhook, target_bank: b, tenant_id: ${JSON.stringify(tenant)}, auth: {type: none}}}`
+  for (const good of ['acme', '42', 'Acme Corp', 'ä'.repeat(256)]) t.same(yamlProblems(withTenant(good)), [], good)
+  for (const bad of ['', ' ', 'a\nb', 'a\u0000', 'a'.repeat(257), 42, null]) t.match(yamlProblems(withTenant(bad)), [/^sources.s.tenant_id: /], JSON.stringify(bad))
+})
+
 await t.test('a source may retain as any principal that a caller may have', async (t) => {
   const withPrincipal = (principal: string) => `sources: {s: {type: webhook, target_bank: b, principal: ${JSON.stringify(principal)}, auth: {type: none}}}`
   for (const good of ['service:tickets', 'a', 'ä'.repeat(256)]) t.same(yamlProblems(withPrincipal(good)), [], good)
@@ -75,7 +81,7 @@ await t.test('a source may retain as any principal that a caller may have', asyn
 
 await t.test('owner patterns may use type and id as often as they like', async (t) => {
   const patterns = ['{id}', '{type}-{id}', '{id}.{type}.{id}', 'x{type}{type}{id}y']
-  t.same(loadYaml(`access_control: {owner_patterns: ${JSON.stringify(patterns)}}`).file.access_control?.owner_patterns, patterns)
+  t.same(loadYaml(`access_control: {enabled: true, owner_patterns: ${JSON.stringify(patterns)}}`).file.access_control?.owner_patterns, patterns)
 })
 
 await t.test('a value is shown as it is and not coerced, filled in or dropped', async (t) => {

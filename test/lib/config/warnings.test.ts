@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Environment } from '../../../lib/config/load.js'
-import { loadYaml, type Files } from './load-with.js'
+import { load, loadYaml, type Files } from './load-with.js'
 
 const QUIET: Environment = { SERVICE_ADMIN_TOKEN: 'admin' }
 const KEY: Environment = { ...QUIET, SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }
@@ -41,12 +41,10 @@ await t.test('identity that is weaker than it looks is warned of', async (t) => 
   })
 })
 
-await t.test('each missing variable of the selected mode is named', async (t) => {
-  const missing = (mode: string, ...names: string[]) => names.map((name) => `${name} is not set: every request in ${mode} mode will be answered with status 500`)
+await t.test('what the selected mode lacks is no warning, for it is logged as an error', async (t) => {
   check(t, {
-    api_key: { env: { ...KEY, SERVICE_API_KEY: undefined }, warnings: missing('api_key', 'SERVICE_API_KEY') },
-    jwt: { env: { ...JWT, SERVICE_JWT_SECRET: undefined }, warnings: missing('jwt_hs256', 'SERVICE_JWT_SECRET') },
-    oidc: { env: { ...QUIET, SERVICE_AUTH_MODE: 'jwt_oidc' }, warnings: missing('jwt_oidc', 'SERVICE_OIDC_JWKS_URL', 'SERVICE_OIDC_ISSUER', 'SERVICE_OIDC_AUDIENCE') },
+    api_key: { env: { ...KEY, SERVICE_API_KEY: undefined }, warnings: [] },
+    oidc: { env: { ...QUIET, SERVICE_AUTH_MODE: 'jwt_oidc' }, warnings: [] },
   })
 })
 
@@ -102,4 +100,47 @@ await t.test('a database at a loopback address of a container is warned of where
   }
   t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'what is no URI is said by the store')
   t.same(warned(PUBLIC), [], 'no database')
+})
+
+const LOST = (variable: string, file: string) => `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the process ends. To keep them in that database, write "vector_store: postgres" in ${file}`
+const URI = 'postgres://user:Zq-secret@db/main'
+
+await t.test('a database that the selected store does not use is warned of, since memories are lost without it', async (t) => {
+  const NAMED = 'the file that SERVICES_CONFIG_PATH names'
+  check(t, {
+    'the default store': { env: { ...QUIET, DATABASE_URL: URI }, warnings: [LOST('DATABASE_URL', NAMED)] },
+    'the same by its name': { env: { ...QUIET, SERVICES_PG_DSN: URI }, yaml: 'vector_store: in_memory', warnings: [LOST('SERVICES_PG_DSN', NAMED)] },
+    'a store that uses it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres', warnings: [] },
+    'a class that may use it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: ./store.mjs:Store', warnings: [] },
+    'a store that is told another': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "postgres://other/db"}', warnings: ['DATABASE_URL is set and not used: vector_store_config.dsn says which database it is'] },
+    'a store that is told the same': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "$' + '{DATABASE_URL}"}', warnings: [] },
+    'no store in memory, no database': { env: QUIET, warnings: [] },
+  })
+  t.same(load({ ...QUIET, DATABASE_URL: URI }).warnings, [LOST('DATABASE_URL', 'a file that SERVICES_CONFIG_PATH names')])
+  t.same(load({ ...QUIET, DATABASE_URL_FILE: '/run/url' }, { '/run/url': URI }).warnings, [LOST('DATABASE_URL', 'a file that SERVICES_CONFIG_PATH names')])
+})
+
+await t.test('a source whose memories none of the callers can read is warned of', async (t) => {
+  const WITHOUT = 'sources.s: there is no tenant_id, so only callers without a tenant can read what it sends'
+  const TENANT = OPEN_SOURCE.replace('type: webhook', 'type: webhook, tenant_id: acme')
+  check(t, {
+    'without a tenant where callers have one': { env: OIDC, yaml: OPEN_SOURCE, warnings: [WITHOUT] },
+    'with a tenant where callers have one': { env: OIDC, yaml: TENANT, warnings: [] },
+    'with a tenant where callers have none': { env: KEY, yaml: TENANT, warnings: ['sources.s.tenant_id: callers have no tenant in SERVICE_AUTH_MODE api_key, so none of them can read what it sends'] },
+  })
+})
+
+await t.test('a port for another convention is warned of, and not when ours is set too', async (t) => {
+  check(t, {
+    'PORT alone': { env: { ...QUIET, PORT: '3000' }, warnings: ['PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set'] },
+    'PORT beside ours': { env: { ...QUIET, PORT: '3000', SERVICES_PORT: '3000' }, warnings: [] },
+  })
+})
+
+await t.test('a weight for vectors without meaning is warned of, since it has an effect', async (t) => {
+  check(t, {
+    mock: { env: QUIET, yaml: 'retrieval: {weights: {semantic: 1}}', warnings: ['retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set embedding_provider to search by meaning'] },
+    'switched off': { env: QUIET, yaml: 'retrieval: {weights: {semantic: 0}}', warnings: [] },
+    'a provider that knows meaning': { env: QUIET, yaml: 'embedding_provider: local\nretrieval: {weights: {semantic: 1}}', warnings: [] },
+  })
 })

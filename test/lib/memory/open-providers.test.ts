@@ -22,7 +22,7 @@ t.test('every registered embedding provider can be had by its name', async (t) =
   const remote = await open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }, {}, { KEY: 'sk-1' })
   t.strictSame([remote.embeddings.model, remote.embeddings.dimensions, remote.weights.semantic], ['small', 8, remote.embeddings.fusionWeight])
   await remote.embeddings.close?.()
-  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable that it names is not set'))
+  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable KEY is not set'))
   await t.rejects(open({ embedding_provider: 'transformers', embedding_provider_config: {} }), new ProviderError('embedding_provider_config.model: is required'))
   await t.rejects(open({ embedding_provider: 'locale' }), new ProviderError('embedding_provider: found "locale", allowed are mock, auto, local, transformers, openai_compatible and module:Class'))
 })
@@ -60,4 +60,12 @@ t.test('when one cannot be had, those that were made are closed', async (t) => {
   })
   await t.rejects(open({}, { embeddings, reranker, store }), new ProviderError('no such table'))
   t.strictSame(closed.sort(), ['embeddings', 'reranker', 'store'])
+})
+
+t.test('the settings of a provider that is not chosen end the start', async (t) => {
+  for (const [key, fallback] of [['vector_store', 'in_memory'], ['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
+    await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(`${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`))
+  }
+  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: there is no reranker that it is for; set reranker'))
+  await t.resolves(open({ vector_store_config: {}, reranker_config: {} }))
 })

@@ -6,6 +6,8 @@ import { AUDIENCE, buildOidcApp, ISSUER, whoami, whoamiWith } from './auth-app.j
 
 const key = rsaKey('k1')
 const base = { iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(60), sub: 'alice' }
+/** What is left of these when the subject is mapped. */
+const BASE_CLAIMS = { iss: ISSUER, aud: AUDIENCE, exp: String(secondsFromNow(60)) }
 
 await t.test('jwt_oidc', async (t) => {
   const server = await startJwksServer(key)
@@ -19,7 +21,7 @@ await t.test('jwt_oidc', async (t) => {
   await t.test('maps a plain token to a user', async (t) => {
     const response = await ask({})
     t.equal(response.statusCode, 200)
-    t.same(response.json(), { principal: 'user:alice', actor: { type: 'user', id: 'alice', claims: {} }, tenantId: null })
+    t.same(response.json(), { principal: 'user:alice', actor: { type: 'user', id: 'alice', claims: BASE_CLAIMS }, tenantId: null })
   })
 
   await t.test('asks for a bearer token', async (t) => {
@@ -37,6 +39,22 @@ await t.test('jwt_oidc', async (t) => {
   await t.test('takes the actor type from its claim, trimmed and lower-cased', async (t) => {
     t.match((await ask({ service_actor_type: ' Agent ' })).json(), { principal: 'agent:alice', actor: { type: 'agent', id: 'alice' } })
   })
+
+  for (const [claimed, type] of [['Service-Account', 'service-account'], ['build.bot', 'build.bot'], ['1st', '1st'], ['\tÄgent\n', 'ägent'], ['a/b#c', 'a/b#c']] as const) {
+    await t.test(`takes the actor type ${JSON.stringify(claimed)}, whatever visible characters it has`, async (t) => {
+      t.match((await ask({ service_actor_type: claimed })).json(), { principal: `${type}:alice`, actor: { type, id: 'alice' } })
+    })
+  }
+
+  for (const type of ['a:b', ':', 'agent:', 'build bot', 'a\u0000b', 'a\u200bb']) {
+    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the border between type and id`, async (t) => {
+      for (const more of [{}, { service_principal: 'user:alice' }]) {
+        const response = await ask({ service_actor_type: type, ...more })
+        t.equal(response.statusCode, 401)
+        t.equal(response.json().detail, 'Invalid OIDC token: invalid actor type')
+      }
+    })
+  }
 
   for (const type of ['', '  ', 7, null, ['agent'], { a: 1 }, true]) {
     await t.test(`takes the default actor type when the claim is ${JSON.stringify(type)}`, async (t) => {
@@ -87,7 +105,7 @@ await t.test('jwt_oidc', async (t) => {
     await t.test(`reads the tenant of ${JSON.stringify(claims)} as ${tenantId}`, async (t) => {
       const body = (await ask(claims)).json()
       t.equal(body.tenantId, tenantId)
-      t.same(body.actor.claims, {})
+      t.same(body.actor.claims, BASE_CLAIMS)
     })
   }
 
@@ -99,7 +117,7 @@ await t.test('jwt_oidc', async (t) => {
     })
   }
 
-  await t.test('hands on every other claim as text', async (t) => {
+  await t.test('hands on every claim that is not mapped as text, registered ones and null too', async (t) => {
     const response = await ask({
       nbf: secondsFromNow(-1),
       iat: secondsFromNow(-1),
@@ -119,6 +137,11 @@ await t.test('jwt_oidc', async (t) => {
       nothing: null,
     })
     t.same(response.json().actor.claims, {
+      ...BASE_CLAIMS,
+      nbf: String(secondsFromNow(-1)),
+      iat: String(secondsFromNow(-1)),
+      jti: 'id',
+      nothing: 'null',
       email: 'a@b.test',
       empty: '',
       admin: 'true',

@@ -5,6 +5,8 @@ import { AUDIENCE, buildOidcApp, ISSUER, whoamiWith } from './auth-app.js'
 
 const key = rsaKey('k1')
 const HEADER = 'x-service-on-behalf-of'
+/** What every token here has beside its subject. */
+const CLAIMS = { iss: ISSUER, aud: AUDIENCE, exp: String(secondsFromNow(60)) }
 const token = (claims: Record<string, unknown> = {}) =>
   rs256({ iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(60), sub: 'bob', ...claims }, key)
 
@@ -21,7 +23,7 @@ await t.test('on behalf of', async (t) => {
   await t.test('the header names the identity that the caller acts for', async (t) => {
     const response = await whoamiWith(on, token({ service_actor_type: 'agent', sub: 'a' }), { [HEADER]: ' user:b ' })
     t.equal(response.statusCode, 200)
-    t.same(response.json(), { principal: 'agent:a', actor: { type: 'agent', id: 'a', claims: {} }, tenantId: null, onBehalfOf: 'user:b' })
+    t.same(response.json(), { principal: 'agent:a', actor: { type: 'agent', id: 'a', claims: CLAIMS }, tenantId: null, onBehalfOf: 'user:b' })
   })
 
   for (const value of ['bob', ':b', 'user:', 'user:a b', `user:${'x'.repeat(252)}`, '*\u00a0']) {
@@ -49,7 +51,7 @@ await t.test('on behalf of', async (t) => {
     t.equal(response.statusCode, 200)
     t.same(response.json(), {
       principal: 'agent:a',
-      actor: { type: 'agent', id: 'a', claims: { email: 'b@x.test' } },
+      actor: { type: 'agent', id: 'a', claims: { ...CLAIMS, email: 'b@x.test', act: '{"sub":"agent:a","act":{"sub":"service:earlier"}}' } },
       tenantId: 'acme',
       onBehalfOf: 'user:bob',
     })

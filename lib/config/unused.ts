@@ -1,0 +1,88 @@
+import { quote } from './problems.js'
+import type { FileConfig } from './schema.js'
+
+const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker'] as const
+const DEFAULTS = { vector_store: 'in_memory', llm_provider: 'mock', embedding_provider: 'mock', reranker: undefined } as const
+
+/**
+ * Settings that are right in themselves and that nothing would use: the operator believes in an effect that there is not. A section
+ * that says `enabled: false` itself is switched off on purpose, and its settings wait.
+ * @param databaseVariable the variable that names a database, when one is set
+ */
+export function unusedSettings (file: FileConfig, databaseVariable: string | undefined): string[] {
+  return [
+    ...database(file, databaseVariable),
+    ...accessControl(file),
+    ...languageModel(file),
+    ...prices(file),
+    ...retrieval(file),
+  ]
+}
+
+/** Settings of a provider that is not chosen; its default has none. Told where providers are made, for those who build the service by themselves. */
+export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
+  for (const key of PROVIDERS) {
+    const config = `${key}_config` as const
+    if (file[key] !== undefined || !says(file[config])) continue
+    const fallback = DEFAULTS[key]
+    yield fallback === undefined
+      ? `${config}: there is no ${key} that it is for; set ${key}`
+      : `${config}: ${key} is not set, and its default ${fallback} has no settings; set ${key}`
+  }
+}
+
+function * database ({ vector_store: store }: FileConfig, variable: string | undefined): Iterable<string> {
+  if (store === 'pglite' && variable !== undefined) {
+    yield `${variable} is set and vector_store is pglite, which keeps memories in vector_store_config.data_dir and uses no connection URI; unset it, or set vector_store: postgres`
+  }
+}
+
+/** A default policy that is not enforced looks like a protection. */
+function * accessControl ({ access_control: control = {} }: FileConfig): Iterable<string> {
+  if (control.enabled !== undefined) return
+  for (const key of ['default_policy', 'owner_patterns'] as const) {
+    if (control[key] !== undefined) yield withoutEnabled('access_control', key)
+  }
+}
+
+function * languageModel (file: FileConfig): Iterable<string> {
+  const { escalation = {}, retrieval = {} } = file
+  const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
+  if (isMock && (escalation.degraded_mode !== undefined || says(escalation.circuit_breaker))) {
+    yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or take the section out'
+  }
+  for (const section of ['rewrite', 'model_rerank'] as const) {
+    const { enabled, ...details } = retrieval[section] ?? {}
+    if (enabled === undefined) for (const key of Object.keys(details)) yield withoutEnabled(`retrieval.${section}`, key)
+    if (enabled === true && isMock) yield `retrieval.${section}.enabled: llm_provider is mock, which cannot do it; set llm_provider`
+  }
+}
+
+/** A price under a name that is misspelt would leave every cost out. Those of other models are a price list. */
+function * prices (file: FileConfig): Iterable<string> {
+  if (!says(file.prices)) return
+  const provider = file.llm_provider ?? DEFAULTS.llm_provider
+  // A class says its model itself, once it is made.
+  if (provider.includes(':')) return
+  const model = provider === 'mock' ? 'mock' : file.llm_provider_config?.['model']
+  if (typeof model !== 'string' || Object.hasOwn(file.prices ?? {}, model)) return
+  yield provider === 'mock'
+    ? 'prices: llm_provider is mock, which costs nothing, so nothing uses them; set llm_provider'
+    : `prices: none is for the model that answers, which is ${quote(model)} (llm_provider_config.model)`
+}
+
+function * retrieval (file: FileConfig): Iterable<string> {
+  const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
+  if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: there is no reranker that it is for; set reranker'
+  if (semanticTimeout !== undefined && (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock' && (weights?.semantic ?? 0) === 0) {
+    yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
+  }
+}
+
+function withoutEnabled (section: string, key: string): string {
+  return `${section}.${key}: nothing uses it, for ${section}.enabled is not set; set that to true, or to false when it is to wait`
+}
+
+function says (section: object | undefined): boolean {
+  return section !== undefined && Object.keys(section).length > 0
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
+
+/**
+ * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry its signature.
+ * Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
+ */
+async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
+  // Before the body is read: one for a source that is not there costs nothing.
+  app.addHook('onRequest', async (request) => { sourceOf(request, sources) })
+  app.addHook('preValidation', async (request) => {
+    sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
+  })
+}
+
+function sourceOf ({ params }: FastifyRequest, sources: WebhookSources): WebhookSource {
+  const id: unknown = typeof params === 'object' && params !== null && 'source_id' in params ? params.source_id : undefined
+  return sources.get(typeof id === 'string' ? id : '')
+}
+
+/** The bytes of a body. A request without one has none that a parser could have read. */
+export function rawBody (body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}
+
+export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors'] })

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { ModelHealth } from '../../../lib/models/health.js'
+import type { ModelStatus } from '../../../lib/models/status.js'
+import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry.js'
+
+function afterCalls (...outcomes: string[]): ModelHealth {
+  const health = new ModelHealth(NO_TELEMETRY)
+  for (const outcome of outcomes) health.telemetry.modelCall({ kind: 'llm', provider: 'p', model: 'm', purpose: 'reflect', outcome, durationMs: 1 })
+  return health
+}
+
+const FIVE = Array.from({ length: 5 }, () => 'unreachable')
+const breaker = (state: 'closed' | 'open' | 'half_open'): ModelStatus => ({ breaker: { state, tenantsOpen: 3 } })
+
+const cases: Array<[what: string, outcomes: string[], status: ModelStatus, condition: string]> = [
+  ['nothing', [], {}, 'unknown'],
+  ['an answer', ['ok'], {}, 'ok'],
+  ['a failure', ['ok', 'timeout'], {}, 'degraded'],
+  ['a failure of any kind', ['error'], breaker('closed'), 'degraded'],
+  ['an answer after failures', [...FIVE, 'ok'], {}, 'ok'],
+  ['failures in a row', ['ok', ...FIVE], {}, 'failing'],
+  ['failures in a row that left the circuit closed', FIVE, breaker('closed'), 'degraded'],
+  ['calls that were given up', ['aborted', 'aborted'], {}, 'unknown'],
+  ['calls that were not made', ['ok', 'circuit_open'], breaker('closed'), 'ok'],
+  ['an open circuit', ['ok'], breaker('open'), 'failing'],
+  ['a circuit that is tried again', ['ok'], breaker('half_open'), 'degraded'],
+  ['nothing, of one that asks nobody', [], { asksNobody: true }, 'ok'],
+]
+for (const [what, outcomes, status, condition] of cases) {
+  await t.test(`a model is ${condition} after ${what}`, async (t) => {
+    t.equal(afterCalls(...outcomes).conditionOf('llm', status), condition)
+  })
+}
+
+await t.test('each kind of model is followed by itself, and a provider that cannot tell its status is judged by its calls', async (t) => {
+  const health = afterCalls('ok')
+  t.equal(health.conditionOf('embedding'), 'unknown')
+  t.equal(health.conditionOf('llm'), 'ok')
+})
+
+await t.test('all that is told is handed on', async (t) => {
+  const told: unknown[] = []
+  const { telemetry } = new ModelHealth({ stage: (...one) => { told.push(one) }, refused: (what) => { told.push(what) }, modelCall: (record) => { told.push(record) } })
+  const record: ModelCallRecord = { kind: 'reranker', provider: 'p', model: 'm', purpose: 'rerank', outcome: 'ok', durationMs: 1 }
+  telemetry.stage('embed', 2)
+  telemetry.refused('access')
+  telemetry.modelCall(record)
+  t.same(told, [['embed', 2], 'access', record])
+})
