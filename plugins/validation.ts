@@ -31,7 +31,10 @@ async function validation (app: FastifyInstance): Promise<void> {
 }
 
 function prepareBody (schema: ObjectSchema): preValidationHookHandler {
-  return async (request) => { prepare(request.body, schema) }
+  return (request, _reply, done) => {
+    prepare(request.body, schema)
+    done()
+  }
 }
 
 /** Works on the body in place: it is this request's own, fresh from the parser. Metadata, whose nulls are values, has no properties here. */
