@@ -4,7 +4,7 @@ import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { BankPolicy } from '../policy/settings.js'
 import type { Memory } from '../stores/vector-store.js'
 import { suspicion } from '../text/suspicion.js'
-import { countTokens } from '../text/tokens.js'
+import { TokenCount } from '../text/tokens.js'
 import type { Trust } from '../trust.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
@@ -57,7 +57,7 @@ export function prepare (item: RetainItem, identity: Identity, policy: BankPolic
     expiresAt,
     documentId: item.document_id ?? null,
     source: item.source ?? null,
-    tokens: countTokens(text),
+    tokens: TokenCount.of(text),
   }
   if ([text, labelsOf(memory)].some((part) => suspicion(part).length > 0)) memory.trust = 'suspect'
   return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
