@@ -11,6 +11,7 @@ import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { missingVariables } from './plugins/auth/missing.js'
 import errors from './plugins/errors.js'
+import exchanges from './plugins/exchanges.js'
 import health from './plugins/health.js'
 import httpRules from './plugins/http-rules.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
@@ -77,6 +78,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   })
   await app.register(errors)
   await app.register(requestLog)
+  await app.register(exchanges)
   await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
   await app.register(httpRules)

@@ -35,7 +35,7 @@ async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: n
   const config = { ring: 'public', accessLog: 'debug' } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
     app.get(url, {
-      config,
+      config: { ...config, watched: false },
       schema: { operationId, tags: ['health'], summary: 'Whether the process is up', response: answers({ 200: Alive }, ['shutting_down']) },
     }, async () => ({ status: 'ok' }))
   }

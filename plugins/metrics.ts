@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/schema.js'
 import type { MemoryStatus } from '../lib/memory/status.js'
 import type { Telemetry } from '../lib/telemetry.js'
-import { whenOver } from './exchange-end.js'
 import { Instruments } from './metrics/instruments.js'
 import { MetricsServer } from './metrics/own-port.js'
 import { processRegistry } from './metrics/process.js'
@@ -36,22 +35,14 @@ export interface MetricsOptions {
   port?: number
 }
 
-/** Counts every request. Registered before the hooks that refuse requests, so that it sees those too. */
+/** Counts the requests of every route that is watched (plugins/exchanges.ts). */
 async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptions): Promise<void> {
-  const instruments = new Instruments()
+  const instruments = new Instruments(mode)
   const standing = new Standing(instruments.registry)
-  let inFlight = 0
-  app.addHook('onRequest', (request, reply, done) => {
-    inFlight++
-    whenOver(reply, (answered) => {
-      inFlight--
-      note(request, reply, answered ? reply.statusCode : CLIENT_LEFT, mode, instruments)
-    })
-    done()
-  })
+  app.exchanges.onEnd((request, reply, answered) => { note(request, reply, answered ? reply.statusCode : CLIENT_LEFT, mode, instruments) })
   const render = async () => {
-    standing.set(inFlight, statusOf(app))
-    return `${await instruments.registry.metrics()}\n${await processRegistry().metrics()}`
+    standing.set(app.exchanges.size, statusOf(app))
+    return `${await instruments.render()}\n${await processRegistry().metrics()}`
   }
   let server: MetricsServer | undefined
   app.decorate('metrics', { telemetry: instruments, contentType: instruments.registry.contentType, render, get url () { return server?.url } })
@@ -66,7 +57,7 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
 
 function note (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode, instruments: Instruments): void {
   const { url = UNKNOWN_ROUTE, config } = request.routeOptions
-  instruments.request({ method: request.method, route: url, status, seconds: elapsedTime / 1000 })
+  instruments.request(request.method, url, status, elapsedTime / 1000)
   if (config.ring === 'memory' && request.authFailed) instruments.authFailed(mode, status)
   else if (config.ring === 'admin' && status === 401) instruments.authFailed('admin_token', status)
   else if (config.ring === 'source' && status === 401) instruments.authFailed('source_signature', status)
@@ -88,4 +79,4 @@ export async function metricsRoute (app: FastifyInstance): Promise<void> {
     .send(await app.metrics.render()))
 }
 
-export default fp(metrics, { name: 'metrics', fastify: '5.x' })
+export default fp(metrics, { name: 'metrics', fastify: '5.x', dependencies: ['exchanges'], decorators: { fastify: ['exchanges'] } })

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from './errors.js'
+import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -11,6 +12,8 @@ declare module 'fastify' {
   }
 }
 
+/** pino's, rising. */
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
 /** The caller's X-Request-Id when it is at most 128 visible ASCII characters, else a fresh UUID. */
@@ -32,9 +35,16 @@ export function answerUnreadableUrl (error: FastifyError, request: FastifyReques
   request.log.info({ method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed')
 }
 
+/** Whether a line of this level is written. A line that is not is not made either. */
+function isShown (level: 'info' | 'debug', { log }: FastifyInstance): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(log.level)
+}
+
 /** X-Request-Id on every response, and one log line a request: pattern instead of path, no content. */
 async function requestLog (app: FastifyInstance): Promise<void> {
+  const shown = { info: isShown('info', app), debug: isShown('debug', app) }
   app.setGenReqId(requestId)
+  app.setChildLoggerFactory(requestLogger)
   // Callbacks, not promises: these run for every request, the probes too.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -42,15 +52,21 @@ async function requestLog (app: FastifyInstance): Promise<void> {
   })
   app.addHook('onResponse', (request, reply, done) => {
     const { config, url } = request.routeOptions
-    const line = {
+    const level = config.accessLog ?? 'info'
+    if (!shown[level]) {
+      done()
+      return
+    }
+    // By the gateway's own logger: one for the request would be made for this line alone.
+    app.log[level]({
+      request_id: request.id,
       method: request.method,
       route: url ?? null,
       status: reply.statusCode,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
       // Routes outside the memory ring have no caller.
       principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
-    }
-    request.log[config.accessLog ?? 'info'](line, 'request completed')
+    }, 'request completed')
     done()
   })
 }

@@ -5,20 +5,18 @@ import { ServiceError } from '../lib/errors.js'
 /** Requests in flight finish; one that still comes in over an open connection is sent elsewhere. */
 async function shutdown (app: FastifyInstance): Promise<void> {
   let closing = false
-  app.addHook('preClose', async () => { closing = true })
-  // A connection that is kept alive would be waited for until the client lets go of it.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
-    done()
-  })
-  app.addHook('onResponse', (_request, _reply, done) => {
-    // The header was too late for an answer that had begun before.
-    if (closing) setImmediate(() => { app.server.closeIdleConnections() })
-    done()
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const { raw } of app.exchanges.underWay()) {
+      // A connection that is kept alive would be waited for until the client lets go of it.
+      if (!raw.headersSent) raw.setHeader('connection', 'close')
+      // The header is too late for an answer that has begun.
+      raw.once('close', () => { setImmediate(() => { app.server.closeIdleConnections() }) })
+    }
   })
   app.addHook('onRequest', (_request, _reply, done) => {
     done(closing ? new ServiceError('shutting_down', 'The server is shutting down', { headers: { connection: 'close', 'retry-after': '1' } }) : undefined)
   })
 }
 
-export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors'] })
+export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors', 'exchanges'], decorators: { fastify: ['exchanges'] } })

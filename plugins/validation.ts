@@ -65,7 +65,10 @@ async function validation (app: FastifyInstance): Promise<void> {
 }
 
 function prepareBody (schema: InputSchema): preValidationHookHandler {
-  return async (request) => { prepareInput(request.body, schema) }
+  return (request, _reply, done) => {
+    prepareInput(request.body, schema)
+    done()
+  }
 }
 
 export default fp(validation, { name: 'validation', fastify: '5.x' })

@@ -11,6 +11,7 @@ import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { spanFilters } from '../../lib/retrieval/time-search.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
+import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
 import { evidenceTurns, isAnswerable, turnContent } from '../recall/protocol.js'
 import type { Example } from './softmax.js'
@@ -84,7 +85,7 @@ async function memoriesOf ({ sessions }: Conversation, now: number, embeddings?:
         expiresAt: null,
         documentId: isolated ? null : id,
         source: null,
-        tokens: 0,
+        tokens: TokenCount.known(0),
         trust: 'trusted',
         fingerprint: turn.dia_id,
         passages: passages!.map((passage, at) => ({ ...passage, ...(vectors !== undefined && { vector: vectors[at]! }) })),

@@ -3,6 +3,7 @@ import { uuidv7Source } from '../../lib/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { analyzeQuery, analyzeText } from '../../lib/text/analysis.js'
+import { TokenCount } from '../../lib/text/tokens.js'
 import { Corpus, type Text } from '../http/corpus.js'
 import { seededRandom, type Random } from '../http/vocabulary.js'
 import { DIMENSIONS, VectorSource } from './vectors.js'
@@ -62,7 +63,7 @@ export class MemorySource {
       expiresAt: null,
       documentId: null,
       source: null,
-      tokens: Math.ceil(text.length / 4),
+      tokens: TokenCount.known(Math.ceil(text.length / 4)),
       trust: 'trusted',
       fingerprint: createHash('sha256').update(`${this.#seed} ${this.#count}`).digest('hex'),
       passages: [{ start: 0, end: text.length, ...analyzeText(text), vector: this.#vectors.next() }],

@@ -7,6 +7,7 @@ import { spanFilters } from '../retrieval/time-search.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
+import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
 import { readableBanks, retrievalRequest } from './reader.js'
@@ -71,7 +72,8 @@ export class Explainer {
     }
     const candidate = ranked.candidates[rank - 1]!
     this.#addJudgement(stages, memory, candidate, ranked, asked.settings)
-    stages.budget = budgetStage(ranked.candidates, rank, asked)
+    const tokens = await sumTokens(ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens))
+    stages.budget = budgetStage(ranked.candidates, rank, tokens, asked)
     const [bound] = stages.budget.cut_by
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
   }
@@ -182,8 +184,11 @@ function timesStage (memory: Memory, { question: { spans } }: Ranked, filters: F
   }
 }
 
-/** Each bound is tried by itself, so that a caller learns of all that would have to give. */
-function budgetStage (candidates: readonly FusedCandidate[], rank: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
+/**
+ * Each bound is tried by itself, so that a caller learns of all that would have to give.
+ * @param tokens of the candidates down to this rank
+ */
+function budgetStage (candidates: readonly FusedCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)
   const bounds = { min_score: { limit: Infinity, minScore }, max_results: { limit }, max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity } }
   const names = Object.keys(bounds) as Array<keyof typeof bounds>
@@ -192,6 +197,6 @@ function budgetStage (candidates: readonly FusedCandidate[], rank: number, { lim
     min_score: minScore,
     max_results: limit,
     max_tokens: maxTokens ?? null,
-    tokens_needed: first.reduce((sum, { memory }) => sum + memory.tokens, 0),
+    tokens_needed: tokens,
   }
 }

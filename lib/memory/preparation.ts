@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { BankSections } from '../config/defaults.js'
 import { invalidRequest, type FieldError } from '../errors.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory } from '../stores/vector-store.js'
 import { suspicion } from '../text/suspicion.js'
-import { countTokens } from '../text/tokens.js'
+import { TokenCount } from '../text/tokens.js'
 import type { Trust } from '../trust.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
@@ -57,11 +57,17 @@ export function prepare (item: RetainItem, identity: Identity, policy: BankSecti
     expiresAt,
     documentId: item.document_id ?? null,
     source: item.source ?? null,
-    tokens: countTokens(text),
+    tokens: TokenCount.of(text),
   }
-  if ([text, labelsOf(memory)].some((part) => suspicion(part).length > 0)) memory.trust = 'suspect'
+  const labels = labelsOf(memory)
+  if (suspicion(text).length > 0 || (labels !== NO_LABELS && suspicion(labels).length > 0)) memory.trust = 'suspect'
   return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
 }
+
+/** Of a memory that has none. */
+const NO_LABELS = ' ,  , '
+/** White space that is not one blank. */
+const SPACES = /[^\S ]\s*| \s+/gu
 
 /** Every text of a memory but its own; it comes to a model as well. None begins a line, where a tag like `system:linux` would look like a turn. */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
@@ -73,6 +79,6 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
  * and the time. SHA-256 in hex.
  */
 export function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
-  const content = normalForm(text, 'NFC').trim().replace(/\s+/gu, ' ')
-  return createHash('sha256').update(JSON.stringify([content, tags, documentId, occurredAt])).digest('hex')
+  const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
+  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
 }

@@ -6,6 +6,7 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
 import { Outranked, ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry.js'
+import { sumTokens } from '../text/tokens.js'
 import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
@@ -104,7 +105,10 @@ export class Retriever {
     const { timer, telemetry } = this.#options
     const { candidates, total, degraded, stages: ranking, strategies } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = stages.compute('budget', () => cut(candidates, request))
+    const { hits, truncated, tokens } = await stages.wait('budget', async () => {
+      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
+      return cut(candidates, request)
+    })
     return { hits, truncated, tokens, total, degraded, strategies, stages: stages.done }
   }
 
@@ -213,8 +217,9 @@ export function cut (candidates: readonly FusedCandidate[], { limit, minScore = 
   let tokens = 0
   for (const candidate of candidates) {
     if (hits.length >= limit || candidate.score < minScore) break
-    if (tokens + candidate.memory.tokens > maxTokens) return { hits, truncated: true, tokens }
-    tokens += candidate.memory.tokens
+    const { value } = candidate.memory.tokens
+    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
+    tokens += value
     hits.push(candidate)
   }
   return { hits, truncated: false, tokens }

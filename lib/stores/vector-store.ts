@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { BankKey } from '../identity/context.js'
+import type { TokenCount } from '../text/tokens.js'
 import type { Trust } from '../trust.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 
@@ -33,8 +34,8 @@ export interface Memory {
   expiresAt: number | null
   documentId: string | null
   source: string | null
-  /** Tokens of the text, counted once at write time. */
-  tokens: number
+  /** Tokens of the text. A store that keeps memories elsewhere keeps the number: `tokens.value` when it writes, `TokenCount.known` when it reads. */
+  tokens: TokenCount
   /** Decided at write time. */
   trust: Trust
 }

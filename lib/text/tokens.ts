@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setImmediate } from 'node:timers/promises'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 
 /** Longest piece, in UTF-16 units, that goes to the encoder whole. */
@@ -44,6 +45,71 @@ export function countTokens (text: string): number {
     }
   }
   return total + count(text.slice(from))
+}
+
+/** Milliseconds of counting after which whatever else waits for the event loop has its turn. */
+const SLICE_MS = 5
+
+/**
+ * The tokens of one text: counted when somebody first asks, then remembered. Copies of a memory share it. To count takes longer than all
+ * else of a retain, and most memories are stored more often than their tokens are asked for.
+ */
+export class TokenCount {
+  /** Kept until it has been counted. */
+  #text: string | undefined
+  #value = 0
+
+  private constructor (text: string | undefined, value: number) {
+    this.#text = text
+    this.#value = value
+  }
+
+  static of (text: string): TokenCount {
+    return new TokenCount(text, 0)
+  }
+
+  /** A count that was made before. */
+  static known (value: number): TokenCount {
+    return new TokenCount(undefined, value)
+  }
+
+  /** Whether asking for the value takes no counting. */
+  get isKnown (): boolean {
+    return this.#text === undefined
+  }
+
+  get value (): number {
+    if (this.#text !== undefined) {
+      this.#value = countTokens(this.#text)
+      this.#text = undefined
+    }
+    return this.#value
+  }
+
+  toJSON (): number {
+    return this.value
+  }
+}
+
+/**
+ * The sum of the counts. What has to be counted for it is counted in slices, between which others have their turn.
+ * @param enough where a higher sum than this does; what is behind is then not counted
+ */
+export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity): Promise<number> {
+  let sum = 0
+  let since: number | undefined
+  for (const count of counts) {
+    if (!count.isKnown) {
+      since ??= performance.now()
+      if (performance.now() - since > SLICE_MS) {
+        await setImmediate()
+        since = performance.now()
+      }
+    }
+    sum += count.value
+    if (sum > enough) break
+  }
+  return sum
 }
 
 function isLowSurrogate (text: string, at: number): boolean {

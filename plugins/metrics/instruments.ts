@@ -1,5 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client'
+import type { AuthMode } from '../../lib/config/schema.js'
 import type { ModelCallRecord, Telemetry } from '../../lib/telemetry.js'
+import { Durations, type Series } from './durations.js'
 
 /** What stands before every name but those of the process itself. */
 export const PREFIX = 'memory_gateway_'
@@ -11,13 +13,8 @@ const MODEL_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 
 const MODEL_LABELS = ['kind', 'provider', 'model', 'purpose'] as const
 
-export interface HttpExchange {
-  method: string
-  /** The pattern: `/v1/banks/:bank_id`; never the URL. */
-  route: string
-  status: number
-  seconds: number
-}
+/** What may refuse a request before anything of it is looked at. */
+export type Guard = AuthMode | 'admin_token' | 'source_signature'
 
 /**
  * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names. None holds a
@@ -25,8 +22,11 @@ export interface HttpExchange {
  */
 export class Instruments implements Telemetry {
   readonly registry = new Registry()
-  readonly #requests: Histogram<'method' | 'route' | 'status'>
-  readonly #stages: Histogram<'stage'>
+  readonly #requests: Durations<'method' | 'route' | 'status'>
+  readonly #stages: Durations<'stage'>
+  /** By route, method and status. */
+  readonly #requestSeries = new Map<string, Map<string, Map<number, Series>>>()
+  readonly #stageSeries = new Map<string, Series>()
   readonly #calls: Counter<typeof MODEL_LABELS[number] | 'outcome'>
   readonly #callDurations: Histogram<typeof MODEL_LABELS[number]>
   readonly #tokens: Counter<typeof MODEL_LABELS[number] | 'direction'>
@@ -35,14 +35,19 @@ export class Instruments implements Telemetry {
   readonly #limited: Counter<'kind'>
   readonly #authFailures: Counter<'mode' | 'status'>
 
-  constructor () {
+  /** @param mode the auth mode of the gateway */
+  constructor (mode: AuthMode) {
     const registers = [this.registry]
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers })
-    const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) => new Histogram({ name: `${PREFIX}${name}`, help, labelNames, buckets, registers })
-    this.#requests = histogram('http_request_duration_seconds', 'Requests by method, route pattern and status, until the answer was sent; status 499: the client left before.', ['method', 'route', 'status'], REQUEST_BUCKETS)
-    this.#stages = histogram('recall_stage_duration_seconds', 'Stages of recalls, those of reflect and explain too.', ['stage'], STAGE_BUCKETS)
+    this.#requests = new Durations({
+      name: `${PREFIX}http_request_duration_seconds`,
+      help: 'Requests by method, route pattern and status, until the answer was sent; status 499: the client left before. Without those for liveness.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: REQUEST_BUCKETS,
+    })
+    this.#stages = new Durations({ name: `${PREFIX}recall_stage_duration_seconds`, help: 'Stages of recalls, those of reflect and explain too.', labelNames: ['stage'], buckets: STAGE_BUCKETS })
     this.#calls = counter('model_calls_total', 'Calls to models, retries within one counted once, and what became of them.', [...MODEL_LABELS, 'outcome'])
-    this.#callDurations = histogram('model_call_duration_seconds', 'The same calls, waiting and retries included.', MODEL_LABELS, MODEL_BUCKETS)
+    this.#callDurations = new Histogram({ name: `${PREFIX}model_call_duration_seconds`, help: 'The same calls, waiting and retries included.', labelNames: MODEL_LABELS, buckets: MODEL_BUCKETS, registers })
     this.#tokens = counter('model_tokens_total', 'Tokens of these calls, as the models count them.', [...MODEL_LABELS, 'direction'])
     this.#cost = counter('model_cost_total', 'Cost of these calls in the currency of the price table.', MODEL_LABELS)
     this.#denied = counter('access_denied_total', 'Operations that access control refused.')
@@ -50,19 +55,31 @@ export class Instruments implements Telemetry {
     this.#authFailures = counter('auth_failures_total', 'Requests that were refused before anything of them was looked at, by what guards them and by status.', ['mode', 'status'])
     // A rate needs the zero that was before the first.
     for (const kind of ['rate_limited', 'quota_exceeded']) this.#limited.inc({ kind }, 0)
+    for (const guard of [mode, 'admin_token', 'source_signature']) this.#authFailures.inc({ mode: guard, status: 401 }, 0)
   }
 
-  request ({ seconds, ...labels }: HttpExchange): void {
-    this.#requests.observe(labels, seconds)
+  /** All of them in Prometheus's text format. */
+  async render (): Promise<string> {
+    return [await this.registry.metrics(), this.#requests.render(), this.#stages.render()].join('\n')
   }
 
-  /** @param mode the auth mode, `admin_token` or `source_signature` */
-  authFailed (mode: string, status: number): void {
+  /** @param route the pattern: `/v1/banks/:bank_id`; never the URL */
+  request (method: string, route: string, status: number, seconds: number): void {
+    const methods = valueFor(this.#requestSeries, route, newMap<string, Map<number, Series>>)
+    const statuses = valueFor(methods, method, newMap<number, Series>)
+    let series = statuses.get(status)
+    if (series === undefined) statuses.set(status, series = this.#requests.series({ method, route, status: String(status) }))
+    series.observe(seconds)
+  }
+
+  authFailed (mode: Guard, status: number): void {
     this.#authFailures.inc({ mode, status })
   }
 
   stage (stage: string, durationMs: number): void {
-    this.#stages.observe({ stage }, durationMs / 1000)
+    let series = this.#stageSeries.get(stage)
+    if (series === undefined) this.#stageSeries.set(stage, series = this.#stages.series({ stage }))
+    series.observe(durationMs / 1000)
   }
 
   modelCall ({ kind, provider, model, purpose, outcome, durationMs, inputTokens, outputTokens, cost }: ModelCallRecord): void {
@@ -78,4 +95,15 @@ export class Instruments implements Telemetry {
     if (what === 'access') this.#denied.inc()
     else this.#limited.inc({ kind: what })
   }
+}
+
+function newMap<K, V> (): Map<K, V> {
+  return new Map()
+}
+
+/** The value that stands under a key, made when there is none. */
+function valueFor<K, V> (map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) map.set(key, value = make())
+  return value
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../../lib/retrieval/chunking.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory } from '../../lib/stores/vector-store.js'
-import { countTokens } from '../../lib/text/tokens.js'
+import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
 
 /** The instant at which tests of stores take place. */
@@ -32,7 +32,7 @@ export async function newMemory (text: string, fields: MemoryFields = {}): Promi
     expiresAt: null,
     documentId: null,
     source: null,
-    tokens: countTokens(text),
+    tokens: TokenCount.of(text),
     trust: 'trusted',
     ...rest,
   }

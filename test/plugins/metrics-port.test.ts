@@ -17,12 +17,12 @@ async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
 
 await t.test('with a port of their own the metrics are there, for everybody who reaches it, and not on the gateway\'s', async (t) => {
   const { url, get } = await withOwnPort(t)
-  await get('/live')
+  await get('/health')
   const response = await fetch(url)
   t.equal(response.status, 200)
   t.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
   const samples = readExposition(await response.text())
-  t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/live', status: '200' }), 1)
+  t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/health', status: '200' }), 1)
   t.equal(valueOf(samples, 'memory_gateway_http_requests_in_flight'), 0, 'the scrape is no request of the gateway')
   refused(t, await get('/metrics', { 'x-admin-token': 'admin' }), 404, 'not_found')
 })

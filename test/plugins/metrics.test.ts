@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import { Durations } from '../../plugins/metrics/durations.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 import { readExposition, scrape, valueOf } from '../helpers/exposition.js'
@@ -39,6 +40,33 @@ await t.test('a request that a hook refuses is counted under its route', async (
   const app = await testApp(t, { auth: { mode: 'api_key', apiKey: 'key' } })
   await app.get('/v1/banks')
   t.equal(valueOf(await scrape(app), COUNT, { route: '/v1/banks', status: '401' }), 1)
+})
+
+await t.test('liveness is not counted, and readiness is', async (t) => {
+  const app = await testApp(t)
+  for (const url of ['/live', '/health/live', '/health']) t.equal((await app.get(url)).statusCode, 200)
+  await app.inject({ method: 'HEAD', url: '/live' })
+  const counted = (await scrape(app)).filter(({ name }) => name === COUNT).map(({ labels }) => `${labels['method']} ${labels['route']}`)
+  t.same(counted, ['GET /health'])
+})
+
+await t.test('a value is counted in the first bucket that holds it and in those above', async (t) => {
+  const durations = new Durations({ name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1] })
+  const series = durations.series({ what: 'a "quoted"\nline\\', how: 'b' })
+  for (const seconds of [0.1, 0.5, 1, 7]) series.observe(seconds)
+  t.equal(durations.render(), [
+    '# HELP test_seconds A test.',
+    '# TYPE test_seconds histogram',
+    ...['0.1', '1', '+Inf'].map((bound, index) => `test_seconds_bucket{le="${bound}",what="a \\"quoted\\"\\nline\\\\",how="b"} ${[1, 3, 4][index]}`),
+    'test_seconds_sum{what="a \\"quoted\\"\\nline\\\\",how="b"} 8.6',
+    'test_seconds_count{what="a \\"quoted\\"\\nline\\\\",how="b"} 4',
+  ].join('\n'))
+})
+
+await t.test('failures of authentication are 0 before the first', async (t) => {
+  const app = await testApp(t, { auth: { mode: 'api_key', apiKey: 'key' } })
+  const samples = await scrape(app)
+  for (const mode of ['api_key', 'admin_token', 'source_signature']) t.equal(valueOf(samples, 'memory_gateway_auth_failures_total', { mode, status: '401' }), 0)
 })
 
 await t.test('a client that leaves before its answer is counted as 499, and no longer as in flight', async (t) => {

@@ -67,7 +67,7 @@ function lookedAt (memory: Memory): Memory {
 }
 
 function fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): { text: string, tokens: number } | undefined {
-  if (memory.tokens <= left) return { text: memory.text, tokens: memory.tokens }
+  if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined
   // Best first, as many as fit, then in the order of the text.
   const chosen: Array<{ start: number, text: string }> = []

@@ -1,5 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast } from '../../trust.js'
+import { sumTokens, type TokenCount } from '../../text/tokens.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters, tagCondition } from '../filters.js'
 import { planImport } from '../import-plan.js'
@@ -14,7 +15,7 @@ import { VectorArena } from './vector-arena.js'
 
 /**
  * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
- * Nothing is awaited inside a method, so each one is atomic.
+ * Nothing is awaited while a method looks at a bank or changes it, so each one is atomic.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs = new InMemoryBankConfigs()
@@ -136,6 +137,7 @@ export class InMemoryVectorStore implements VectorStore {
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
     const bank = this.#existing(key, now)
     const tagCounts = new Map<string, number>()
+    const counts: TokenCount[] = []
     const statistics: BankStatistics = {
       ...(bank === undefined ? { ...key, memoryCount: 0, lastRetainedAt: null } : summary(bank)),
       passageCount: 0,
@@ -148,7 +150,7 @@ export class InMemoryVectorStore implements VectorStore {
     }
     for (const { memory, passages } of bank?.entries() ?? []) {
       statistics.passageCount += passages.length
-      statistics.tokens += memory.tokens
+      counts.push(memory.tokens)
       statistics.firstRetainedAt = Math.min(statistics.firstRetainedAt ?? Infinity, memory.retainedAt)
       for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
       if (memory.occurredAt !== null) {
@@ -156,7 +158,8 @@ export class InMemoryVectorStore implements VectorStore {
         statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
       }
     }
-    return statistics
+    // The figures are of the moment of the call; only the counting of these tokens goes on after it.
+    return { ...statistics, tokens: await sumTokens(counts) }
   }
 
   async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {

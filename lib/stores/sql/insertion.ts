@@ -167,7 +167,7 @@ function insertArrays (memories: readonly NewMemory[], termsOf: InsertionOptions
     memories.map(({ expiresAt }) => optional(expiresAt)),
     memories.map(({ documentId }) => documentId),
     memories.map(({ source }) => source),
-    memories.map(({ tokens }) => String(tokens)),
+    memories.map(({ tokens }) => String(tokens.value)),
     memories.map(({ passages }) => `{${passages.map(({ start }) => start).join(',')}}`),
     memories.map(({ passages }) => `{${passages.map(({ end }) => end).join(',')}}`),
     memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))])),

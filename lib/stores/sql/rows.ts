@@ -1,4 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
+import { TokenCount } from '../../text/tokens.js'
 import { readTrust } from '../../trust.js'
 import type { Memory, Metadata } from '../vector-store.js'
 
@@ -28,7 +29,7 @@ export function toMemory (row: MemoryRow): Memory {
     expiresAt: row.expires_at,
     documentId: row.document_id,
     source: row.source,
-    tokens: row.tokens,
+    tokens: TokenCount.known(row.tokens),
     trust: readTrust(row.trust),
   }
 }

@@ -12,6 +12,7 @@ import type { Executor, Param, Transaction } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
+import { sumTokens } from '../../text/tokens.js'
 import { bankParameters, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { searchStatement } from './search-statement.js'
@@ -104,6 +105,7 @@ export class SqlVectorStore implements VectorStore {
 
   async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
     if (memories.length === 0) return []
+    await countBefore(memories)
     return await this.#guard(async () => await this.#writer.insert(bank, memories, now, receipt))
   }
 
@@ -183,6 +185,7 @@ export class SqlVectorStore implements VectorStore {
 
   async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
     if (memories.length === 0 && config === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
+    await countBefore(memories)
     return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, receipt, config }))
   }
 
@@ -243,6 +246,11 @@ export class SqlVectorStore implements VectorStore {
       throw toServiceError(error)
     }
   }
+}
+
+/** Tokens are a column. They are counted before a connection is taken, not within its transaction. */
+async function countBefore (memories: readonly NewMemory[]): Promise<void> {
+  await sumTokens(memories.map(({ tokens }) => tokens))
 }
 
 interface StatisticsRow {

@@ -101,7 +101,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       memoryCount: 3,
       passageCount: 5,
       unembeddedCount: 3,
-      tokens: memories.reduce((sum, { tokens }) => sum + tokens, 0),
+      tokens: memories.reduce((sum, { tokens }) => sum + tokens.value, 0),
       tagCounts: [['__proto__', 1], ['a', 1], ['b', 2]],
       lastRetainedAt: NOW + 9,
       firstRetainedAt: NOW + 5,

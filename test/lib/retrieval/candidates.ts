@@ -5,6 +5,7 @@ import { unite, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
+import { TokenCount } from '../../../lib/text/tokens.js'
 
 export const HOME: BankKey = { tenantId: null, bankId: 'home' }
 
@@ -18,7 +19,7 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
 
 /** A memory that is nobody's, of no document and of no time, with a text that no scorer has an opinion of. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
-  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 2, trust: 'trusted', ...fields }
+  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(2), trust: 'trusted', ...fields }
 }
 
 /** A find by words, unless only `semantic` is given; its own words alone are worth as much as they are with the neighbours'. */

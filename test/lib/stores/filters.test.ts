@@ -2,12 +2,13 @@ import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
 import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
+import { TokenCount } from '../../../lib/text/tokens.js'
 import { TRUST_LEVELS } from '../../../lib/trust.js'
 import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 
 function memory (fields: Partial<Memory>): Memory {
-  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: 1, trust: 'trusted', ...fields }
+  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(1), trust: 'trusted', ...fields }
 }
 
 t.test('without a condition there is nothing to decide', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import { decode, encode } from 'gpt-tokenizer/encoding/o200k_base'
 import t from 'tap'
-import { countTokens } from '../../../lib/text/tokens.js'
+import { countTokens, sumTokens, TokenCount } from '../../../lib/text/tokens.js'
 
 const ordinary = { disallowedSpecial: new Set<string>() }
 
@@ -60,4 +60,36 @@ await t.test('any string is counted', async (t) => {
     // A token is one byte at least, and a unit three bytes at most.
     if (count > 3 * text.length || (count === 0) !== (text === '')) throw new Error(`${count} tokens of ${text.length} units`)
   }), { numRuns: 500 }))
+})
+
+await t.test('a count is made when it is first asked for, and then known', async (t) => {
+  const count = TokenCount.of('hello world')
+  t.notOk(count.isKnown)
+  t.equal(count.value, 2)
+  t.ok(count.isKnown)
+  t.equal(count.value, 2)
+  t.equal(JSON.stringify({ tokens: TokenCount.of('hello world') }), '{"tokens":2}')
+  t.match(TokenCount.known(7), { isKnown: true, value: 7 })
+})
+
+await t.test('a sum lets others have their turn while it counts, and none when there is nothing to count', async (t) => {
+  let turns = 0
+  const turn = () => {
+    turns++
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  t.equal(await sumTokens(Array.from({ length: 200_000 }, () => TokenCount.known(1))), 200_000)
+  t.equal(turns, 0)
+  const texts = Array.from({ length: 200 }, (_, index) => `${index} The quick brown fox jumps over the lazy dog. `.repeat(100))
+  const counts = texts.map((text) => TokenCount.of(text))
+  t.equal(await sumTokens(counts), texts.reduce((sum, text) => sum + countTokens(text), 0))
+  t.ok(turns > 3, String(turns))
+  clearImmediate(next)
+})
+
+await t.test('a sum that is high enough counts no further', async (t) => {
+  const counts = Array.from({ length: 5 }, () => TokenCount.of('hello world'))
+  t.equal(await sumTokens(counts, 3), 4)
+  t.same(counts.map(({ isKnown }) => isKnown), [true, true, false, false, false])
 })

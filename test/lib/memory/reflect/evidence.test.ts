@@ -2,7 +2,7 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { pickEvidence } from '../../../../lib/memory/reflect/evidence.js'
 import type { FusedCandidate } from '../../../../lib/retrieval/fusion.js'
-import { countTokens } from '../../../../lib/text/tokens.js'
+import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
 const AT = Date.parse('2026-01-15T10:00:00.000Z')
 const WIDE = { maxMemories: 100, maxTokens: 100_000 }
@@ -24,7 +24,7 @@ function candidate ({ text, bankId = 'home', occurredAt = null, source = null, t
   const bank = { tenantId: null, bankId }
   return {
     bank,
-    memory: { memoryId: `m${++ids}`, text, tags: [], metadata: {}, occurredAt, retainedAt: AT, expiresAt: null, documentId: null, source, trust, tokens: countTokens(text) },
+    memory: { memoryId: `m${++ids}`, text, tags: [], metadata: {}, occurredAt, retainedAt: AT, expiresAt: null, documentId: null, source, trust, tokens: TokenCount.of(text) },
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
     strategies: {},
