@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,11 +34,12 @@ export async function sqlDatabase (t: Test): Promise<Executor> {
   return executor
 }
 
+const PROCESS = randomBytes(6).toString('hex')
 let schemas = 0
 
 /** The name of a schema, quoted, that no other test has; it is dropped when the test ends. */
 export function schemaIn (t: Test, executor: Executor): string {
-  const schema = quoteSchema(`shared_${process.pid}_${++schemas}`)
+  const schema = quoteSchema(`shared_${PROCESS}_${++schemas}`)
   t.teardown(async () => { await executor.maintain(`drop schema if exists ${schema} cascade`) })
   return schema
 }

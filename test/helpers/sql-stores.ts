@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import type { Test } from 'tap'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
@@ -25,11 +26,13 @@ export function postgresOptions (more: Partial<PostgresOptions> = {}): PostgresO
   }
 }
 
+/** By chance and not by the id of the process: ids come again, and a process that was killed leaves its schemas. */
+const PROCESS = randomBytes(6).toString('hex')
 let schemas = 0
 
 /** The name of a schema that no other test has; it is dropped when the test ends. */
 export function freshSchema (t: Test): string {
-  const schema = `test_${process.pid}_${++schemas}`
+  const schema = `test_${PROCESS}_${++schemas}`
   t.teardown(async () => {
     const sql = postgres(DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
     await sql.unsafe(`drop schema if exists ${schema} cascade`)
@@ -52,7 +55,7 @@ export async function postgresStore (t: Test, more: Partial<PostgresOptions> = {
 
 /** The URI of a database that no other test has and that has nothing in it; it is dropped when the test ends. */
 export async function freshDatabase (t: Test): Promise<string> {
-  const name = `test_${process.pid}_database_${++schemas}`
+  const name = `test_${PROCESS}_database_${++schemas}`
   const administer = async (statement: string) => {
     const sql = postgres(DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
     await sql.unsafe(statement)

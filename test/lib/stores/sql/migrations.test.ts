@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -154,7 +155,7 @@ t.test('memories of before the migration of trust are trusted, and so are those 
 t.test('what a role may not do is said in the database\'s words', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))
   const owner = open(t, url.href)
-  const role = `test_role_${process.pid}`
+  const role = `test_role_${randomBytes(6).toString('hex')}`
   await owner.query(`create role ${role} login password 'of the test'`)
   t.teardown(async () => {
     const executor = new PostgresExecutor(postgresOptions())
