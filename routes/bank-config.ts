@@ -45,7 +45,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'Takes the place of what was set. A bank may be tighter than the server\'s file allows, never looser. In force here at once, and on every replica within two seconds. `retrieval` and `reflect` hold for requests on this bank, and for those on several banks when all of them have the same.',
       params: BankParams,
       headers: IfMatch,
-      body: BankConfigurationSchema,
+      body: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }] }),
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
     },
   }, async (request, reply) => tagged(reply, await configurations.put(request.params.bank_id, request.body, request.context, preconditionOf(request))))

@@ -93,9 +93,9 @@ const BROKEN: ReadonlyArray<readonly [what: string, bytes: string]> = [
   ['a chunk that is longer than it says', 'POST /v1/retain HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n'],
   ['no Host header', 'GET /v1/whoami HTTP/1.1\r\n\r\n'],
   ['two Host headers', 'GET /v1/whoami HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
-  ['headers of 20 KiB', `GET /live HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_480)}\r\n\r\n`],
-  ['a thousand headers', `GET /live HTTP/1.1\r\nHost: x\r\n${Array.from({ length: 1000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`],
-  ['a URL of 20 KiB', `GET /${'x'.repeat(20_480)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ['headers of 40 KiB', `GET /live HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_960)}\r\n\r\n`],
+  ['two thousand headers', `GET /live HTTP/1.1\r\nHost: x\r\n${Array.from({ length: 2000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`],
+  ['a URL of 40 KiB', `GET /${'x'.repeat(40_960)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ['an escape in the URL that is none', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: x\r\n\r\n'],
 ]
 

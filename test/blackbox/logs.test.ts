@@ -50,7 +50,7 @@ t.test('the log is JSON, a line each, and holds nothing that is secret or somebo
     await send('POST', '/v1/ingest/webhook/hook', { content: 'bodyword' }, { 'x-signature-256': 'wrongkeyword' }),
     await send('GET', '/pathword/nowhere?paramword=paramword'),
     await send('GET', '/v1/banks/%zzpathword'),
-    await send('DELETE', '/v1/banks/pathword-bank'),
+    await send('PUT', '/v1/banks/pathword-bank'),
     await send('GET', '/live'),
     await send('GET', '/health'),
   ]

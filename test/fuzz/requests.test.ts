@@ -2,6 +2,7 @@ import fc, { runs, SEED } from '../helpers/fast-check.js'
 import t, { type Test } from 'tap'
 import type { AuthMode, FileConfig } from '../../lib/config/schema.js'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { testConfig, type TestConfig } from '../helpers/config.js'
 import { startJwksServer } from '../helpers/jwks-server.js'
 import { hs256, NOW, rs256, rsaKey, secondsFromNow } from '../helpers/tokens.js'
 import { faultOf } from './answers.js'
@@ -34,15 +35,20 @@ interface Subject extends TestApp {
   credentials: Record<string, string>
 }
 
+/** A gateway whose configuration can be read again. */
+async function gateway (t: Test, config: TestConfig): Promise<TestApp> {
+  return await testApp(t, config, {}, { reloadConfig: () => testConfig(config) })
+}
+
 /** A gateway in each mode, half of them under access control, and the headers that let `user:bob` in. */
 const SUBJECTS: Record<AuthMode, (t: Test) => Promise<Subject>> = {
-  dev: async (t) => ({ ...await testApp(t, { file: FILE }), credentials: { 'x-service-principal': 'user:bob' } }),
+  dev: async (t) => ({ ...await gateway(t, { file: FILE }), credentials: { 'x-service-principal': 'user:bob' } }),
   api_key: async (t) => ({
-    ...await testApp(t, { auth: { mode: 'api_key', apiKey: API_KEY }, adminToken: SECRET, maxBodyBytes: 16_384, file: GUARDED }),
+    ...await gateway(t, { auth: { mode: 'api_key', apiKey: API_KEY }, adminToken: SECRET, maxBodyBytes: 16_384, file: GUARDED }),
     credentials: { 'x-api-key': API_KEY, 'x-service-principal': 'user:bob', 'x-admin-token': SECRET },
   }),
   jwt_hs256: async (t) => ({
-    ...await testApp(t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: FILE }),
+    ...await gateway(t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: FILE }),
     credentials: { authorization: `Bearer ${hs256({ sub: 'user:bob', exp: secondsFromNow(3600) }, SECRET)}` },
   }),
   jwt_oidc: async (t) => {
@@ -50,7 +56,7 @@ const SUBJECTS: Record<AuthMode, (t: Test) => Promise<Subject>> = {
     const server = await startJwksServer(key)
     t.teardown(async () => { await server.close() })
     return {
-      ...await testApp(t, { auth: { mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: GUARDED }),
+      ...await gateway(t, { auth: { mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: GUARDED }),
       credentials: { authorization: `Bearer ${rs256({ sub: 'bob', iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(3600) }, key)}` },
     }
   },

@@ -20,6 +20,8 @@ const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 const LINE = { memory_id: ID, text: 'Read back.', tags: ['a'], metadata: { n: 1 }, occurred_at: '2025-01-01T00:00:00Z', retained_at: '2025-02-01T00:00:00Z', expires_at: null, document_id: 'd', source: 's' }
 const ITEM: JsonValue = { content: 'The otter sleeps.', tags: ['a', 'b'], metadata: { k: 'v', n: 1, b: true, z: null }, occurred_at: '2025-01-01T00:00:00+01:00', document_id: 'd', source: 's', expires_at: '2999-01-01T00:00:00Z' }
 
+const CONFIG: JsonValue = { description: 'The otters.', mission: 'Be brief.', homeostasis: { recall_max_tokens: 500, rate_limits: { retain_per_minute: 5 } }, barriers: { metadata: { blocked_keys: ['ssn'] } }, signal_quality: { dedup: { action: 'warn' } }, retrieval: { bm25: { k1: '1.2' } }, reflect: { max_evidence: 3 } }
+
 type Body = NonNullable<RequestParts['body']>
 type Sample = Pick<RequestParts, 'query' | 'headers'> & { body?: Body }
 
@@ -41,11 +43,16 @@ const SAMPLES: Record<string, Sample[]> = {
   'POST /v1/ingest/webhook/:source_id': [json({ content: 'An event.', tags: ['a'], metadata: { k: 1 }, occurred_at: '2025-01-01T00:00:00Z', more: {} })],
   'GET /v1/banks': [sample([['limit', '5']])],
   'GET /v1/banks/:bank_id/memories': [sample([['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'], ['cursor', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]])],
+  'PUT /v1/banks/:bank_id/config': [json(CONFIG), json({}, { 'if-match': '*' })],
+  'PATCH /v1/banks/:bank_id/config': [json({ description: null, mission: 'Be long.' }), sample([], { 'content-type': 'application/merge-patch+json' }, { homeostasis: { recall_max_tokens: 400 } })],
+  'DELETE /v1/banks/:bank_id/config': [sample()],
+  'DELETE /v1/banks/:bank_id': [sample()],
   'GET /v1/whoami': [sample([['bank_id', 'user-bob']])],
+  'POST /v1/admin/reload': [sample()],
   'GET /v1/admin/banks': [sample([['tenant_id', 'acme']])],
   'GET /v1/admin/banks/:bank_id': [sample([['tenant_id', 'acme']])],
 }
-const PLAIN = ['/live', '/health/live', '/health', '/v1/banks/:bank_id', '/v1/banks/:bank_id/stats', '/v1/banks/:bank_id/memories/:memory_id', '/v1/banks/:bank_id/export', '/v1/admin/sources']
+const PLAIN = ['/live', '/health/live', '/health', '/v1/banks/:bank_id', '/v1/banks/:bank_id/config', '/v1/banks/:bank_id/config/history', '/v1/banks/:bank_id/stats', '/v1/banks/:bank_id/memories/:memory_id', '/v1/banks/:bank_id/export', '/v1/admin/sources']
 
 /**
  * A valid request, or several, for every route that the app has, the documentation's own files left out.

@@ -6,6 +6,7 @@ import t from 'tap'
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.js'
 import type { Ring } from '../../plugins/rings.js'
 import { testApp } from '../helpers/app.js'
+import { testConfig } from '../helpers/config.js'
 import { openSource, sendJson } from '../routes/webhooks.js'
 import { HEADER, importInto, ndjson } from '../routes/ndjson.js'
 
@@ -30,7 +31,8 @@ interface Document {
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 
-const app = await testApp(t, { file: { sources: { shop: openSource() } } })
+const config = { file: { sources: { shop: openSource() } } }
+const app = await testApp(t, config, {}, { reloadConfig: () => testConfig(config) })
 const document = (await app.get('/openapi.json')).json<Document>()
 const operations = new Map<string, Operation>(Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
@@ -87,6 +89,7 @@ const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as cons
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
 /** What each operation can answer with when it does not do what was asked. */
+const changing = ['precondition_failed', 'conflict', 'not_supported'] as const
 const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
@@ -99,6 +102,13 @@ const codes: Record<string, readonly ErrorCode[]> = {
   getBankStatistics: caller,
   listMemories: caller,
   getMemory: [...caller, 'not_found'],
+  getBankConfig: caller,
+  getBankConfigHistory: caller,
+  putBankConfig: [...caller, ...body, ...changing],
+  patchBankConfig: [...caller, ...body, ...changing],
+  resetBankConfig: [...caller, ...changing],
+  deleteBank: [...caller, ...limits],
+  reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
   exportBank: caller,
   importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
@@ -153,9 +163,10 @@ await t.test('the example of every JSON request is taken by the service', async 
     if (content === undefined) continue
     t.ok(content.example !== undefined, `${name} has an example`)
     const path = name.split(' ')[1]!.replace('{source_id}', 'shop')
-    answered[operationId] = (await app.post(path, content.example)).statusCode
+    const [method] = name.split(' ') as ['POST' | 'PUT' | 'PATCH']
+    answered[operationId] = (await app.inject({ method, url: path.replace('{bank_id}', 'user-alice'), headers: { 'content-type': 'application/json' }, payload: JSON.stringify(content.example) })).statusCode
   }
-  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, explainRecall: 200, reflect: 200, forget: 200, ingestWebhook: 200 })
+  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, explainRecall: 200, reflect: 200, forget: 200, putBankConfig: 200, patchBankConfig: 200, ingestWebhook: 200 })
 })
 
 await t.test('what the service answers is what the document says', async (t) => {
@@ -170,6 +181,13 @@ await t.test('what the service answers is what the document says', async (t) => 
     'POST /v1/forget': await post('/v1/forget', { bank_id: 'shown', tags: ['a'], dry_run: true }),
     'GET /v1/banks': await get('/v1/banks?limit=1'),
     'GET /v1/banks/{bank_id}': await get('/v1/banks/shown'),
+    'PUT /v1/banks/{bank_id}/config': await app.inject({ method: 'PUT', url: '/v1/banks/shown/config', payload: { mission: 'Be brief.' } }),
+    'PATCH /v1/banks/{bank_id}/config': await app.inject({ method: 'PATCH', url: '/v1/banks/shown/config', payload: { description: 'Shown.' } }),
+    'GET /v1/banks/{bank_id}/config': await get('/v1/banks/shown/config'),
+    'DELETE /v1/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/banks/shown/config' }),
+    'GET /v1/banks/{bank_id}/config/history': await get('/v1/banks/shown/config/history'),
+    'DELETE /v1/banks/{bank_id}': await app.inject({ method: 'DELETE', url: '/v1/banks/gone' }),
+    'POST /v1/admin/reload': await app.inject({ method: 'POST', url: '/v1/admin/reload' }),
     'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
     'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1'),
     'GET /v1/banks/{bank_id}/memories/{memory_id}': await get(`/v1/banks/shown/memories/${id}`),

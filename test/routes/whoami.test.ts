@@ -27,7 +27,7 @@ await t.test('a caller with a token learns actor, tenant and whom they act for',
   })
   const claims = { iss: 'https://id.test', aud: 'memory', sub: 'ada', tid: 'acme', exp: 4_000_000_000, role: 'editor' }
   const whoami = async (more: Record<string, unknown>) => (await get('/v1/whoami', { authorization: `Bearer ${rs256({ ...claims, ...more }, key)}` })).json()
-  t.same(await whoami({}), { principal: 'user:ada', actor: { type: 'user', id: 'ada', claims: { role: 'editor' } }, tenant_id: 'acme', on_behalf_of: null })
+  t.same(await whoami({}), { principal: 'user:ada', actor: { type: 'user', id: 'ada', claims: { iss: 'https://id.test', aud: 'memory', exp: '4000000000', role: 'editor' } }, tenant_id: 'acme', on_behalf_of: null })
   t.match(await whoami({ act: { sub: 'agent:helper' } }), { principal: 'agent:helper', on_behalf_of: 'user:ada', tenant_id: 'acme' })
 })
 

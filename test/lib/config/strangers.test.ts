@@ -41,7 +41,7 @@ await t.test('three letters away is only a warning, and only with our prefixes',
 
 await t.test('variables of others are left alone', async (t) => {
   const others = [
-    'PATH', 'HOME', 'PORT', 'HOST', 'NODE_ENV', 'PGHOST', 'DATABASE', 'DATABASE_HOST', 'DATABASE_NAME', 'DATABASE_PORT',
+    'PATH', 'HOME', 'HOST', 'NODE_ENV', 'PGHOST', 'DATABASE', 'DATABASE_HOST', 'DATABASE_NAME', 'DATABASE_PORT',
     'DATABASE_SSL', 'DATABASE_UID', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_DSN', 'DATABASE_URL_2', 'DATALAKE_URL',
     'DATABUS_URL', 'DATADOG_URL', 'DATA_URL', 'DATA_DIR', 'MIGRATE', 'MIGRATE_ON_START', 'DEVICES_HOST', 'SERVICED', 'SERVER_PORT',
     'constructor', '__proto__',
