@@ -27,12 +27,15 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
   const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
     if (load === undefined) throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
     const next = refusing(load)
-    const { changed, restartRequired } = fileChanges(inForce, next.file)
+    const outside = changesOutside(config, next)
+    const { changed, restartRequired: keys } = fileChanges(inForce, next.file)
+    const restartRequired = [...keys, ...outside]
     if (restartRequired.length > 0) {
-      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, { members: { changed, restart_required: restartRequired } })
+      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, { members: { changed: [...changed, ...outside], restart_required: restartRequired } })
     }
     refusing(() => { app.memory.replaceFile(next.file) })
     inForce = next.file
+    for (const warning of next.warnings.filter((one) => !config.warnings.includes(one))) app.log.warn(warning)
     return { changed }
   }
   app.decorate('reloadConfiguration', () => {
@@ -46,6 +49,19 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
       throw error
     }
   })
+}
+
+/** Secrets that came from files which hold another value now: their names. */
+function changesOutside (before: Config, after: Config): string[] {
+  const secrets = ({ auth, adminToken, database, environment = {} }: Config): Record<string, string | undefined> => ({
+    SERVICE_API_KEY: auth.apiKey,
+    SERVICE_JWT_SECRET: auth.jwtSecret,
+    SERVICE_ADMIN_TOKEN: adminToken,
+    DATABASE_URL: database.url,
+    ...environment,
+  })
+  const [old, next] = [secrets(before), secrets(after)]
+  return [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((name) => old[name] !== next[name])
 }
 
 /** What is wrong with a configuration is told to the operator, who alone may ask. */

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
-import { AdminBanksAnswer, AdminBanksQuery } from '../lib/memory/schemas.js'
+import type { BankKey } from '../lib/identity/context.js'
+import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
 import { answers } from './responses.js'
 
@@ -21,6 +22,7 @@ const SourcesAnswer = Type.Object({
   })),
 })
 
+const OperatorQuery = Type.Object({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The tenant of the bank; absent: the one of callers who have none.' })) }, { additionalProperties: false })
 const ReloadAnswer = Type.Object({ changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed, now in force.' }) })
 
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
@@ -45,6 +47,31 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
     },
   }, async ({ params, query }) => await app.memory.banks.administer({ ...tenantOf(query), bankId: params.bank_id }))
+  app.get('/v1/admin/banks/:bank_id/config', {
+    config,
+    schema: {
+      operationId: 'adminGetBankConfig',
+      tags: ['admin'],
+      summary: 'The configuration of a bank, as its admins see it',
+      params: BankParams,
+      querystring: OperatorQuery,
+      response: answers({ 200: BankConfigAnswer }, errors),
+    },
+  }, async ({ params, query }) => await app.memory.configurations.inspect(keyOf(params, query)))
+
+  app.delete('/v1/admin/banks/:bank_id/config', {
+    config,
+    schema: {
+      operationId: 'adminResetBankConfig',
+      tags: ['admin'],
+      summary: 'Take back what the admins of a bank have set',
+      description: 'Rights that they granted go with it.',
+      params: BankParams,
+      querystring: OperatorQuery,
+      response: answers({ 200: BankConfigAnswer }, errors, ['not_supported']),
+    },
+  }, async ({ params, query }) => await app.memory.configurations.revoke(keyOf(params, query)))
+
   app.post('/v1/admin/reload', {
     config,
     schema: {
@@ -55,6 +82,10 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       response: answers({ 200: ReloadAnswer }, errors, ['configuration_invalid', 'restart_required', 'not_supported']),
     },
   }, async () => app.reloadConfiguration())
+}
+
+function keyOf ({ bank_id: bankId }: { bank_id: string }, { tenant_id: tenantId = null }: { tenant_id?: string | null }): BankKey {
+  return { tenantId, bankId }
 }
 
 function tenantOf (query: AdminBanksQuery): { tenantId?: string } {

@@ -9,7 +9,7 @@ import { BankParams } from './banks.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 const MERGE_PATCH = 'application/merge-patch+json'
-/** A configuration has at most 64 KiB; spaces and escapes may make more of it. */
+/** A configuration has at most 32 KiB; spaces and escapes may make more of it. */
 const BODY_LIMIT = 256 * 1024
 
 const config = { ring: 'memory', permission: 'admin' } as const
@@ -17,7 +17,7 @@ const IfMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ maxLength: 4096, description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.', examples: ['"r17"'] })),
 })
 const Patch = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members to change; null takes one away.', examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }] })
-const changeErrors = [CALLER_ERRORS, ['precondition_failed', 'conflict', 'not_supported']] as const
+const changeErrors = [CALLER_ERRORS, LIMIT_ERRORS, ['precondition_failed', 'conflict', 'not_supported']] as const
 
 export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { configurations } = app.memory

@@ -33,7 +33,7 @@ export const HomeostasisSchema = section({
     recall_per_minute: perMinute('Recalls'),
     reflect_per_minute: perMinute('Reflects'),
     forget_per_minute: perMinute('Forgets'),
-    global_per_minute: perMinute('Operations of any of these kinds together'),
+    global_per_minute: perMinute('Operations of any of these kinds, and changes of the bank\'s configuration, together'),
   }, 'Token buckets. A bucket holds a minute\'s worth.')),
   quotas: Type.Optional(section({
     retain_per_day: perDay('Retained items'),
@@ -48,7 +48,7 @@ export const BarriersSchema = section({
     max_content_length: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Characters of one content after trimming. Default 50000.' })),
   }, 'What a content must be.')),
   metadata: Type.Optional(section({
-    blocked_keys: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Metadata keys that are removed before anything is stored, compared without regard to case. Default none.' })),
+    blocked_keys: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256, 'x-allowed': 'of 1 to 256 characters' }), { maxItems: 1000, description: 'Metadata keys that are removed before anything is stored, compared without regard to case. Default none.' })),
     max_metadata_size_bytes: Type.Optional(Type.Integer({ minimum: 2, maximum: 65_536, description: 'Bytes of one metadata map as JSON. Default 4096.' })),
   }, 'What metadata may hold.')),
 }, 'What may enter a bank.')
@@ -61,7 +61,7 @@ export const SignalQualitySchema = section({
 }, 'What is worth keeping.')
 
 const Permission = Type.Enum(['read', 'write', 'forget', 'admin', '*'])
-const Permissions = Type.Array(Permission, { minItems: 1, description: '`*` is all four; `admin` implies none of the others.' })
+const Permissions = Type.Array(Permission, { minItems: 1, description: '`*` is all four; `admin` implies none of the others, but whoever has it may grant rights on the bank unless access_control.bank_grants is false.' })
 const pattern = (what: string) => Type.String({ pattern: '^[^\\s*]*\\*?$', minLength: 1, 'x-allowed': 'without spaces, with * only as the last character', description: `${what}; one trailing * matches any rest.` })
 
 const TrustOfWriter = (description: string) => Type.Enum(['untrusted', 'trusted'], { description })
@@ -138,7 +138,7 @@ export const ProfileSchema = section(bankSections, 'Sections under a name, for b
 export const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Settings of one bank, or of the banks that a pattern with one trailing * names; the literal name wins over a pattern, a longer pattern over a shorter one.')
 
 /** What the admins of a bank may set for it through the API. */
-export const BankConfigurationSchema = section({ access: bankAccess({ maxItems: 1000 }), ...bankFields }, 'The configuration of a bank as its admins set it.')
+export const BankConfigurationSchema = section({ access: bankAccess({ maxItems: 200 }), ...bankFields }, 'The configuration of a bank as its admins set it.')
 
 export const EscalationSchema = section({
   circuit_breaker: Type.Optional(section({

@@ -1,3 +1,4 @@
+import { formatPath } from './paths.js'
 import { quote } from './problems.js'
 import type { FileConfig } from './schema.js'
 
@@ -16,6 +17,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
     ...languageModel(file),
     ...prices(file),
     ...retrieval(file),
+    ...ofBanks(file),
   ]
 }
 
@@ -76,6 +78,21 @@ function * retrieval (file: FileConfig): Iterable<string> {
   if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: there is no reranker that it is for; set reranker'
   if (semanticTimeout !== undefined && (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock' && (weights?.semantic ?? 0) === 0) {
     yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
+  }
+}
+
+/** What no bank can use, whatever an entry or a profile says. */
+function * ofBanks (file: FileConfig): Iterable<string> {
+  const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
+  const entries = [['banks', file.banks ?? {}], ['profiles', file.profiles ?? {}]] as const
+  for (const [section, named] of entries) {
+    for (const [name, { retrieval = {} }] of Object.entries(named)) {
+      const at = formatPath([section, name, 'retrieval'])
+      if (file.reranker === undefined && says(retrieval.rerank)) yield `${at}.rerank: there is no reranker that it is for; set reranker`
+      for (const helper of ['rewrite', 'model_rerank'] as const) {
+        if (isMock && retrieval[helper]?.enabled === true) yield `${at}.${helper}.enabled: llm_provider is mock, which cannot do it; set llm_provider`
+      }
+    }
   }
 }
 

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../clock.js'
-import type { BankConfiguration } from '../config/schema.js'
-import { BankConfigurationSchema } from '../config/schema.js'
+import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
+import { valueAt } from '../policy/layers.js'
 import { guarded } from '../retrieval/retriever.js'
 import { prepareInput, schemaCheck } from '../schema-check.js'
 import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.js'
@@ -13,7 +14,7 @@ import { nullableInstant } from './records.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 
 /** Bytes of one configuration as JSON. */
-const MAX_BYTES = 65_536
+const MAX_BYTES = 32_768
 /** How often a merge is tried anew when somebody else's change comes between. */
 const ATTEMPTS = 10
 
@@ -83,6 +84,19 @@ export class BankConfigurations {
     return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
   }
 
+  /** For operators: the configuration of a bank of any tenant. */
+  async inspect (key: BankKey): Promise<BankConfigAnswer> {
+    return this.#answer(key, await this.#read(key))
+  }
+
+  /** For operators: takes back what the admins of a bank of any tenant have set. @throws ServiceError not_supported */
+  async revoke (key: BankKey): Promise<BankConfigAnswer> {
+    const configs = this.#storeOf()
+    await guarded(async () => await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null }))
+    this.#deps.directory.invalidate(key)
+    return this.#answer(key, undefined)
+  }
+
   /** What the store has of a bank's own configuration, for an export. */
   async read (key: BankKey): Promise<BankConfiguration | undefined> {
     return (await this.#read(key))?.configuration
@@ -99,14 +113,16 @@ export class BankConfigurations {
   }
 
   async #change (bankId: string, context: RequestContext, precondition: Precondition | undefined, onStanding: boolean, next: (standing: BankConfiguration) => unknown): Promise<BankConfigAnswer> {
-    const { directory } = this.#deps
-    const { key } = await directory.openOne(context, 'admin', bankId)
+    const { directory, admission } = this.#deps
+    const bank = await directory.openOne(context, 'admin', bankId)
+    const { key } = bank
     const configs = this.#storeOf()
+    await admission.admit('configure', context, [bank])
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const standing = onStanding || precondition !== undefined ? await this.#read(key) : undefined
       requirePrecondition(precondition, standing)
       const wanted = next(standing?.configuration ?? {})
-      const change = this.#changeOf(wanted === null ? null : this.#check(bankId, wanted), context)
+      const change = this.#changeOf(wanted === null ? null : this.#check(bankId, wanted, '', onStanding ? standing?.configuration : undefined), context)
       const expected = onStanding || precondition !== undefined ? { expected: standing?.revision ?? 0 } : {}
       const { changed, revision } = await guarded(async () => await configs.write(key, { ...change, ...expected }))
       if (changed) {
@@ -138,18 +154,25 @@ export class BankConfigurations {
     return bankConfigs
   }
 
-  /** @throws ServiceError invalid_request */
-  #check (bankId: string, value: unknown, at = ''): BankConfiguration {
+  /**
+   * @param standing what is being changed: the file may have overtaken a value there, which a change of another one leaves alone
+   * @throws ServiceError invalid_request
+   */
+  #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
     prepareInput(value, BankConfigurationSchema)
     const configuration = checkSchema(value, at)
     if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at, `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
-    const { operator, bankGrants } = this.#deps.live.current
-    const { access, ...sections } = configuration
-    const faults: FieldError[] = operator.faults(bankId, sections)
-    if (access !== undefined && !bankGrants) faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
-    if (access !== undefined && !this.#deps.access.isEnabled) faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
+    const faults = this.#faults(bankId, configuration).filter(({ field }) => standing === undefined || !isDeepStrictEqual(valueAt(standing, field), valueAt(configuration, field)))
     if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
     return configuration
+  }
+
+  #faults (bankId: string, { access, ...sections }: BankConfiguration): FieldError[] {
+    const { operator, bankGrants } = this.#deps.live.current
+    const faults = operator.faults(bankId, sections)
+    if (access !== undefined && !bankGrants) faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
+    if (access !== undefined && !this.#deps.access.isEnabled) faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
+    return faults
   }
 
   #answer (key: BankKey, stored: StoredConfig | undefined): BankConfigAnswer {

@@ -18,6 +18,8 @@ export interface FileSettings {
   /** Whether the admins of a bank may grant rights on it. */
   bankGrants: boolean
   degradedMode: NonNullable<Escalation['degraded_mode']>
+  /** Milliseconds of the longest deadline that a reflect on any bank can have. */
+  longestReflectMs: number
 }
 
 /** @throws ProviderError for what no recall could work with */
@@ -31,7 +33,13 @@ export function readFileSettings (file: FileConfig, capabilities: Capabilities):
     trust: new PrincipalTrust(file.identity?.trust),
     bankGrants: file.access_control?.bank_grants ?? true,
     degradedMode: file.escalation?.degraded_mode ?? 'error',
+    longestReflectMs: longestReflect(file, operator.global),
   }
+}
+
+function longestReflect ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSections): number {
+  const sections = [...Object.values(banks), ...Object.values(profiles)]
+  return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
 }
 
 /** The settings of the file that are in force; a reload puts others in their place, all at once. */
@@ -79,5 +87,6 @@ export function commonSections (banks: readonly OpenBank[], { operator }: FileSe
   if (first === undefined) return operator.global
   if (others.every((settings) => settings === first || isDeepStrictEqual([settings.retrieval, settings.reflect], [first.retrieval, first.reflect]))) return first
   const { retrieval, reflect } = tightest(operator.global, [first, ...others])
-  return { retrieval: { ...retrieval, weights: operator.global.retrieval.weights }, reflect }
+  const { lexical, semantic } = retrieval.weights
+  return { retrieval: lexical + semantic > 0 ? retrieval : { ...retrieval, weights: operator.global.retrieval.weights }, reflect }
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AccessControl } from '../access/access-control.js'
 import { systemClock, type Clock } from '../clock.js'
-import { defaultSections } from '../config/defaults.js'
 import type { FileConfig } from '../config/schema.js'
 import type { Timer } from '../deadline.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
@@ -142,7 +141,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const warn = overrides.warn ?? (() => {})
   const counted = usageStore(store)
   const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
-  const bounded = withBounds(languageModel, file)
+  const bounded = withBounds(languageModel, file, live)
   const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
@@ -175,16 +174,15 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
 }
 
 /** The mock asks nobody, so nothing of it can be slow or down. */
-function withBounds (languageModel: LanguageModel, { reflect, banks = {}, profiles = {}, escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig): LanguageModel {
+function withBounds (languageModel: LanguageModel, { escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
-  const timeouts = [reflect, ...Object.values(banks).map((bank) => bank.reflect), ...Object.values(profiles).map((profile) => profile.reflect)]
   return boundedLanguageModel(languageModel, {
     breaker: {
       threshold: breaker.failure_threshold ?? 5,
       recoveryMs: (breaker.recovery_timeout_seconds ?? 30) * 1000,
       halfOpenCalls: breaker.half_open_max_calls ?? 1,
     },
-    ceilingMs: Math.max(reflect?.timeout_ms ?? defaultSections(0).reflect.timeout_ms, ...timeouts.map((section) => section?.timeout_ms ?? 0)),
+    ceilingMs: () => live.current.longestReflectMs,
   })
 }
 

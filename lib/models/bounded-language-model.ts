@@ -8,8 +8,8 @@ export interface BoundedLanguageModelOptions {
   /** What is asked, for messages. Default `language model`. */
   what?: string
   breaker: Required<BreakerOptions>
-  /** Milliseconds of the longest deadline that a request can have. */
-  ceilingMs: number
+  /** Milliseconds of the longest deadline that a request can have; a function for one that may change. */
+  ceilingMs: number | (() => number)
   tools?: Partial<ResilienceTools>
 }
 
@@ -29,9 +29,12 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
   const calls = new ResilientCalls({
     what,
     ...limits,
-    attemptTimeoutMs: Math.min(limits.attemptTimeoutMs, ceilingMs * CEILING_SHARE),
     breaker,
     tools,
+  })
+  const optionsOf = (request: GenerateRequest): CallOptions => ({
+    ...callOptions(request),
+    attemptTimeoutMs: (typeof ceilingMs === 'number' ? ceilingMs : ceilingMs()) * CEILING_SHARE,
   })
   const bounded: LanguageModel = {
     ...(model.model !== undefined && { model: model.model }),
@@ -41,7 +44,7 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
       return await calls.call<Generation>(async (signal) => {
         request.progress?.('made')
         return await model.generate({ ...request, signal })
-      }, callOptions(request))
+      }, optionsOf(request))
     },
     status: () => ({ ...model.status?.(), ...calls.status() }),
     close: async () => {
@@ -55,7 +58,7 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
       return calls.stream<GenerationPart>((signal) => {
         request.progress?.('made')
         return model.stream!({ ...request, signal })
-      }, ({ type }) => type === 'end', callOptions(request))
+      }, ({ type }) => type === 'end', optionsOf(request))
     }
   }
   return bounded

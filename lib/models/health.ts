@@ -18,7 +18,7 @@ type Kind = ModelCallRecord['kind']
 const FAILURES_IN_A_ROW = 5
 
 /** These say nothing about the model: the caller left, or the model was not asked. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['aborted', 'circuit_open'])
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['aborted', 'circuit_open', 'overloaded'])
 
 /** Follows the calls to the models by what telemetry is told, so that how they fare is known without a call. */
 export class ModelHealth {

@@ -7,7 +7,8 @@ import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
 
-export type Operation = 'retain' | 'recall' | 'reflect' | 'forget'
+/** `configure` changes the configuration of a bank; only the limit on all operations together counts it. */
+export type Operation = 'retain' | 'recall' | 'reflect' | 'forget' | 'configure'
 
 const MINUTE = 60_000
 /**
@@ -72,7 +73,10 @@ export class AdmissionControl {
       this.#buckets.set(key, { tokens: bucket.tokens - items, refilledAt: now })
     }
     if (quotas.length === 0) return FREE
-    const usedUp = await this.#usage.reserve(quotas)
+    const usedUp = await this.#usage.reserve(quotas).catch((error: unknown) => {
+      this.#refund(charges, items)
+      throw error
+    })
     if (usedUp !== undefined) {
       this.#refund(charges, items)
       throw this.#refused('quota_exceeded', `${usedUp.counter} (${usedUp.limit}) is used up`, DAY_MS - now % DAY_MS)
@@ -129,7 +133,7 @@ export class AdmissionControl {
     const limits = settings.homeostasis.rate_limits
     if (limits === undefined) return []
     const charges: Charge[] = []
-    for (const scope of [operation, 'global'] as const) {
+    for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
       const perMinute = limits[`${scope}_per_minute`]
       // A principal has no white space, so the key cannot be read in two ways.
       if (perMinute !== undefined) charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute })

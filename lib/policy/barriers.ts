@@ -2,6 +2,17 @@ import type { FieldError } from '../errors.js'
 import type { Metadata } from '../stores/vector-store.js'
 import type { BankSections } from '../config/defaults.js'
 
+/** More keys than any allowed size of metadata has room for. */
+const MAX_KEYS = 10_000
+/** By the list as it stands in the settings, which many items share. */
+const blockedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+function blockedKeys (list: readonly string[]): ReadonlySet<string> {
+  let set = blockedSets.get(list)
+  if (set === undefined) blockedSets.set(list, set = new Set(list.map((key) => key.toLowerCase())))
+  return set
+}
+
 /** @returns what is wrong with the trimmed content; undefined when nothing is */
 export function checkContent (content: string, { barriers, homeostasis }: BankSections): string | undefined {
   if (content === '') return 'must not be empty'
@@ -25,11 +36,12 @@ export function checkText (text: string): string | undefined {
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
-  const blocked = barriers.metadata.blocked_keys.map((key) => key.toLowerCase())
+  const blocked = blockedKeys(barriers.metadata.blocked_keys)
+  if (Object.keys(metadata).length > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {
-    if (blocked.includes(key.toLowerCase())) {
+    if (blocked.has(key.toLowerCase())) {
       redactions.push(`metadata.${key}`)
       return false
     }

@@ -79,14 +79,14 @@ export class OperatorSettings {
 
   /** What is wrong with what the admins of a bank want to set: each value beyond the operator's, and what this server has no use for. */
   faults (bankId: string, own: BankOwnSections): FieldError[] {
-    if (own.profile !== undefined && !this.#profiles.has(own.profile)) {
-      return [{ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' }]
-    }
     const level = this.#level(bankId)
     const merged = this.#merged(level, own)
     const loose = excesses(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
       ? { field: 'profile', message: `sets ${path}, which must be ${allowed}` }
       : { field: path, message: `must be ${allowed}` })
+    if (own.profile !== undefined && !this.#profiles.has(own.profile)) {
+      loose.push({ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' })
+    }
     const { lexical, semantic } = merged.sections.retrieval.weights
     if (lexical + semantic === 0) loose.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
     if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {

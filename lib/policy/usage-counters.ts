@@ -16,7 +16,7 @@ export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsag
 
 /** Counts in this process, gone when it ends. Each method does its work before it gives way to others. */
 export class ProcessUsage implements UsageStore {
-  readonly #counts = new LRUCache<string, number>({ max: MAX_COUNTS })
+  readonly #counts = new LRUCache<string, number>({ maxSize: MAX_COUNTS, sizeCalculation: () => 1 })
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
     const wanted = new Map<string, number>()

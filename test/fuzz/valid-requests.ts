@@ -48,6 +48,8 @@ const SAMPLES: Record<string, Sample[]> = {
   'DELETE /v1/banks/:bank_id/config': [sample()],
   'DELETE /v1/banks/:bank_id': [sample()],
   'GET /v1/whoami': [sample([['bank_id', 'user-bob']])],
+  'GET /v1/admin/banks/:bank_id/config': [sample([['tenant_id', 'acme']])],
+  'DELETE /v1/admin/banks/:bank_id/config': [sample()],
   'POST /v1/admin/reload': [sample()],
   'GET /v1/admin/banks': [sample([['tenant_id', 'acme']])],
   'GET /v1/admin/banks/:bank_id': [sample([['tenant_id', 'acme']])],

@@ -89,7 +89,7 @@ const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as cons
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
 /** What each operation can answer with when it does not do what was asked. */
-const changing = ['precondition_failed', 'conflict', 'not_supported'] as const
+const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported'] as const
 const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
@@ -108,6 +108,8 @@ const codes: Record<string, readonly ErrorCode[]> = {
   patchBankConfig: [...caller, ...body, ...changing],
   resetBankConfig: [...caller, ...changing],
   deleteBank: [...caller, ...limits],
+  adminGetBankConfig: admin,
+  adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
   exportBank: caller,
   importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
@@ -187,6 +189,8 @@ await t.test('what the service answers is what the document says', async (t) => 
     'DELETE /v1/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/banks/shown/config' }),
     'GET /v1/banks/{bank_id}/config/history': await get('/v1/banks/shown/config/history'),
     'DELETE /v1/banks/{bank_id}': await app.inject({ method: 'DELETE', url: '/v1/banks/gone' }),
+    'GET /v1/admin/banks/{bank_id}/config': await get('/v1/admin/banks/shown/config'),
+    'DELETE /v1/admin/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/admin/banks/shown/config' }),
     'POST /v1/admin/reload': await app.inject({ method: 'POST', url: '/v1/admin/reload' }),
     'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
     'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1'),

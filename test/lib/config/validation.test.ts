@@ -18,7 +18,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'homeostasis: {rate_limits: {recall_per_minute: 1000001}}': 'homeostasis.rate_limits.recall_per_minute: found 1000001, allowed is an integer from 1 to 1000000',
     'homeostasis: []': 'homeostasis: found an empty list, allowed is a map',
     'retrieval: {bm25: {b: .nan}}': 'retrieval.bm25.b: found NaN, allowed is a number from 0 to 1',
-    'barriers: {metadata: {blocked_keys: [""]}}': 'barriers.metadata.blocked_keys[0]: found a text (not shown), allowed is a text that is not empty',
+    'barriers: {metadata: {blocked_keys: [""]}}': 'barriers.metadata.blocked_keys[0]: found a text (not shown), allowed is a text of 1 to 256 characters',
     'access_grants: [{bank_id: "a*b", principal: x, permissions: [read]}]': 'access_grants[0].bank_id: found "a*b", allowed is a text without spaces, with * only as the last character',
     'access_grants: [{bank_id: a, principal: x, permissions: []}]': 'access_grants[0].permissions: found an empty list, allowed is a list that is not empty',
     'access_grants: [{bank_id: a, principal: x, permissions: [reed]}]': 'access_grants[0].permissions[0]: found "reed", allowed are "read", "write", "forget", "admin", "*"; did you mean "read"?',
