@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { buildApp } from '../../app.js'
+import type { Config } from '../../lib/config/schema.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import { countingIds, testClock, type TestClock } from './clock.js'
 import { testConfig, type TestConfig } from './config.js'
@@ -26,12 +27,13 @@ async function defaultStore (t: Test, { file }: TestConfig): Promise<MemoryOverr
 }
 
 /** The whole gateway as it is served, on the in-memory store, with a standing clock and counted ids; closed when the test ends. */
-export async function testApp (t: Test, config: TestConfig = {}, overrides: MemoryOverrides = {}): Promise<TestApp> {
+export async function testApp (t: Test, config: TestConfig = {}, overrides: MemoryOverrides = {}, options: { reloadConfig?: () => Config } = {}): Promise<TestApp> {
   const clock = testClock()
   const log: Array<Record<string, unknown>> = []
   const app = await buildApp(testConfig(config), {
     log: { stream: { write: (line) => { log.push(JSON.parse(line) as Record<string, unknown>) } } },
     overrides: { clock, newId: countingIds(), ...await defaultStore(t, config), ...overrides },
+    ...options,
   })
   t.teardown(async () => { await app.close() })
   await app.ready()
