@@ -20,12 +20,15 @@ export function fileChanges (before: FileConfig, after: FileConfig): FileChanges
   const paths = differences(before, after, [])
   return {
     changed: paths.map(formatPath),
-    restartRequired: paths.filter((path) => RESTART_KEYS.some((key) => key.every((part, index) => path[index] === part || index >= path.length))).map(formatPath),
+    restartRequired: paths.filter((path) => RESTART_KEYS.some((key) => key.every((part, index) => path[index] === part))).map(formatPath),
   }
 }
 
+/** A map that is absent is an empty one: a section that comes into the file changes what stands in it, and nothing else. */
 function differences (before: unknown, after: unknown, path: Path): Path[] {
   if (isDeepStrictEqual(before, after)) return []
-  if (!isMap(before) || !isMap(after)) return [path]
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => differences(before[key], after[key], [...path, key]))
+  const [old, next] = [before ?? {}, after ?? {}]
+  if (!isMap(old) || !isMap(next)) return [path]
+  const below = [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((key) => differences(old[key], next[key], [...path, key]))
+  return below.length > 0 ? below : [path]
 }

@@ -25,8 +25,8 @@ export interface FileSettings {
 /** @throws ProviderError for what no recall could work with */
 export function readFileSettings (file: FileConfig, capabilities: Capabilities): FileSettings {
   const operator = new OperatorSettings(file, capabilities)
-  const { lexical, semantic } = operator.global.retrieval.weights
-  if (lexical + semantic === 0) throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
+  const problems = operator.problems()
+  if (problems.length > 0) throw new ProviderError(problems.join('\n'))
   return {
     operator,
     access: accessSettings(file),

@@ -9,7 +9,7 @@ import { valueAt, withValueAt, type Merged } from './layers.js'
 type Rule = 'at_most' | 'at_least_set' | 'only_off' | 'trust' | 'union'
 
 /** The settings that are limits; every other one is a bank's own choice. */
-const LIMITS: Readonly<Record<string, Rule>> = {
+export const LIMITS: Readonly<Record<string, Rule>> = {
   'homeostasis.recall_max_tokens': 'at_most',
   'homeostasis.reflect_max_tokens': 'at_most',
   'homeostasis.retain_max_content_bytes': 'at_most',

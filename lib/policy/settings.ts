@@ -19,6 +19,8 @@ type PolicyFile = Pick<FileConfig, 'homeostasis' | 'barriers' | 'signal_quality'
 
 /** An entry of `banks`, or what holds for banks without one. */
 interface Level {
+  /** Where it stands in the file. */
+  at: string
   /** The profile that the entry chooses. */
   profile?: string
   layers: readonly Layer[]
@@ -47,9 +49,9 @@ export class OperatorSettings {
       { origin: 'default', sections: { ...defaultSections(capabilities.semanticWeight) } },
       { origin: 'file', sections: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
     ]
-    this.#global = { layers, merged: mergeLayers(layers) }
+    this.#global = { at: '', layers, merged: mergeLayers(layers) }
     for (const [bankId, entry] of Object.entries(file.banks ?? {})) {
-      const level = this.#levelOf(entry)
+      const level = this.#levelOf(`banks.${bankId}.`, entry)
       if (bankId.endsWith('*')) this.#patterned.push({ prefix: bankId.slice(0, -1), level })
       else this.#literal.set(bankId, level)
     }
@@ -61,6 +63,16 @@ export class OperatorSettings {
     return this.#global.merged.sections
   }
 
+  /** What is wrong with the file: weights under which a recall finds nothing, or asks for vectors that nobody makes. */
+  problems (): string[] {
+    const isEmbedding = this.global.retrieval.weights.semantic > 0
+    return [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)].flatMap(({ at, merged }) => {
+      const { lexical, semantic } = merged.sections.retrieval.weights
+      if (lexical + semantic === 0) return [`${at}retrieval.weights: one of lexical and semantic must be above 0`]
+      return semantic > 0 && !isEmbedding ? [`${at}retrieval.weights.semantic: must be 0 while it is 0 for all banks, since no vectors are made then`] : []
+    })
+  }
+
   /** What holds for a bank. @param own what its admins set, as far as the store has something */
   of (bankId: string, own?: BankOwnSections): BankSections {
     return this.explain(bankId, own).sections
@@ -69,7 +81,7 @@ export class OperatorSettings {
   /** As `of`, with where each value comes from. */
   explain (bankId: string, own?: BankOwnSections): Merged {
     const level = this.#level(bankId)
-    return own === undefined ? level.merged : withinCeilings(this.#merged(level, own), level.merged)
+    return own === undefined ? level.merged : withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
   }
 
   /** The profile that the file chooses for a bank. */
@@ -101,9 +113,9 @@ export class OperatorSettings {
       this.#global
   }
 
-  #levelOf ({ profile, access: _, ...sections }: BankEntry): Level {
+  #levelOf (at: string, { profile, access: _, ...sections }: BankEntry): Level {
     const layers = [...this.#global.layers, ...this.#profileLayer(profile), layer('file', sections)]
-    return { layers, merged: mergeLayers(layers), ...(profile !== undefined && { profile }) }
+    return { at, layers, merged: mergeLayers(layers), ...(profile !== undefined && { profile }) }
   }
 
   #merged (level: Level, { profile, ...sections }: BankOwnSections): Merged {
@@ -114,6 +126,18 @@ export class OperatorSettings {
   #profileLayer (name: string | undefined): Layer[] {
     const profile = name === undefined ? undefined : this.#profiles.get(name)
     return profile === undefined ? [] : [layer('profile', profile)]
+  }
+}
+
+/** The file may switch off the only strategy that a bank has left on: recall goes by the file's weights then. */
+function withWeights (bank: Merged, operator: Merged): Merged {
+  const { lexical, semantic } = bank.sections.retrieval.weights
+  if (lexical + semantic > 0) return bank
+  const { retrieval } = bank.sections
+  const path = 'retrieval.weights.lexical'
+  return {
+    sections: { ...bank.sections, retrieval: { ...retrieval, weights: operator.sections.retrieval.weights } },
+    origin: { ...bank.origin, [path]: operator.origin[path]! },
   }
 }
 

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { defaultSections } from '../../../lib/config/defaults.js'
+import type { FileConfig } from '../../../lib/config/schema.js'
+import type { BankOwnSections } from '../../../lib/policy/settings.js'
 import { operatorSettings } from '../../helpers/settings.js'
 
 t.test('without a file the defaults hold', async (t) => {
@@ -54,4 +56,27 @@ t.test('a literal name wins over a pattern, a longer pattern over a shorter one,
 t.test('a name that is asked for is no pattern, and no member of every object', async (t) => {
   const settings = operatorSettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
   for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
+})
+
+t.test('a bank that left on only the strategy which the file has switched off since goes by the file\'s weights', async (t) => {
+  const { sections, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } }).explain('home', { retrieval: { weights: { lexical: 0, semantic: 1 }, diversity: 0 } })
+  t.strictSame(sections.retrieval.weights, { lexical: 2, semantic: 0 })
+  t.equal(sections.retrieval.diversity, 0)
+  t.match(origin, { 'retrieval.weights.lexical': 'file', 'retrieval.weights.semantic': 'default', 'retrieval.diversity': 'bank' })
+})
+
+t.test('layers go from the defaults to what the bank itself sets', async (t) => {
+  const tokens = (limit: number) => ({ homeostasis: { recall_max_tokens: limit } })
+  const file = { ...tokens(700), profiles: { first: { ...tokens(600), mission: 'First.' }, second: { ...tokens(400), mission: 'Second.' } } }
+  const of = (banks: FileConfig['banks'], own?: BankOwnSections) => {
+    const { sections, origin } = operatorSettings({ ...file, ...(banks !== undefined && { banks }) }).explain('team-a', own)
+    return [sections.homeostasis.recall_max_tokens, origin['homeostasis.recall_max_tokens'], sections.mission]
+  }
+  t.equal(operatorSettings({}).explain('team-a').origin['reflect.max_evidence'], 'default')
+  t.strictSame(of(undefined), [700, 'file', undefined])
+  t.strictSame(of({ 'team-*': { profile: 'first' } }), [600, 'profile', 'First.'])
+  t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }), [500, 'file', 'First.'])
+  t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second' }), [400, 'profile', 'Second.'])
+  t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second', ...tokens(300), mission: 'Own.' }), [300, 'bank', 'Own.'])
+  t.strictSame(of({ 'team-*': { profile: 'first' }, 'team-a': {} }), [700, 'file', undefined], 'a literal entry without a profile has none')
 })

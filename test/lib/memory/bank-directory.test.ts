@@ -1,0 +1,282 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { AccessControl } from '../../../lib/access/access-control.js'
+import type { BankKey } from '../../../lib/identity/context.js'
+import { BankDirectory } from '../../../lib/memory/bank-directory.js'
+import { LiveSettings, readFileSettings } from '../../../lib/memory/file-settings.js'
+import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../../../lib/stores/bank-configs.js'
+
+const key = (bankId: string): BankKey => ({ tenantId: null, bankId })
+
+/** A store whose documents the test writes, and which answers when it is told to. */
+class ScriptedStore implements BankConfigStore {
+  readonly documents = new Map<string, string>()
+  /** The banks of each read. */
+  readonly reads: string[][] = []
+  /** The revisions that it was asked for changes since. */
+  readonly asked: number[] = []
+  changes: () => Promise<BankConfigChanges> = async () => ({ revision: 1, banks: [] })
+  /** What a read waits for before it answers with what it has found. */
+  gate: Promise<void> = Promise.resolve()
+
+  constructor (readonly isShared = true) {}
+
+  async read (banks: readonly BankKey[]): ReturnType<BankConfigStore['read']> {
+    this.reads.push(banks.map(({ bankId }) => bankId))
+    const found = banks.flatMap((bank) => {
+      const document = this.documents.get(bank.bankId)
+      return document === undefined ? [] : [{ bank, config: { revision: 1, document, updatedAt: 0, updatedBy: null } }]
+    })
+    await this.gate
+    return found
+  }
+
+  async write (): Promise<BankConfigOutcome> {
+    throw new Error('nothing is written')
+  }
+
+  async history (): ReturnType<BankConfigStore['history']> {
+    return []
+  }
+
+  async changedSince (revision: number): Promise<BankConfigChanges> {
+    this.asked.push(revision)
+    return await this.changes()
+  }
+
+  set (bankId: string, tokens: number): void {
+    this.documents.set(bankId, JSON.stringify({ homeostasis: { recall_max_tokens: tokens } }))
+  }
+}
+
+function setUp ({ isShared = true, file = {} } = {}) {
+  const store = new ScriptedStore(isShared)
+  const access = new AccessControl({ enabled: false, defaultPolicy: 'open', grants: [] })
+  const settingsOf = (content: Parameters<typeof readFileSettings>[0]) => readFileSettings(content, { semanticWeight: 0, hasReranker: false })
+  const live = new LiveSettings(settingsOf(file), access)
+  const warnings: string[] = []
+  let now = 10_000
+  const directory = new BankDirectory({ configs: store, live, access, timer: () => now, warn: (message) => { warnings.push(message) } })
+  return {
+    store,
+    directory,
+    live,
+    settingsOf,
+    warnings,
+    advance: (milliseconds: number) => { now += milliseconds },
+    /** The limits that hold for these banks. */
+    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.homeostasis.recall_max_tokens),
+  }
+}
+
+/** Something that is settled by hand. */
+function held<T> () {
+  let settle: (value: T) => void = () => {}
+  let fail: (error: Error) => void = () => {}
+  const promise = new Promise<T>((resolve, reject) => { [settle, fail] = [resolve, reject] })
+  return { promise, settle, fail }
+}
+
+t.test('many requests on a bank at once are one read, and later ones none', async (t) => {
+  const { store, tokens } = setUp()
+  store.set('home', 5)
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => await tokens('home')))
+  t.same(answers, Array.from({ length: 20 }, () => [5]))
+  t.same(await tokens('home'), [5])
+  t.same(store.reads, [['home']])
+})
+
+t.test('the banks of one request are one read, and only those that are not known are read', async (t) => {
+  const { store, tokens } = setUp()
+  store.set('b', 5)
+  t.same(await tokens('a', 'b', 'c'), [undefined, 5, undefined])
+  t.same(await tokens('d', 'b', 'a', 'e'), [undefined, 5, undefined, undefined])
+  t.same(store.reads, [['a', 'b', 'c'], ['d', 'e']])
+})
+
+t.test('a bank without a configuration of its own is remembered as such', async (t) => {
+  const { store, tokens } = setUp()
+  await tokens('home')
+  await tokens('home')
+  t.equal(store.reads.length, 1)
+})
+
+t.test('banks of one name in two tenants are two', async (t) => {
+  const { store, directory } = setUp()
+  await directory.resolve([{ tenantId: 'acme', bankId: 'home' }, { tenantId: 'zeta', bankId: 'home' }, { tenantId: null, bankId: 'home' }])
+  t.same(store.reads, [['home', 'home', 'home']])
+})
+
+t.test('a read that a change overtakes is not kept', async (t) => {
+  const { store, directory, tokens } = setUp()
+  const gate = held<void>()
+  await tokens('other')
+  store.gate = gate.promise
+  store.set('home', 5)
+  const early = tokens('home')
+  await setImmediate()
+  store.set('home', 6)
+  directory.invalidate(key('home'))
+  const late = tokens('home')
+  gate.settle()
+  t.same([await early, await late, await tokens('home')], [[5], [6], [6]])
+  t.equal(store.reads.length, 3, 'the second read is kept')
+})
+
+t.test('a read that fails is 503 for all who wait, and is tried again by the next', async (t) => {
+  const { store, tokens } = setUp()
+  const gate = held<void>()
+  store.gate = gate.promise
+  const waiting = [tokens('home'), tokens('home')]
+  await setImmediate()
+  gate.fail(new Error('connect ECONNREFUSED db.internal:5432'))
+  for (const request of waiting) await t.rejects(request, { code: 'dependency_unavailable' })
+  store.gate = Promise.resolve()
+  store.set('home', 5)
+  t.same(await tokens('home'), [5])
+})
+
+t.test('what is known is not brought up to date within a second', async (t) => {
+  const { store, tokens, advance } = setUp()
+  await tokens('home')
+  advance(999)
+  await tokens('home')
+  t.same(store.asked, [-1])
+})
+
+t.test('between 1 and 1.8 seconds it is brought up to date in the background, once', async (t) => {
+  for (const age of [1000, 1799]) {
+    const { store, tokens, advance } = setUp()
+    store.set('home', 5)
+    await tokens('home')
+    store.changes = async () => await new Promise(() => {})
+    advance(age)
+    t.same(await Promise.all([tokens('home'), tokens('home')]), [[5], [5]], 'nobody waits')
+    t.same(store.asked, [-1, 1])
+  }
+})
+
+t.test('what has changed in the store is read anew, and nothing else', async (t) => {
+  const { store, tokens, advance } = setUp()
+  store.set('home', 5)
+  store.set('other', 7)
+  t.same(await tokens('home', 'other'), [5, 7])
+  store.set('home', 6)
+  store.changes = async () => ({ revision: 9, banks: [key('home')] })
+  advance(1000)
+  t.same(await tokens('home'), [5])
+  await setImmediate()
+  t.same(await tokens('home', 'other'), [6, 7])
+  t.same(store.reads, [['home', 'other'], ['home']])
+  advance(1000)
+  await tokens('home')
+  t.same(store.asked, [-1, 1, 9], 'each asks on from where the last one ended')
+})
+
+t.test('from 1.8 seconds on a request waits for it', async (t) => {
+  const { store, tokens, advance } = setUp()
+  store.set('home', 5)
+  await tokens('home')
+  const sync = held<BankConfigChanges>()
+  store.changes = async () => await sync.promise
+  store.set('home', 6)
+  advance(1800)
+  let isAnswered = false
+  const request = tokens('home').finally(() => { isAnswered = true })
+  await setImmediate()
+  t.notOk(isAnswered)
+  sync.settle({ revision: 2, banks: [key('home')] })
+  t.same(await request, [6])
+})
+
+t.test('a request that comes too late for the background waits for what is under way there', async (t) => {
+  const { store, tokens, advance } = setUp()
+  store.set('home', 5)
+  await tokens('home')
+  const sync = held<BankConfigChanges>()
+  store.changes = async () => await sync.promise
+  advance(1500)
+  await tokens('home')
+  advance(300)
+  store.set('home', 6)
+  const request = tokens('home')
+  sync.settle({ revision: 2, banks: [key('home')] })
+  t.same(await request, [6])
+  t.equal(store.asked.length, 2)
+})
+
+t.test('the age of what is known counts from when it was asked for', async (t) => {
+  const { store, tokens, advance } = setUp()
+  await tokens('home')
+  const sync = held<BankConfigChanges>()
+  store.changes = async () => await sync.promise
+  advance(1000)
+  await tokens('home')
+  advance(900)
+  sync.settle({ revision: 2, banks: [] })
+  await setImmediate()
+  advance(100)
+  await tokens('home')
+  t.equal(store.asked.length, 3)
+})
+
+t.test('a store that cannot say what has changed', async (t) => {
+  const down = async () => { throw new Error('the database is away') }
+
+  await t.test('is one warning, and no refusal, while nobody has to wait for it', async (t) => {
+    const { store, tokens, advance, warnings } = setUp()
+    store.set('home', 5)
+    await tokens('home')
+    const sync = held<BankConfigChanges>()
+    store.changes = async () => await sync.promise
+    advance(1000)
+    for (let count = 0; count < 5; count++) t.same(await tokens('home'), [5])
+    sync.fail(new Error('the database is away'))
+    await setImmediate()
+    t.match(warnings, [/could not be brought up to date/])
+    t.equal(warnings.length, 1)
+  })
+
+  await t.test('is 503 for those who do, until it can', async (t) => {
+    const { store, tokens, advance } = setUp()
+    store.set('home', 5)
+    await tokens('home')
+    store.changes = down
+    advance(1800)
+    await t.rejects(tokens('home'), { code: 'dependency_unavailable' })
+    await t.rejects(tokens('home'), { code: 'dependency_unavailable' })
+    store.changes = async () => ({ revision: 2, banks: [] })
+    t.same(await tokens('home'), [5])
+  })
+})
+
+t.test('a store that knows no more what has changed makes everything be read anew', async (t) => {
+  const { store, tokens, advance } = setUp()
+  await tokens('a', 'b')
+  store.set('a', 5)
+  store.set('b', 6)
+  store.changes = async () => ({ revision: 0, banks: undefined })
+  advance(1800)
+  t.same(await tokens('a', 'b'), [5, 6])
+  t.same(store.reads, [['a', 'b'], ['a', 'b']])
+})
+
+t.test('a store of this process alone is never asked what has changed', async (t) => {
+  const { store, tokens, advance } = setUp({ isShared: false })
+  await tokens('home')
+  advance(1_000_000)
+  await tokens('home')
+  t.same(store.asked, [])
+  t.equal(store.reads.length, 1)
+})
+
+t.test('another file is in force for banks that are known, without another read', async (t) => {
+  const { store, tokens, live, settingsOf } = setUp()
+  store.set('home', 5)
+  t.same(await tokens('home', 'other'), [5, undefined])
+  live.replace(settingsOf({ homeostasis: { recall_max_tokens: 3 } }))
+  t.same(await tokens('home', 'other'), [3, 3])
+  live.replace(settingsOf({}))
+  t.same(await tokens('home', 'other'), [5, undefined])
+  t.equal(store.reads.length, 1)
+})
