@@ -137,12 +137,12 @@ await t.test('a text that holds U+0000 or half a surrogate pair is kept as it wa
   }
 })
 
-await t.test('a configuration of more than 64 KiB is 400, and one that is longer than any could be is 413', async (t) => {
+await t.test('a configuration of more than 32 KiB is 400, and one that is longer than any could be is 413', async (t) => {
   const app = await testApp(t)
   const blocked = (count: number) => ({ barriers: { metadata: { blocked_keys: Array.from({ length: count }, (_, index) => `${index}`.padStart(61, 'k')) } } })
-  const before = await putConfig(app, 'home', blocked(1000))
-  refused(t, await askConfig(app, 'PUT', 'home', blocked(1030)), 400, 'invalid_request', { detail: /65536 bytes/ })
-  refused(t, await askConfig(app, 'PATCH', 'home', { mission: 'x'.repeat(4000) }, MERGE_PATCH), 400, 'invalid_request', { detail: /65536 bytes/ })
+  const before = await putConfig(app, 'home', blocked(500))
+  refused(t, await askConfig(app, 'PUT', 'home', blocked(530)), 400, 'invalid_request', { detail: /32768 bytes/ })
+  refused(t, await askConfig(app, 'PATCH', 'home', { mission: 'x'.repeat(4000) }, MERGE_PATCH), 400, 'invalid_request', { detail: /32768 bytes/ })
   refused(t, await askConfig(app, 'PUT', 'home', blocked(5000)), 413, 'body_too_large')
   t.same(await getConfig(app, 'home'), before)
 })
