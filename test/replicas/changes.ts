@@ -19,7 +19,13 @@ const FIRST: BankFile = {
     { bank_id: 'team-*', principal: 'user:*', permissions: ['read'] },
   ],
   global: {
-    homeostasis: { recall_max_tokens: 4000, retain_max_content_bytes: 900, rate_limits: { retain_per_minute: 400_000 } },
+    homeostasis: {
+      recall_max_tokens: 4000,
+      reflect_max_tokens: 6000,
+      retain_max_content_bytes: 900,
+      rate_limits: { retain_per_minute: 400_000, recall_per_minute: 400_000, reflect_per_minute: 400_000, forget_per_minute: 400_000, global_per_minute: 500_000 },
+      quotas: { retain_per_day: 2_000_000, reflect_per_day: 2_000_000, model_calls_per_day: 2_000_000, model_tokens_per_day: 2_000_000 },
+    },
     barriers: { validation: { max_content_length: 800 }, metadata: { blocked_keys: ['password'] } },
     retrieval: { diversity: 0.4 },
     reflect: { min_score: 0.3 },
@@ -125,12 +131,49 @@ export interface Round {
 const change: fc.Arbitrary<Change> = fc.record({
   bank: pick(...BANKS),
   principal: fc.oneof({ weight: 4, arbitrary: fc.constant(ROOT) }, { weight: 3, arbitrary: pick(...PRINCIPALS) }),
-  ifMatch: pick<IfMatch>('absent', 'absent', 'absent', 'right', 'wrong', 'any'),
+  ifMatch: pick<IfMatch>('absent', 'absent', 'right', 'wrong', 'any'),
   action: pick('put', 'put', 'put', 'put', 'put', 'patch', 'patch', 'patch', 'patch', 'reset', 'remove', 'race', 'merge'),
   document,
   removed: removals,
   malformed: fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: malformed }),
 })
+
+/** Values that are looser than what the first file, or a default, allows; each is possible by its form. */
+const LOOSER: ReadonlyArray<[section: string, group: string | undefined, name: string, value: unknown]> = [
+  ...['recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes'].map((name): [string, undefined, string, number] => ['homeostasis', undefined, name, 9_000_000]),
+  ...['retain', 'recall', 'reflect', 'forget', 'global'].map((kind): [string, string, string, number] => ['homeostasis', 'rate_limits', `${kind}_per_minute`, 1_000_000]),
+  ...['retain', 'reflect', 'model_calls', 'model_tokens'].map((kind): [string, string, string, number] => ['homeostasis', 'quotas', `${kind}_per_day`, 9_000_000]),
+  ['barriers', 'validation', 'max_content_length', 1_000_000],
+  ['barriers', 'metadata', 'max_metadata_size_bytes', 65_536],
+  ['retrieval', 'weights', 'semantic', 1],
+  ['retrieval', undefined, 'semantic_timeout_ms', 600_000],
+  ['retrieval', 'rerank', 'timeout_ms', 600_000],
+  ['retrieval', 'rewrite', 'enabled', true],
+  ['retrieval', 'rewrite', 'max_queries', 8],
+  ['retrieval', 'rewrite', 'timeout_ms', 600_000],
+  ['retrieval', 'model_rerank', 'enabled', true],
+  ['retrieval', 'model_rerank', 'candidates', 50],
+  ['retrieval', 'model_rerank', 'timeout_ms', 600_000],
+  ['reflect', undefined, 'timeout_ms', 600_000],
+  ['reflect', undefined, 'max_evidence', 100],
+  ['reflect', undefined, 'max_evidence_tokens', 1_000_000],
+  ['reflect', undefined, 'min_score', 0],
+  // Of the bank's profile in the file.
+  ['reflect', undefined, 'min_trust', 'suspect'],
+]
+
+/** Every limit once, beyond what is allowed; all that the rules have to say of them is no. */
+export function tooLoose (bank: string): Change[] {
+  return LOOSER.map(([section, group, name, value]) => ({
+    bank,
+    principal: ROOT,
+    ifMatch: 'absent',
+    action: 'patch',
+    document: { [section]: group === undefined ? { [name]: value } : { [group]: { [name]: value } } },
+    removed: [],
+    malformed: undefined,
+  }))
+}
 
 /** @param size how many changes a round has */
 export function rounds (count: number, size: number, seed: number): Round[] {

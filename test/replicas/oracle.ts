@@ -108,7 +108,9 @@ export function faultsOf (file: BankFile, bank: string, own: Document): string[]
     return isLooser(path, value, limit) ? [origin === 'profile' ? 'profile' : path] : []
   })
   const off = ['lexical', 'semantic'].every((name) => wanted.get(`retrieval.weights.${name}`)?.value === 0) ? ['retrieval.weights'] : []
-  return [...new Set([...loose, ...off, ...access])].sort()
+  // The server of the test has no reranker.
+  const unused = (own['retrieval'] as Sections | undefined)?.['rerank'] === undefined ? [] : ['retrieval.rerank']
+  return [...new Set([...loose, ...off, ...unused, ...access])].sort()
 }
 
 /** The grants of the file on a bank, then those of the bank's own admins. */
