@@ -26,6 +26,12 @@ export function fileChanges (before: FileConfig, after: FileConfig): FileChanges
 
 function differences (before: unknown, after: unknown, path: Path): Path[] {
   if (isDeepStrictEqual(before, after)) return []
-  if (!isMap(before) || !isMap(after)) return [path]
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => differences(before[key], after[key], [...path, key]))
+  // A section that is new, or gone, counts by what it says: only some of it may need a restart.
+  const [old, next] = [before ?? (hasKeys(after) ? {} : undefined), after ?? (hasKeys(before) ? {} : undefined)]
+  if (!isMap(old) || !isMap(next)) return [path]
+  return [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((key) => differences(old[key], next[key], [...path, key]))
+}
+
+function hasKeys (value: unknown): boolean {
+  return isMap(value) && Object.keys(value).length > 0
 }
