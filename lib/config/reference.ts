@@ -32,7 +32,8 @@ export function configurationReference (providers: readonly ProviderSettings[] =
 # Configuration
 
 Everything is read and checked once, at start. When something is wrong, the process says all of it in one message and
-exits with code 1. Nothing is accepted and then ignored.
+exits with code 1. Nothing is accepted and then ignored. A changed file is taken over by SIGHUP or \`POST /v1/admin/reload\`, and the admins
+of a bank configure it through the API: [bank-configuration.md](bank-configuration.md).
 
 ## Example
 

@@ -1,33 +1,23 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startServer } from '../helpers/server.js'
+import { readPage, runExamples } from './documented.js'
 
-const run = promisify(execFile)
-const README = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
-
-/** Every curl of the README with the answer that it promises, in order. */
-const examples = [...README.matchAll(/```sh\n(curl .*?)\n```\n```json\n(.*?)\n```/gs)].map(([, command, answer]) => ({ command: command!, answer: JSON.parse(answer!) as unknown }))
-
-/** An answer as the README shows it: what differs from run to run stands there as "…". */
-function likeShown (shown: unknown, real: unknown): unknown {
-  if (shown === '…') return real === undefined ? undefined : '…'
-  if (Array.isArray(shown) && Array.isArray(real)) return real.map((value, index) => likeShown(shown[index], value))
-  if (typeof shown === 'object' && shown !== null && typeof real === 'object' && real !== null) {
-    return Object.fromEntries(Object.entries(real).map(([key, value]) => [key, likeShown((shown as Record<string, unknown>)[key], value)]))
-  }
-  return real
-}
+const README = readPage('README.md')
 
 t.test('the README\'s examples, copied in order, answer what it shows', async (t) => {
-  t.ok(examples.length >= 6, 'there are examples')
-  const server = await startServer(t)
-  for (const { command, answer } of examples) {
-    const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:8080', server.url)])
-    t.strictSame(likeShown(answer, JSON.parse(stdout)), answer, command)
-  }
+  const { url } = await startServer(t)
+  await runExamples(t, README, url, 6)
+})
+
+t.test('the examples of the page on the configuration of banks do so too', async (t) => {
+  const page = readPage('docs/bank-configuration.md')
+  const start = /```bash\n(.*?) npm start\n```/.exec(page)?.[1] ?? ''
+  t.match(readPage('examples/profiles.yaml'), `# Start: ${start} npm start`)
+  const env = Object.fromEntries(start.split(' ').map((pair) => pair.split('=')))
+  const { url } = await startServer(t, env, { cwd: fileURLToPath(new URL('../../', import.meta.url)) })
+  await runExamples(t, page, url, 11)
 })
 
 t.test('every file that the README links to is there', async (t) => {
