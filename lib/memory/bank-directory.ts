@@ -129,9 +129,11 @@ export class BankDirectory {
   async #beFresh (configs: BankConfigStore): Promise<void> {
     const age = this.#options.timer() - this.#syncedAt
     if (age < STALE_MS) return
+    const isUnderWay = this.#sync !== undefined
     const sync = this.#sync ??= this.#synchronize(configs).finally(() => { this.#sync = undefined })
     if (age >= EXPIRED_MS) await sync
-    else sync.catch((error: unknown) => { this.#options.warn(`The configuration of banks could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`) })
+    // Who began it tells of a failure: every other request would only tell it once more.
+    else if (!isUnderWay) sync.catch((error: unknown) => { this.#options.warn(`The configuration of banks could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`) })
   }
 
   async #synchronize (configs: BankConfigStore): Promise<void> {
