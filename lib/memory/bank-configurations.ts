@@ -142,7 +142,7 @@ export class BankConfigurations {
   #check (bankId: string, value: unknown, at = ''): BankConfiguration {
     prepareInput(value, BankConfigurationSchema)
     const configuration = checkSchema(value, at)
-    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at, `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
+    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
     const { operator, bankGrants } = this.#deps.live.current
     const { access, ...sections } = configuration
     const faults: FieldError[] = operator.faults(bankId, sections)
