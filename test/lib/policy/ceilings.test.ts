@@ -31,7 +31,7 @@ function isLooser (path: string, value: unknown, operator: unknown, isSet: boole
   return value === undefined || Number(value) > Number(operator)
 }
 
-t.test('whatever a bank and its profile set, no limit is ever looser than the operator\'s', async (t) => {
+t.test('whatever a bank and its profile set, no limit is ever looser than the operator\'s', async () => {
   fc.assert(fc.property(sections, sections, sections, sections, (file, entry, profile, own) => {
     const settings = operatorSettings({ ...file, profiles: { chosen: profile }, banks: { home: entry } } as FileConfig)
     const operator = settings.explain('home')
@@ -41,7 +41,7 @@ t.test('whatever a bank and its profile set, no limit is ever looser than the op
   }), { numRuns: runs(300, 20_000) })
 })
 
-t.test('what is refused is just what would be looser, and what is not refused is in force as it was set', async (t) => {
+t.test('what is refused is just what would be looser, and what is not refused is in force as it was set', async () => {
   fc.assert(fc.property(sections, sections, (file, own) => {
     const settings = operatorSettings(file as FileConfig)
     const operator = settings.explain('home')
@@ -59,7 +59,7 @@ t.test('what is refused is just what would be looser, and what is not refused is
   }), { numRuns: runs(300, 20_000) })
 })
 
-t.test('what several banks have in common is looser than none of them, in any order', async (t) => {
+t.test('what several banks have in common is looser than none of them, in any order', async () => {
   fc.assert(fc.property(fc.array(sections, { minLength: 1, maxLength: 4 }), (banks) => {
     const base = defaultSections(1)
     const each = banks.map((own) => operatorSettings({ retrieval: { weights: { semantic: 1 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } }).of('home', own as BankConfiguration))
