@@ -161,7 +161,7 @@ export class BankConfigurations {
   #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
     prepareInput(value, BankConfigurationSchema)
     const configuration = checkSchema(value, at)
-    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at, `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
+    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
     const faults = this.#faults(bankId, configuration).filter(({ field }) => standing === undefined || !isDeepStrictEqual(valueAt(standing, field), valueAt(configuration, field)))
     if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
     return configuration

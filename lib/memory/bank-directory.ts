@@ -134,9 +134,10 @@ export class BankDirectory {
       void this.#begin(configs)
       return
     }
+    const isUnderWay = this.#sync !== undefined
     const first = await this.#begin(configs)
     // One that was under way may have begun too long ago; the next one begins after the request came.
-    const last = this.#age < EXPIRED_MS ? first : await this.#begin(configs)
+    const last = isUnderWay && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
     if (last !== undefined) throw last
   }
 

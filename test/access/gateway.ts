@@ -4,7 +4,7 @@ import type { MemoryOverrides } from '../../lib/memory/service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'
-import { exportOf, PERMISSION, SEED_TEXT, type Letter, type Operation, type Seed } from './operations.js'
+import { exportOf, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Seed } from './operations.js'
 
 /** Asks for nothing and may do everything: for a look from outside. */
 const NOBODY = { tenantId: null }
@@ -15,7 +15,7 @@ export interface Ask {
   named: string
 }
 
-/** An app under one access configuration, with two known memories in each bank that is asked for. */
+/** An app under one access configuration, with two known memories and a configuration in each bank that is asked for. */
 export class Gateway {
   readonly #app: TestApp
   readonly #seeds = new Map<string, Seed>()
@@ -89,14 +89,15 @@ export class Gateway {
   }
 
   async #reset (bank: string): Promise<void> {
-    const { writer, transfer } = this.#app.app.memory
+    const { writer, transfer, configurations } = this.#app.app.memory
     const seed = this.#seeds.get(bank)!
     await writer.forget({ bank_id: bank, scope: 'all' }, NOBODY)
     const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'] }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
     await transfer.import(bank, exportOf(lines), { onConflict: 'skip', config: 'ignore' }, NOBODY)
+    await configurations.put(bank, SEED_CONFIG, NOBODY)
   }
 
-  /** The bank's memories and the sizes of all banks: what a call that did nothing leaves as it was. */
+  /** The bank's memories, its configuration and the sizes of all banks: what a call that did nothing leaves as it was. */
   async #state (bank: string): Promise<string> {
     const { banks, transfer } = this.#app.app.memory
     const parts = [JSON.stringify(await banks.administer({}))]

@@ -21,9 +21,14 @@ export interface Seed {
 }
 
 export const SEED_TEXT = 'The otter sleeps on the river.'
+export const SEED_CONFIG = { description: 'What is known of the otter.' }
 
 const json = (url: string, payload: Record<string, unknown>): InjectOptions => ({ method: 'POST', url, payload })
 const get = (bank: string, rest = ''): InjectOptions => ({ method: 'GET', url: `/v1/banks/${encodeURIComponent(bank)}${rest}` })
+
+const configure = (method: 'PUT' | 'PATCH' | 'DELETE', bank: string, payload?: Record<string, unknown>): InjectOptions => (
+  { method, url: `/v1/banks/${encodeURIComponent(bank)}/config`, ...(payload !== undefined && { payload }) }
+)
 
 const HEADER = { format: 'memory-gateway-export', version: 1 }
 
@@ -48,5 +53,11 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'list memories', needs: 'r', writes: false, request: (bank) => get(bank, '/memories') },
   { name: 'get a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}`) },
   { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },
+  { name: 'get the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config') },
+  { name: 'set the configuration', needs: 'a', writes: true, request: (bank) => configure('PUT', bank, { mission: 'Another.' }) },
+  { name: 'change the configuration', needs: 'a', writes: true, request: (bank) => configure('PATCH', bank, { mission: 'Another.' }) },
+  { name: 'take the configuration back', needs: 'a', writes: true, request: (bank) => configure('DELETE', bank) },
+  { name: 'history of the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config/history') },
+  { name: 'delete the bank', needs: 'a', writes: true, request: (bank) => ({ method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}` }) },
   { name: 'describe the bank', needs: 'r', writes: false, request: (bank) => get(bank) },
 ]

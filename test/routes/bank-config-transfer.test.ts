@@ -1,0 +1,90 @@
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+import { getConfig, historyOf, putConfig, resetConfig } from './bank-configs.js'
+import { exportOf, HEADER, importInto, ndjson } from './ndjson.js'
+import { as, refused, refusedFields } from './support.js'
+
+const CONFIG = { mission: 'Help.', homeostasis: { recall_max_tokens: 500 } }
+
+await t.test('an export carries the configuration that the bank itself has, and none when it has none', async (t) => {
+  const app = await testApp(t, { file: { homeostasis: { reflect_max_tokens: 5 } } })
+  await app.retain('home', 'The otter sleeps.')
+  t.notOk('config' in (await exportOf(app, 'home'))[0])
+  await putConfig(app, 'home', CONFIG)
+  t.same((await exportOf(app, 'home'))[0]['config'], CONFIG)
+  await resetConfig(app, 'home')
+  t.notOk('config' in (await exportOf(app, 'home'))[0])
+})
+
+await t.test('an import applies the configuration only when it is asked to', async (t) => {
+  const app = await testApp(t)
+  await app.retain('home', 'The otter sleeps.')
+  await putConfig(app, 'home', CONFIG)
+  const exported = (await app.get('/v1/banks/home/export')).body
+  for (const bank of ['copy', 'copy?config=ignore']) {
+    t.equal((await importInto(app, bank, exported)).statusCode, 200)
+    t.match(await getConfig(app, 'copy'), { config: {}, etag: '"r0"' })
+  }
+  t.same((await importInto(app, 'copy?config=apply', exported, as('user:alice'))).json(), { imported: 0, skipped: 1, overwritten: 0 })
+  t.match(await getConfig(app, 'copy'), { config: CONFIG, effective: CONFIG, updated_by: 'user:alice', updated_at: '2026-01-15T10:00:00.000Z' })
+  t.equal((await historyOf(app, 'copy')).length, 1)
+  refusedFields(t, await importInto(app, 'copy?config=yes', exported), 'config')
+})
+
+await t.test('an import of an export without a configuration leaves what is set', async (t) => {
+  const app = await testApp(t)
+  const before = await putConfig(app, 'home', CONFIG)
+  for (const header of [HEADER, { ...HEADER, config: null }]) {
+    t.equal((await importInto(app, 'home?config=apply', ndjson(header, { text: 'One.' }))).statusCode, 200)
+    t.same(await getConfig(app, 'home'), before)
+  }
+})
+
+await t.test('an import without memories applies the configuration, in force at once', async (t) => {
+  const app = await testApp(t)
+  await app.retain('home', 'longer than five')
+  const response = await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: { barriers: { validation: { max_content_length: '5' } }, mission: null } }))
+  t.same(response.json(), { imported: 0, skipped: 0, overwritten: 0 })
+  t.same((await getConfig(app, 'home')).config, { barriers: { validation: { max_content_length: 5 } } })
+  refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'longer than five, too' }), 'content')
+})
+
+await t.test('a configuration that the bank may not have stores nothing', async (t) => {
+  const app = await testApp(t, { file: { homeostasis: { recall_max_tokens: 5 } } })
+  const before = await putConfig(app, 'home', { mission: 'Stay.' })
+  const rows: Array<[config: unknown, field: string]> = [
+    [{ homeostasis: { recall_max_tokens: 6 } }, 'line 1: config.homeostasis.recall_max_tokens'],
+    [{ bankz: 1 }, 'line 1: config.bankz'],
+    [{ mission: 5 }, 'line 1: config.mission'],
+    [{ profile: 'nothing' }, 'line 1: config.profile'],
+    [{ access: [{ principal: 'user:bob', permissions: ['read'] }] }, 'line 1: config.access'],
+    ['mission', 'line 1: config'],
+    [[], 'line 1: config'],
+    [{ barriers: { metadata: { blocked_keys: ['x'.repeat(70_000)] } } }, 'line 1: config'],
+  ]
+  for (const [config, field] of rows) {
+    const lines = ndjson({ ...HEADER, config }, { text: 'One.' })
+    refusedFields(t, await importInto(app, 'home?config=apply', lines), field)
+    t.same(await getConfig(app, 'home'), before)
+    t.equal((await app.get('/v1/banks/home/stats')).json().memory_count, 0)
+  }
+  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'and is passed over when it is not asked for')
+})
+
+await t.test('a memory that is refused leaves the configuration', async (t) => {
+  const app = await testApp(t)
+  const before = await putConfig(app, 'home', { mission: 'Stay.' })
+  refused(t, await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: CONFIG }, { text: '' })), 400, 'invalid_request')
+  t.same(await getConfig(app, 'home'), before)
+})
+
+await t.test('an import with an idempotency key is applied once', async (t) => {
+  const app = await testApp(t)
+  const lines = ndjson({ ...HEADER, config: CONFIG }, { text: 'One.' })
+  const first = await importInto(app, 'home?config=apply', lines, { 'idempotency-key': 'k' })
+  await resetConfig(app, 'home')
+  const second = await importInto(app, 'home?config=apply', lines, { 'idempotency-key': 'k' })
+  t.same(second.json(), first.json())
+  t.same((await getConfig(app, 'home')).config, {})
+  refused(t, await importInto(app, 'home', lines, { 'idempotency-key': 'k' }), 409, 'idempotency_key_reused')
+})
