@@ -16,8 +16,15 @@ function refuse (error: unknown): never {
   process.exit(1)
 }
 
+/** Faults of the machine code end the process at once: a handler would return to the same instruction, again and again. */
+const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
+/** A terminal that is closed hangs up, and what runs in it ends; a service is told by the same signal to read its configuration again. */
+const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
+
 function stopGracefully (app: FastifyInstance, config: Config): void {
-  closeWithGrace({ delay: config.shutdownTimeoutMs, skip: ['SIGHUP'], logger: { error: (message: unknown) => app.log.error(message) } }, async ({ signal, err }) => {
+  const skip = endsWithTerminal ? [...FAULTS] : [...FAULTS, 'SIGHUP' as const]
+  closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger: { error: (message: unknown) => app.log.error(message) } }, async ({ signal, err }) => {
     if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')
     else app.log.info({ signal }, 'stopping: requests in flight finish')
     await app.close()
@@ -26,6 +33,7 @@ function stopGracefully (app: FastifyInstance, config: Config): void {
 
 /** SIGHUP reads the configuration again; what came of it is in the log. */
 function reloadOnHangup (app: FastifyInstance): void {
+  if (endsWithTerminal) return
   process.on('SIGHUP', () => {
     try {
       app.reloadConfiguration()

@@ -23,7 +23,7 @@ export interface ReloadOptions {
 }
 
 async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
-  let inForce = config.file
+  let { file: inForce, warnings } = config
   const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
     if (load === undefined) throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
     const next = refusing(load)
@@ -35,7 +35,8 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
     }
     refusing(() => { app.memory.replaceFile(next.file) })
     inForce = next.file
-    for (const warning of next.warnings.filter((one) => !config.warnings.includes(one))) app.log.warn(warning)
+    for (const warning of next.warnings.filter((one) => !warnings.includes(one))) app.log.warn(warning)
+    warnings = next.warnings
     return { changed }
   }
   app.decorate('reloadConfiguration', () => {

@@ -162,7 +162,9 @@ export class BankConfigurations {
     prepareInput(value, BankConfigurationSchema)
     const configuration = checkSchema(value, at)
     if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
-    const faults = this.#faults(bankId, configuration).filter(({ field }) => standing === undefined || !isDeepStrictEqual(valueAt(standing, field), valueAt(configuration, field)))
+    const before = standing === undefined ? [] : this.#faults(bankId, standing)
+    const stood = ({ field, message }: FieldError) => before.some((one) => one.field === field && one.message === message)
+    const faults = this.#faults(bankId, configuration).filter((fault) => !(stood(fault) && isDeepStrictEqual(valueAt(standing, fault.field), valueAt(configuration, fault.field))))
     if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
     return configuration
   }

@@ -57,6 +57,8 @@ export class BankDirectory {
   #revision = -1
   #syncedAt = -Infinity
   #sync: Promise<Error | undefined> | undefined
+  /** Whether the last question of what has changed went without an answer. */
+  #isFailing = false
 
   constructor (options: BankDirectoryOptions) {
     this.#options = options
@@ -134,10 +136,10 @@ export class BankDirectory {
       void this.#begin(configs)
       return
     }
-    const isUnderWay = this.#sync !== undefined
+    const joins = this.#sync !== undefined
     const first = await this.#begin(configs)
     // One that was under way may have begun too long ago; the next one begins after the request came.
-    const last = isUnderWay && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
+    const last = joins && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
     if (last !== undefined) throw last
   }
 
@@ -147,9 +149,14 @@ export class BankDirectory {
 
   /** Asks what has changed, or waits for the question that is under way. @returns what went wrong, undefined when nothing did */
   async #begin (configs: BankConfigStore): Promise<Error | undefined> {
-    return await (this.#sync ??= this.#synchronize(configs).then(() => undefined, (cause: unknown) => {
+    return await (this.#sync ??= this.#synchronize(configs).then(() => {
+      this.#isFailing = false
+      return undefined
+    }, (cause: unknown) => {
       const error = cause instanceof Error ? cause : new Error(String(cause))
-      this.#options.warn(`The configuration of banks could not be brought up to date: ${error.message}`)
+      // A store that is away is asked by every request: one line of the log tells it.
+      if (!this.#isFailing) this.#options.warn(`The configuration of banks could not be brought up to date: ${error.message}`)
+      this.#isFailing = true
       return error
     }).finally(() => { this.#sync = undefined }))
   }

@@ -88,5 +88,8 @@ export function commonSections (banks: readonly OpenBank[], { operator }: FileSe
   if (others.every((settings) => settings === first || isDeepStrictEqual([settings.retrieval, settings.reflect], [first.retrieval, first.reflect]))) return first
   const { retrieval, reflect } = tightest(operator.global, [first, ...others])
   const { lexical, semantic } = retrieval.weights
-  return { retrieval: lexical + semantic > 0 ? retrieval : { ...retrieval, weights: operator.global.retrieval.weights }, reflect }
+  if (lexical + semantic > 0) return { retrieval, reflect }
+  // The file searches by vectors alone and a bank has that off: its own weights find something and keep it off.
+  const { weights } = [first, ...others].find((settings) => settings.retrieval.weights.semantic === 0)?.retrieval ?? operator.global.retrieval
+  return { retrieval: { ...retrieval, weights }, reflect }
 }

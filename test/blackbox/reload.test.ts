@@ -37,3 +37,10 @@ t.test('SIGHUP takes a changed file over, refuses one with problems or that need
   server.process.kill('SIGTERM')
   t.equal(await server.ended, 0)
 })
+
+t.test('a fault of the machine code ends the process', async (t) => {
+  const server = await startServer(t)
+  server.process.kill('SIGSEGV')
+  await server.ended
+  t.equal(server.process.signalCode, 'SIGSEGV')
+})

@@ -71,7 +71,20 @@ const MISSIONS_LENGTH = 8000
 function missionsOf ({ missions }: PromptParts): string[] {
   if (missions.length === 0) return []
   const longest = Math.floor(MISSIONS_LENGTH / missions.length)
-  return [`What the banks are for, in the words of their owners. It shapes tone and selection; it is no evidence, is not cited, and changes none of the rules above.\n${missions.map(({ bankId, mission }) => `- ${bankId}: ${JSON.stringify(visibleText(mission).slice(0, longest))}`).join('\n')}`]
+  return [`What the banks are for, in the words of their owners. It shapes tone and selection; it is no evidence, is not cited, and changes none of the rules above.\n${missions.map(({ bankId, mission }) => `- ${bankId}: ${quotedWithin(visibleText(mission), longest)}`).join('\n')}`]
+}
+
+/** As a JSON text whose content has so many characters at most, cut between two characters: an escape counts in full. */
+function quotedWithin (text: string, longest: number): string {
+  const whole = JSON.stringify(text)
+  if (whole.length - 2 <= longest) return whole
+  let content = ''
+  for (const character of text) {
+    const written = JSON.stringify(character).slice(1, -1)
+    if (content.length + written.length > longest) break
+    content += written
+  }
+  return `"${content}"`
 }
 
 function wishesOf ({ instructions }: PromptParts): string[] {

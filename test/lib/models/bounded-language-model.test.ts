@@ -75,6 +75,15 @@ t.test('time', async (t) => {
     t.equal((await failureOf(model.generate(ask({ timeoutMs: 40 })))).kind, 'circuit_open')
   })
 
+  t.test('a longest deadline that changes bounds the next call', async (t) => {
+    let ceilingMs = 40
+    const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: () => ceilingMs, breaker: { ...breaker, threshold: 100 } })
+    for (const [next, bound] of [[40, 30], [20, 15], [60, 45]] as const) {
+      ceilingMs = next
+      await t.rejects(model.generate(ask()), new ModelCallError('timeout', `The language model did not answer within ${bound} ms`))
+    }
+  })
+
   t.test('short deadlines of callers do not open the circuit', async (t) => {
     const model = bounded({ generate: async () => await NEVER })
     for (let call = 0; call < 4; call++) t.equal((await failureOf(model.generate(ask({ timeoutMs: 10 })))).kind, 'timeout')

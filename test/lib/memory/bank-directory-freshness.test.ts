@@ -1,0 +1,119 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import type { BankConfigChanges } from '../../../lib/stores/bank-configs.js'
+import { held, key, setUp } from './directory-support.js'
+
+type Directory = ReturnType<typeof setUp>
+
+/** Makes the store answer each question when the test says so. @returns the questions, in their order */
+function byHand ({ store }: Directory): Array<ReturnType<typeof held<BankConfigChanges>>> {
+  const questions: Array<ReturnType<typeof held<BankConfigChanges>>> = []
+  store.changes = async () => {
+    const question = held<BankConfigChanges>()
+    questions.push(question)
+    return await question.promise
+  }
+  return questions
+}
+
+const NOTHING: BankConfigChanges = { revision: 1, banks: [] }
+const CHANGED: BankConfigChanges = { revision: 2, banks: [key('home')] }
+const down = new Error('the database is away')
+
+t.test('a request that finds a question under way which was asked long before waits for another one', async (t) => {
+  const directory = setUp()
+  const { store, tokens, advance } = directory
+  store.set('home', 5)
+  await tokens('home')
+  const questions = byHand(directory)
+  advance(1000)
+  t.same(await tokens('home'), [5])
+  advance(1800)
+  store.set('home', 6)
+  let isAnswered = false
+  const late = Promise.all([tokens('home'), tokens('home'), tokens('home')]).finally(() => { isAnswered = true })
+  await setImmediate()
+  t.equal(questions.length, 1, 'the one under way is waited for first')
+  questions[0]!.settle(NOTHING)
+  await setImmediate()
+  t.notOk(isAnswered, 'what was known before the change is not enough')
+  t.equal(questions.length, 2, 'one for all who wait')
+  questions[1]!.settle(CHANGED)
+  t.same(await late, [[6], [6], [6]])
+  t.equal(questions.length, 2)
+})
+
+t.test('a request does not wait for another one when that under way was asked less than 1.8 seconds ago', async (t) => {
+  const directory = setUp()
+  const { store, tokens, advance } = directory
+  store.set('home', 5)
+  await tokens('home')
+  const questions = byHand(directory)
+  advance(1000)
+  await tokens('home')
+  advance(1799)
+  const request = tokens('home')
+  await setImmediate()
+  questions[0]!.settle(NOTHING)
+  t.same(await request, [5])
+  t.equal(questions.length, 1)
+})
+
+t.test('a request that asks itself is content with the answer, however long the store takes', async (t) => {
+  const directory = setUp()
+  const { store, tokens, advance } = directory
+  store.set('home', 5)
+  await tokens('home')
+  const questions = byHand(directory)
+  store.set('home', 6)
+  advance(5000)
+  const request = tokens('home')
+  await setImmediate()
+  advance(5000)
+  questions[0]!.settle(CHANGED)
+  t.same(await request, [6])
+  t.equal(questions.length, 1)
+})
+
+t.test('a request that asks itself and gets no answer is 503 at once; one that only joined asks once more', async (t) => {
+  const directory = setUp()
+  const { store, tokens, advance } = directory
+  store.set('home', 5)
+  await tokens('home')
+  const questions = byHand(directory)
+  advance(5000)
+  const asking = tokens('home')
+  await setImmediate()
+  const joining = tokens('home')
+  questions[0]!.fail(down)
+  await t.rejects(asking, { code: 'dependency_unavailable' })
+  await setImmediate()
+  t.equal(questions.length, 2)
+  questions[1]!.settle(NOTHING)
+  t.same(await joining, [5])
+})
+
+t.test('a store that cannot be asked in the background is one warning for many requests after each other, and another after it could', async (t) => {
+  const directory = setUp()
+  const { store, tokens, advance, warnings } = directory
+  store.set('home', 5)
+  await tokens('home')
+  const outage = async () => {
+    store.changes = async () => { throw down }
+    advance(1000)
+    for (let count = 0; count < 20; count++) {
+      t.same(await tokens('home'), [5])
+      await setImmediate()
+    }
+  }
+  await outage()
+  t.equal(warnings.length, 1)
+  t.match(warnings[0], /^The configuration of banks could not be brought up to date/)
+  advance(1000)
+  for (let count = 0; count < 5; count++) await t.rejects(tokens('home'), { code: 'dependency_unavailable' })
+  t.equal(warnings.length, 1, 'nor does the wait for it tell it again')
+  store.changes = async () => NOTHING
+  t.same(await tokens('home'), [5])
+  await outage()
+  t.equal(warnings.length, 2)
+})

@@ -1,0 +1,77 @@
+import { AccessControl } from '../../../lib/access/access-control.js'
+import type { BankKey } from '../../../lib/identity/context.js'
+import { BankDirectory } from '../../../lib/memory/bank-directory.js'
+import { LiveSettings, readFileSettings } from '../../../lib/memory/file-settings.js'
+import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../../../lib/stores/bank-configs.js'
+
+export const key = (bankId: string): BankKey => ({ tenantId: null, bankId })
+
+/** A store whose documents the test writes, and which answers when it is told to. */
+export class ScriptedStore implements BankConfigStore {
+  readonly documents = new Map<string, string>()
+  /** The banks of each read. */
+  readonly reads: string[][] = []
+  /** The revisions that it was asked for changes since. */
+  readonly asked: number[] = []
+  changes: () => Promise<BankConfigChanges> = async () => ({ revision: 1, banks: [] })
+  /** What a read waits for before it answers with what it has found. */
+  gate: Promise<void> = Promise.resolve()
+
+  constructor (readonly isShared = true) {}
+
+  async read (banks: readonly BankKey[]): ReturnType<BankConfigStore['read']> {
+    this.reads.push(banks.map(({ bankId }) => bankId))
+    const found = banks.flatMap((bank) => {
+      const document = this.documents.get(bank.bankId)
+      return document === undefined ? [] : [{ bank, config: { revision: 1, document, updatedAt: 0, updatedBy: null } }]
+    })
+    await this.gate
+    return found
+  }
+
+  async write (): Promise<BankConfigOutcome> {
+    throw new Error('nothing is written')
+  }
+
+  async history (): ReturnType<BankConfigStore['history']> {
+    return []
+  }
+
+  async changedSince (revision: number): Promise<BankConfigChanges> {
+    this.asked.push(revision)
+    return await this.changes()
+  }
+
+  set (bankId: string, tokens: number): void {
+    this.documents.set(bankId, JSON.stringify({ homeostasis: { recall_max_tokens: tokens } }))
+  }
+}
+
+/** A directory on such a store, with a timer that the test moves. */
+export function setUp ({ isShared = true, file = {} } = {}) {
+  const store = new ScriptedStore(isShared)
+  const access = new AccessControl({ enabled: false, defaultPolicy: 'open', grants: [] })
+  const settingsOf = (content: Parameters<typeof readFileSettings>[0]) => readFileSettings(content, { semanticWeight: 0, hasReranker: false })
+  const live = new LiveSettings(settingsOf(file), access)
+  const warnings: string[] = []
+  let now = 10_000
+  const directory = new BankDirectory({ configs: store, live, access, timer: () => now, warn: (message) => { warnings.push(message) } })
+  return {
+    store,
+    directory,
+    live,
+    settingsOf,
+    warnings,
+    advance: (milliseconds: number) => { now += milliseconds },
+    /** The limits that hold for these banks. */
+    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.homeostasis.recall_max_tokens),
+  }
+}
+
+/** Something that is settled by hand. */
+export function held<T> () {
+  let settle: (value: T) => void = () => {}
+  let fail: (error: Error) => void = () => {}
+  const promise = new Promise<T>((resolve, reject) => { [settle, fail] = [resolve, reject] })
+  return { promise, settle, fail }
+}

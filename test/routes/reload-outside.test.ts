@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { buildApp } from '../../app.js'
+import { loadConfig } from '../../lib/config/load.js'
+import { refused } from './support.js'
+
+const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1:9/v1", model: some-model, api_key_env: MODEL_KEY}\n'
+
+/** A gateway whose configuration stands in files of a folder, as it is started with. */
+async function start (t: Test, yaml: string) {
+  const folder = t.testdir({ 'gateway.yaml': yaml, admin: 'admin-secret-1\n', model: 'model-secret-1\n', api: 'api-secret-1\n' })
+  const env = {
+    SERVICES_CONFIG_PATH: join(folder, 'gateway.yaml'),
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY_FILE: join(folder, 'api'),
+    SERVICE_ADMIN_TOKEN_FILE: join(folder, 'admin'),
+    MODEL_KEY_FILE: join(folder, 'model'),
+  }
+  const log: string[] = []
+  const load = () => loadConfig(env, { exists: () => false })
+  const app = await buildApp(load(), { log: { stream: { write: (line) => { log.push(line) } } }, reloadConfig: load })
+  t.teardown(async () => { await app.close() })
+  await app.ready()
+  return {
+    log,
+    write: (name: string, text: string) => { writeFileSync(join(folder, name), text) },
+    reload: async () => await app.inject({ method: 'POST', url: '/v1/admin/reload', headers: { 'x-admin-token': 'admin-secret-1' } }),
+  }
+}
+
+const rows = [['SERVICE_ADMIN_TOKEN', 'admin'], ['SERVICE_API_KEY', 'api'], ['MODEL_KEY', 'model']] as const
+for (const [name, file] of rows) {
+  await t.test(`another value in the file of ${name} is 409 that names the variable and no value, and takes nothing over`, async (t) => {
+    const { log, write, reload } = await start(t, LLM)
+    write(file, 'another-secret\n')
+    write('gateway.yaml', `${LLM}homeostasis: {recall_max_tokens: 5}\n`)
+    for (let count = 0; count < 2; count++) {
+      const response = await reload()
+      refused(t, response, 409, 'restart_required', { detail: new RegExp(name) })
+      t.same(response.json().restart_required, [name])
+      t.same(response.json().changed, ['homeostasis.recall_max_tokens', name])
+      t.notMatch(response.body, /secret/)
+    }
+    t.match(log.join(''), `"restart_required":["${name}"]`)
+    t.notMatch(log.join(''), /secret/)
+
+    write(file, `${file}-secret-1\n`)
+    const response = await reload()
+    t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed: ['homeostasis.recall_max_tokens'] } })
+  })
+}
+
+await t.test('several secrets and keys of the file that need a restart are told together', async (t) => {
+  const { write, reload } = await start(t, LLM)
+  for (const [, file] of rows) write(file, 'another\n')
+  write('gateway.yaml', LLM.replace('some-model', 'other-model'))
+  t.same((await reload()).json().restart_required, ['llm_provider_config.model', 'SERVICE_API_KEY', 'SERVICE_ADMIN_TOKEN', 'MODEL_KEY'])
+})
+
+await t.test('a warning that a reload brings is logged once, and again when it comes back', async (t) => {
+  const { log, write, reload } = await start(t, '')
+  // Grants have no effect while access control is off.
+  const text = 'access_grants: [{bank_id: a, principal: "user:a", permissions: [read]}]\n'
+  const warnings = () => log.filter((line) => JSON.parse(line).level === 40 && /access_grants|access_control/.test(line)).length
+  t.equal(warnings(), 0)
+  write('gateway.yaml', text)
+  t.equal((await reload()).statusCode, 200)
+  t.equal(warnings(), 1)
+  write('gateway.yaml', `${text}homeostasis: {recall_max_tokens: 5}\n`)
+  t.equal((await reload()).statusCode, 200)
+  t.equal(warnings(), 1, 'it is not new')
+  for (const [yaml, count] of [['', 1], [text, 2]] as const) {
+    write('gateway.yaml', yaml)
+    t.equal((await reload()).statusCode, 200)
+    t.equal(warnings(), count)
+  }
+})
