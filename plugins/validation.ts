@@ -55,6 +55,13 @@ async function validation (app: FastifyInstance): Promise<void> {
   app.setSerializerCompiler(({ schema, httpStatus }) => Number(httpStatus) >= 400 ? JSON.stringify : serializer(schema as object))
   // Fastify reads text/plain without being asked.
   app.removeContentTypeParser('text/plain')
+  // Many clients send the type with every request: a route without a body takes the empty one that comes with it.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    if (body === '' && request.routeOptions.schema?.body === undefined) done(null)
+    else void parseJson(request, body, done)
+  })
   app.addHook('onRoute', (route) => {
     // A route that takes no query parameters says so, instead of passing over a misplaced one.
     if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= NO_QUERY

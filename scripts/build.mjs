@@ -82,7 +82,7 @@ export function build ({ optional = false } = {}) {
     return compile(tsc, inputs)
   }
   if (built) {
-    if (!optional && readStamp() !== undefined) console.error('build: dist/ is not of these sources, and TypeScript is not installed to build it anew: it is used as it is')
+    if (!optional && readStamp() !== undefined) console.error('build: whether dist/ is of these sources is not known, and TypeScript is not installed to build it anew: it is used as it is')
     return true
   }
   if (optional) {

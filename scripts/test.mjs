@@ -65,13 +65,14 @@ if (options.database && process.env.TEST_DATABASE_URL === undefined) {
   console.error('TEST_DATABASE_URL is not set: the URI of a PostgreSQL with pgvector, of a role that may create schemas and databases')
   process.exit(1)
 }
+// Before the build: tap's clock runs from its import on.
+t.setTimeout(0)
 if (!build()) process.exit(1)
 const groups = group(select(await compileTests()))
 const env = environment()
 /** Seconds and outcome of each file that has ended. */
 const ended = new Map()
 
-t.setTimeout(0)
 t.jobs = Math.max(1, Number(options.jobs ?? Math.min(MOST_JOBS, availableParallelism())))
 const settled = groups.map(async (files, index) => {
   const alone = files.length === 1

@@ -47,7 +47,7 @@ export const VARIABLES = [
   { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers prove who they are; jwt means jwt_hs256.' },
   { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Let dev mode, which trusts every caller, listen on an address that is not loopback.' },
   { name: 'SERVICE_API_KEY', secret: true, kind: { type: 'text' }, mode: 'api_key', required: true, description: 'The key that callers send in X-Api-Key.' },
-  { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; 32 bytes or more.' },
+  { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; one of fewer than 32 bytes is warned of.' },
   { name: 'SERVICE_JWT_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected aud claim; unset skips audience validation.' },
   { name: 'SERVICE_JWT_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected iss claim; unset skips issuer validation.' },
   { name: 'SERVICE_OIDC_JWKS_URL', secret: false, kind: { type: 'url' }, mode: 'jwt_oidc', required: true, description: 'Key set of the identity provider.' },

@@ -175,3 +175,11 @@ await t.test('the name of an unknown field is not repeated at any length', async
   t.equal(response.statusCode, 400)
   t.ok(response.body.length < 500, response.body.slice(0, 200))
 })
+
+await t.test('a route without a body takes the empty one of a client that always sends the type, and no other', async (t) => {
+  const app = await testApp(t)
+  const ask = async (payload: string) => await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: { 'content-type': 'application/json' }, payload })
+  t.equal((await ask('')).statusCode, 200)
+  t.equal((await ask('{')).statusCode, 400)
+  t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: { 'content-type': 'application/json' }, payload: '' })).statusCode, 400)
+})
