@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { defaultSections } from '../../lib/config/defaults.js'
 
 /** What the configuration of a bank means, written a second time from the contract and without a look at lib/policy or lib/access. */
@@ -98,19 +99,40 @@ export function valuesInForce (file: BankFile, bank: string, own: Document): Val
   return values
 }
 
-/** The fields that are wrong with a configuration whose form is right. */
-export function faultsOf (file: BankFile, bank: string, own: Document): string[] {
-  const access = own.access !== undefined && !file.access_control.bank_grants ? ['access'] : []
-  if (own.profile !== undefined && file.profiles[own.profile] === undefined) return [...access, 'profile']
+/** A field that is wrong, what about it, and what stands in it. */
+interface Fault {
+  field: string
+  about: string
+  value: unknown
+}
+
+function allFaultsOf (file: BankFile, bank: string, own: Document): Fault[] {
+  const at = (field: string) => field.split('.').reduce<unknown>((value, key) => (value as Sections | undefined)?.[key], own)
+  const fault = (field: string, about: string): Fault => ({ field, about, value: at(field) })
   const wanted = wantedValues(file, bank, own)
   const loose = [...operatorValues(file, bank)].flatMap(([path, limit]) => {
     const { value, origin } = wanted.get(path)!
-    return isLooser(path, value, limit) ? [origin === 'profile' ? 'profile' : path] : []
+    return isLooser(path, value, limit) ? [fault(origin === 'profile' ? 'profile' : path, `${path} ${String(limit.value)}`)] : []
   })
-  const off = ['lexical', 'semantic'].every((name) => wanted.get(`retrieval.weights.${name}`)?.value === 0) ? ['retrieval.weights'] : []
-  // The server of the test has no reranker.
-  const unused = (own['retrieval'] as Sections | undefined)?.['rerank'] === undefined ? [] : ['retrieval.rerank']
-  return [...new Set([...loose, ...off, ...unused, ...access])].sort()
+  const off = ['lexical', 'semantic'].every((name) => wanted.get(`retrieval.weights.${name}`)?.value === 0)
+  return [
+    ...loose,
+    ...off ? [fault('retrieval.weights', 'off')] : [],
+    // The server of the test has no reranker.
+    ...at('retrieval.rerank') === undefined ? [] : [fault('retrieval.rerank', 'unused')],
+    ...own.access !== undefined && !file.access_control.bank_grants ? [fault('access', 'forbidden')] : [],
+    ...own.profile !== undefined && file.profiles[own.profile] === undefined ? [fault('profile', 'unknown')] : [],
+  ]
+}
+
+/**
+ * The fields that are wrong with a configuration whose form is right.
+ * @param standing what a patch was merged into: what was wrong with it before, and is as it was, is not told again
+ */
+export function faultsOf (file: BankFile, bank: string, own: Document, standing?: Document): string[] {
+  const before = standing === undefined ? [] : allFaultsOf(file, bank, standing)
+  const faults = allFaultsOf(file, bank, own).filter((found) => !before.some((one) => isDeepStrictEqual(one, found)))
+  return [...new Set(faults.map(({ field }) => field))].sort()
 }
 
 /** The grants of the file on a bank, then those of the bank's own admins. */
