@@ -35,7 +35,8 @@ for (const file of files) {
 function copyOfExamples (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-examples-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
-  cpSync(`${ROOT}examples`, join(folder, 'examples'), { recursive: true })
+  // Not the link that the folder may be where tests are compiled: the copy is written to.
+  cpSync(`${ROOT}examples`, join(folder, 'examples'), { recursive: true, dereference: true })
   return folder
 }
 
