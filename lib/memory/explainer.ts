@@ -10,6 +10,7 @@ import { analyzeText } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
+import { commonSections } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './reader.js'
 import { readFilters } from './records.js'
 
@@ -52,7 +53,7 @@ export class Explainer {
     const memoryId = request.expect.toLowerCase()
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
-    const asked = retrievalRequest(request, banks, filters, live.current)
+    const asked = retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval)
     const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

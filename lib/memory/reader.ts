@@ -1,9 +1,10 @@
+import type { BankSections } from '../config/defaults.js'
 import { invalidField, invalidRequest } from '../errors.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
-import { commonSections, type FileSettings, type OpenBank } from './file-settings.js'
+import { commonSections, type OpenBank } from './file-settings.js'
 import type { Asked } from './recall-helpers.js'
 import { clamp, readFilters, toHit } from './records.js'
 import { retrievalSettings } from './retrieval-settings.js'
@@ -33,7 +34,7 @@ export class Reader {
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
-      ...retrievalRequest(request, banks, filters, live.current),
+      ...retrievalRequest(request, banks, filters, retrieval),
       explain,
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
@@ -62,12 +63,12 @@ export class Reader {
 }
 
 /** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
-export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, settings: FileSettings): RetrievalRequest {
+export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval']): RetrievalRequest {
   const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
   return {
     query: request.query,
     banks: banks.map(({ key }) => key),
-    settings: retrievalSettings(commonSections(banks, settings).retrieval),
+    settings: retrievalSettings(retrieval),
     filters,
     limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
     ...(request.min_score !== undefined && { minScore: request.min_score }),
