@@ -34,6 +34,12 @@ export function bankOf (context: RequestContext, bankId: string): BankKey {
   return { tenantId: context.tenantId, bankId }
 }
 
+/** One string for who asks, of one tenant: what is shared out between callers (turns of the event loop, streams) goes by it. */
+export function callerOf ({ tenantId, principal = '' }: RequestContext): string {
+  // A principal has no white space, so the text cannot be read in two ways.
+  return `${principal} ${tenantId ?? ''}`
+}
+
 const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
 const TYPED = /^([^:]*):(.*)$/su
 
