@@ -1,5 +1,6 @@
 import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
 import { TRUST_LEVELS } from '../trust.js'
+import { BoundsSchema } from './bounds.js'
 import { SCORER_TABLE } from './scorer-table.js'
 
 // Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name.
@@ -209,6 +210,7 @@ export const FileSchema = section({
       trust: TrustOfWriter('How far what these principals write is believed.'),
     }, 'The trust of some principals.'), { description: 'Trust of the memories that principals write. A literal principal wins over a pattern, a longer pattern over a shorter one; `*` also means anonymous callers. With an on-behalf-of identity the lower of both holds. Default: trusted.' })),
   }, 'How callers are understood.')),
+  bounds: Type.Optional(BoundsSchema),
   homeostasis: Type.Optional(HomeostasisSchema),
   barriers: Type.Optional(BarriersSchema),
   signal_quality: Type.Optional(SignalQualitySchema),

@@ -1,0 +1,46 @@
+import { comeBackIn, ServiceError } from './errors.js'
+
+/** When a client that was turned away is asked to come back, in milliseconds. */
+const COME_BACK_MS = 1000
+
+/** A part of a budget, until it is released. */
+export interface Hold {
+  /** @throws ServiceError server_busy when there is no room for so many bytes more; the hold is as it was then */
+  grow (bytes: number): void
+  /** Gives all of it back, once. */
+  release (): void
+}
+
+/** Bytes that are held for the work of all requests together. What finds no room is refused before it is begun. */
+export class ByteBudget {
+  /** Bytes that may be held. */
+  readonly limit: number
+  #held = 0
+
+  constructor (limit: number) {
+    this.limit = limit
+  }
+
+  /** Bytes that are held now. */
+  get held (): number {
+    return this.#held
+  }
+
+  /** @throws ServiceError server_busy with `Retry-After` when there is no room */
+  hold (bytes: number): Hold {
+    let held = 0
+    const grow = (more: number) => {
+      if (this.#held + more > this.limit) throw new ServiceError('server_busy', 'The server has as much work as it has room for; try again', comeBackIn(COME_BACK_MS))
+      this.#held += more
+      held += more
+    }
+    grow(bytes)
+    return {
+      grow,
+      release: () => {
+        this.#held -= held
+        held = 0
+      },
+    }
+  }
+}
