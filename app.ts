@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/clock.js'
+import { boundsOf } from './lib/config/bounds.js'
 import type { Config } from './lib/config/schema.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/paths.js'
@@ -10,6 +11,7 @@ import adminToken from './plugins/admin-token.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { missingVariables } from './plugins/auth/missing.js'
+import boundsPlugin from './plugins/bounds.js'
 import errors from './plugins/errors.js'
 import exchanges from './plugins/exchanges.js'
 import health from './plugins/health.js'
@@ -77,6 +79,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     clientErrorHandler: answerBrokenRequest,
   })
   await app.register(errors)
+  await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
   await app.register(requestLog)
   await app.register(exchanges)
   await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
