@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import stringify from 'safe-stable-stringify'
 import { Type } from 'typebox'
 import { invalidField } from '../lib/errors.js'
+import { callerOf } from '../lib/identity/context.js'
 import type { IdempotencyKey } from '../lib/memory/idempotency.js'
+import { requestFingerprint } from './request-fingerprint.js'
 
 const KEY = /^[\x20-\x7e]{1,255}$/
 
@@ -16,14 +16,20 @@ export const IdempotencyHeaders = Type.Object({
  * The request's Idempotency-Key with what it is bound to. Equal bodies are equal as values: the order of keys and white space do not count.
  * An answer that is given again carries `Idempotent-Replayed: true`.
  */
-export function idempotencyOf (request: FastifyRequest, reply: FastifyReply): IdempotencyKey | undefined {
+export async function idempotencyOf (request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey | undefined> {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !KEY.test(key)) throw invalidField('Idempotency-Key', 'must be 1 to 255 visible characters')
   return {
     key,
-    operation: `${request.method} ${request.url.split('?', 1)[0]}`,
-    fingerprint: createHash('sha256').update(stringify([request.query, request.body])).digest('hex'),
+    operation: `${request.method} ${pathOf(request)}`,
+    fingerprint: await requestFingerprint(request.query, request.body, callerOf(request.context)),
     onReplay: () => { reply.header('idempotent-replayed', 'true') },
   }
+}
+
+/** The path as the router understands it, so that `%6e` and `n` are one. It is the path of the URL where that encodes nothing. */
+function pathOf ({ routeOptions, params }: FastifyRequest): string {
+  const values = new Map(Object.entries(typeof params === 'object' && params !== null ? params : {}))
+  return (routeOptions.url ?? '').replaceAll(/:([A-Za-z_]+)/g, (_match, name: string) => String(values.get(name)))
 }

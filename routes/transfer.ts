@@ -48,6 +48,6 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => {
     const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
     const text = typeof request.body === 'string' ? request.body : ''
-    return await app.memory.transfer.import(request.params.bank_id, text, { onConflict, config: ownConfig }, request.context, idempotencyOf(request, reply))
+    return await app.memory.transfer.import(request.params.bank_id, text, { onConflict, config: ownConfig }, request.context, await idempotencyOf(request, reply))
   })
 }

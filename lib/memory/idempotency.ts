@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
-import { bankOf, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { RECEIPT_LIFETIME_MS, ReceiptTaken, type KeptReceipt, type Receipt, type VectorStore } from '../stores/vector-store.js'
 
-/** Answers kept at a time, in bytes of JSON. Beyond it the oldest are given up before their 24 hours are over. */
-const MAX_BYTES = 64 * 1024 * 1024
+/** Answers kept at a time, in characters of JSON. Beyond it the oldest are given up before their 24 hours are over. */
+const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** How a caller marks a repeat of the same request. */
 export interface IdempotencyKey {
@@ -38,7 +38,7 @@ export class IdempotencyLedger {
   readonly #store: Pick<VectorStore, 'findReceipt'>
   readonly #inFlight = new Map<string, string>()
   readonly #kept = new LRUCache<string, Kept>({
-    maxSize: MAX_BYTES,
+    maxSize: MAX_CHARACTERS,
     sizeCalculation: ({ answer }, key) => answer.length + key.length + 128,
   })
 
@@ -49,11 +49,10 @@ export class IdempotencyLedger {
 
   /**
    * Does the work once a key. Only the answer of work that succeeds is kept; after a failure the key is free again.
-   * @param bankId the bank that the work is on
    * @param work hands the receipt, if there is one, to the store's write
    * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first is not done
    */
-  async once<T> (idempotency: IdempotencyKey | undefined, context: RequestContext, bankId: string, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<T> {
+  async once<T> (idempotency: IdempotencyKey | undefined, context: RequestContext, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<T> {
     if (idempotency === undefined) return await work(() => undefined)
     const { fingerprint, onReplay } = idempotency
     const id = JSON.stringify([context.tenantId, context.principal ?? null, context.onBehalfOf ?? null, idempotency.operation, idempotency.key])
@@ -70,7 +69,7 @@ export class IdempotencyLedger {
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const { answer, replayed } = await this.#durably(id, idempotency, context, bankId, work)
+      const { answer, replayed } = await this.#durably(id, idempotency, context, work)
       // A replayed one is older than now, by how much the store knows.
       if (!replayed) this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
@@ -79,10 +78,10 @@ export class IdempotencyLedger {
     }
   }
 
-  async #durably<T> (id: string, { fingerprint, onReplay }: IdempotencyKey, context: RequestContext, bankId: string, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<{ answer: T, replayed: boolean }> {
+  async #durably<T> (id: string, { fingerprint, onReplay }: IdempotencyKey, context: RequestContext, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<{ answer: T, replayed: boolean }> {
     if (this.#store.findReceipt === undefined) return { answer: await work(() => undefined), replayed: false }
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async (): Promise<KeptReceipt | undefined> => await guarded(async () => await this.#store.findReceipt!(bankOf(context, bankId), key, this.#clock()))
+    const find = async (): Promise<KeptReceipt | undefined> => await guarded(async () => await this.#store.findReceipt!(context.tenantId, key, this.#clock()))
     const replay = (receipt: KeptReceipt): { answer: T, replayed: boolean } => {
       requireSame(receipt.requestFingerprint, fingerprint)
       onReplay?.()

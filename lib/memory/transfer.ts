@@ -62,7 +62,7 @@ export class Transfer {
     const { directory, store, indexer, clock, ledger, live } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
     const { key: bank, settings } = open
-    return await ledger.once(idempotency, context, bankId, async (keep) => {
+    return await ledger.once(idempotency, context, async (keep) => {
       const now = clock()
       const imported = this.#read(open, text, now, live.current.trust.of(context))
       const { lines } = imported

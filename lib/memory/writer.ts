@@ -25,14 +25,14 @@ export class Writer {
 
   async retain ({ bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
+    return await this.#deps.ledger.once(idempotency, context, async (keep) => (
       await this.#store(bank, [item], () => '', context, ([answer]) => answer!, keep)
     ))
   }
 
   async retainBatch ({ bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainBatchAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.ledger.once(idempotency, context, bankId, async (keep) => (
+    return await this.#deps.ledger.once(idempotency, context, async (keep) => (
       await this.#store(bank, items, (index) => `items[${index}].`, context, (results) => ({ results }), keep)
     ))
   }
@@ -42,7 +42,7 @@ export class Writer {
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
-    return await ledger.once(idempotency, context, bankId, async (keep) => {
+    return await ledger.once(idempotency, context, async (keep) => {
       await admission.admit('forget', context, [bank])
       const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
       return toAnswer(await guarded(() => store.remove(bank.key, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))

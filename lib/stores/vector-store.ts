@@ -293,10 +293,11 @@ export interface VectorStore {
    */
   start? (start: StoreStart): Promise<void>
   /**
-   * The answer that a write under this key was given within RECEIPT_LIFETIME_MS. A store that has this method takes receipts: it keeps
-   * them in the transaction of the work, and rejects with ReceiptTaken when the key was used meanwhile.
+   * The answer that a write under this key was given within RECEIPT_LIFETIME_MS, on whichever bank of the tenant. A store that has this
+   * method takes receipts: it keeps them in the transaction of the work, and rejects with ReceiptTaken when the key was used meanwhile,
+   * on another bank too.
    */
-  findReceipt? (bank: BankKey, key: string, now: number): Promise<KeptReceipt | undefined>
+  findReceipt? (tenantId: string | null, key: string, now: number): Promise<KeptReceipt | undefined>
   health (): Promise<StoreHealth>
   /**
    * Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again; but one that is of

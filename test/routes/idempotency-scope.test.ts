@@ -62,6 +62,40 @@ await t.test('a key belongs to its path', async (t) => {
   t.equal(again.headers['idempotent-replayed'], 'true')
 })
 
+await t.test('a path that is written in another way is the same path', async (t) => {
+  const app = await testApp(t)
+  const retain = async (url: string, content: string) => await app.post(url, { bank_id: 'bank', content }, KEY)
+  const first = await retain('/v1/retain', 'One.')
+  for (const url of ['/v1/retai%6e', '/v1/%72etain', '/v1/retain?']) {
+    const again = await retain(url, 'One.')
+    t.equal(again.headers['idempotent-replayed'], 'true', url)
+    t.equal(again.body, first.body, url)
+  }
+  refused(t, await retain('/v1/retai%6e', 'Two.'), 409, 'idempotency_key_reused')
+})
+
+await t.test('so is the path of an import, whatever of the bank is encoded', async (t) => {
+  const app = await testApp(t)
+  const lines = ndjson(HEADER, { text: 'Two.' })
+  const first = await importInto(app, 'user:ada@home', lines, KEY)
+  t.same(first.json(), { imported: 1, skipped: 0, overwritten: 0 })
+  for (const bank of ['user%3Aada%40home', 'user%3aada@home', '%75ser:ada%40hom%65', 'user:ada@home?']) {
+    const again = await importInto(app, bank, lines, KEY)
+    t.equal(again.headers['idempotent-replayed'], 'true', bank)
+    t.equal(again.body, first.body)
+  }
+  t.equal((await importInto(app, 'user:ada', lines, KEY)).headers['idempotent-replayed'], undefined, 'another bank is another path')
+})
+
+await t.test('a key belongs to no bank', async (t) => {
+  const { post, get } = await testApp(t)
+  const retain = async (bank: string) => await post('/v1/retain', { bank_id: bank, content: 'One.' }, KEY)
+  const first = await retain('one')
+  refused(t, await retain('two'), 409, 'idempotency_key_reused')
+  t.equal((await retain('one')).body, first.body)
+  t.same((await get('/v1/banks')).json<{ banks: Array<{ bank_id: string }> }>().banks.map(({ bank_id: bank }) => bank), ['one'])
+})
+
 await t.test('the query of an import is a part of what has to be the same', async (t) => {
   const app = await testApp(t)
   const lines = ndjson(HEADER, { text: 'Two.' })

@@ -245,7 +245,7 @@ t.test('write alone is enough, and nothing of the standing memory is told but it
 class ReceiptStore extends InMemoryVectorStore {
   readonly receipts = new Map<string, KeptReceipt>()
 
-  async findReceipt (_bank: unknown, key: string): Promise<KeptReceipt | undefined> {
+  async findReceipt (_tenantId: unknown, key: string): Promise<KeptReceipt | undefined> {
     return this.receipts.get(key)
   }
 

@@ -34,10 +34,15 @@ export function toMemory (row: MemoryRow): Memory {
   }
 }
 
-/** The two parameters that every statement on a bank begins with. Callers without a tenant have the tenant ''. */
+/** The two parameters that every statement on a bank begins with. */
 export function bankParameters ({ tenantId, bankId }: BankKey): [tenantId: string, bankId: string] {
+  return [tenantParameter(tenantId), bankId]
+}
+
+/** Callers without a tenant have the tenant ''. */
+export function tenantParameter (tenantId: string | null): string {
   if (tenantId === '') throw new TypeError('A tenant id must not be empty')
-  return [tenantId ?? '', bankId]
+  return tenantId ?? ''
 }
 
 export function toBankKey (row: { tenant_id: string, bank_id: string }): BankKey {

@@ -13,7 +13,7 @@ import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { sumTokens } from '../../text/tokens.js'
-import { bankParameters, toBankKey, toMemory, type MemoryRow } from './rows.js'
+import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { searchStatement } from './search-statement.js'
 import { toServiceError } from './slots.js'
@@ -98,8 +98,8 @@ export class SqlVectorStore implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async findReceipt (bank: BankKey, key: string, now: number): Promise<KeptReceipt | undefined> {
-    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(this.#statements.findReceipt, [...bankParameters(bank), key, now - RECEIPT_LIFETIME_MS])
+  async findReceipt (tenantId: string | null, key: string, now: number): Promise<KeptReceipt | undefined> {
+    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(this.#statements.findReceipt, [tenantParameter(tenantId), key, now - RECEIPT_LIFETIME_MS])
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, answer: row.answer }
   }
 

@@ -261,7 +261,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     if (store.findReceipt === undefined) return
     const receipt = { key: 'a'.repeat(64), requestFingerprint: 'f', answer: () => '{}' }
     await store.import(home, [], 'skip', NOW, receipt, change('first'))
-    t.strictSame(await store.findReceipt(home, receipt.key, NOW), { requestFingerprint: 'f', answer: '{}' })
+    t.strictSame(await store.findReceipt(home.tenantId, receipt.key, NOW), { requestFingerprint: 'f', answer: '{}' })
     await t.rejects(store.import(home, [], 'skip', NOW, receipt, change('second')), { name: 'ReceiptTaken' })
     t.strictSame(descriptions(await configs.history(home)), ['first'])
   })

@@ -33,7 +33,6 @@ function bench (): Bench {
     call: async (key = {}, context = {}) => await ledger.once(
       { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body', ...key },
       { ...ALICE, ...context },
-      'bank',
       async () => ({ n: ++count }),
     ),
   }
@@ -49,7 +48,7 @@ function slowWork () {
 t.test('without a key the work is done each time', async (t) => {
   const { ledger } = bench()
   let count = 0
-  for (const expected of [1, 2]) t.equal(await ledger.once(undefined, ALICE, 'bank', async () => ++count), expected)
+  for (const expected of [1, 2]) t.equal(await ledger.once(undefined, ALICE, async () => ++count), expected)
 })
 
 t.test('a repeat gets the first answer again and does no work', async (t) => {
@@ -98,7 +97,7 @@ t.test('a key is kept for 24 hours and is free then', async (t) => {
 t.test('the 24 hours begin when the answer is there', async (t) => {
   const { ledger, clock, call } = bench()
   const work = slowWork()
-  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, 'bank', async () => await work.promise)
+  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
   clock.advance(DAY / 2)
   work.resolve({ n: 7 })
   await first
@@ -116,7 +115,7 @@ t.test('a clock that is set back does not free a key', async (t) => {
 t.test('a key whose work is under way is refused, whatever the body', async (t) => {
   const { ledger, call, done } = bench()
   const work = slowWork()
-  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, 'bank', async () => await work.promise)
+  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
   await t.rejects(call(), IN_FLIGHT)
   await t.rejects(call({ fingerprint: 'other' }), REUSED)
   t.equal(done(), 0)
@@ -137,8 +136,8 @@ t.test('a failure is not kept: the key is free again, for any body', async (t) =
   const { ledger, call } = bench()
   const failure = new ServiceError('dependency_unavailable', 'down')
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
-  await t.rejects(ledger.once(key, ALICE, 'bank', async () => { throw failure }), failure)
-  await t.rejects(ledger.once(key, ALICE, 'bank', () => { throw failure }), failure, 'thrown at once, too')
+  await t.rejects(ledger.once(key, ALICE, async () => { throw failure }), failure)
+  await t.rejects(ledger.once(key, ALICE, () => { throw failure }), failure, 'thrown at once, too')
   t.strictSame(await call({ fingerprint: 'other' }), { n: 1 })
 })
 
@@ -146,7 +145,7 @@ t.test('a failure after the 24 hours does not bring the old answer back', async 
   const { ledger, clock, call } = bench()
   await call()
   clock.advance(DAY)
-  await t.rejects(ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, 'bank', async () => { throw new Error('no') }))
+  await t.rejects(ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') }))
   t.strictSame(await call(), { n: 2 })
 })
 
@@ -175,7 +174,7 @@ t.test('an anonymous caller is not somebody called null or nothing', async (t) =
   const { ledger } = bench()
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
   for (const [index, context] of [{ tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' }].entries()) {
-    t.equal(await ledger.once(key, context, 'bank', async () => index), index)
+    t.equal(await ledger.once(key, context, async () => index), index)
   }
 })
 

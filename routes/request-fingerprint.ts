@@ -1,0 +1,95 @@
+import { createHash, type Hash } from 'node:crypto'
+import stringify from 'safe-stable-stringify'
+import { turns } from '../lib/turn-budget.js'
+
+/** What goes into the hash at a time, in bytes or characters. */
+const PIECE = 256 * 1024
+const LINE_FEED = 10
+
+/**
+ * SHA-256 of query and body, in hex: that of `stringify([query, body])`, whose receipts are kept over restarts and releases. It is made in
+ * pieces of a turn, and the text of a large body is never there as a whole.
+ * @param body a JSON value; of an import the text, or its bytes as UTF-8
+ * @param caller as in TurnBudget.next
+ */
+export async function requestFingerprint (query: unknown, body: unknown, caller: string): Promise<string> {
+  const hash = createHash('sha256').update(`[${textOf(query)},`)
+  if (typeof body === 'string') await updateInPieces(hash, stringPieces(body), caller)
+  else if (Buffer.isBuffer(body)) await updateInPieces(hash, bufferPieces(body), caller)
+  else await updateWithJson(hash, body, caller)
+  return hash.update(']').digest('hex')
+}
+
+async function updateInPieces (hash: Hash, pieces: Iterable<string>, caller: string): Promise<void> {
+  hash.update('"')
+  for (const piece of pieces) {
+    if (turns.isSpent) await turns.next(caller)
+    hash.update(JSON.stringify(piece).slice(1, -1))
+  }
+  hash.update('"')
+}
+
+/** No piece ends between the halves of a character outside the BMP, each of which alone would be escaped. */
+function * stringPieces (text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(text.length, start + PIECE)
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end += 1
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
+function isHighSurrogate (unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+/** Whole lines where they are short enough; the decoder carries a character that a cut falls into. */
+function * bufferPieces (bytes: Buffer): Generator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  for (let start = 0; start < bytes.length;) {
+    const most = Math.min(bytes.length, start + PIECE)
+    const lineEnd = bytes.subarray(start, most).lastIndexOf(LINE_FEED)
+    const end = most === bytes.length || lineEnd === -1 ? most : start + lineEnd + 1
+    yield decoder.decode(bytes.subarray(start, end), { stream: true })
+    start = end
+  }
+  yield decoder.decode()
+}
+
+/** An object's lists are taken element by element; anything else is small, or the check of the body has refused it. */
+async function updateWithJson (hash: Hash, body: unknown, caller: string): Promise<void> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    hash.update(textOf(body))
+    return
+  }
+  let text = '{'
+  const add = async (more: string): Promise<void> => {
+    text += more
+    if (text.length < PIECE) return
+    if (turns.isSpent) await turns.next(caller)
+    hash.update(text)
+    text = ''
+  }
+  let separator = ''
+  for (const [key, value] of Object.entries(body).sort(([a], [b]) => a < b ? -1 : 1)) {
+    if (value === undefined) continue
+    const name = `${separator}${JSON.stringify(key)}:`
+    separator = ','
+    if (!Array.isArray(value)) {
+      await add(name + textOf(value))
+      continue
+    }
+    await add(`${name}[`)
+    for (const [index, element] of value.entries()) {
+      if (turns.isSpent) await turns.next(caller)
+      await add((index === 0 ? '' : ',') + textOf(element))
+    }
+    await add(']')
+  }
+  hash.update(`${text}}`)
+}
+
+/** As an element of a list, where what is no JSON is null. */
+function textOf (value: unknown): string {
+  return stringify(value) ?? 'null'
+}
