@@ -57,7 +57,14 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
     const reranker = named ? await make(overrides.reranker, rerankers, file.reranker ?? '', file.reranker_config) : undefined
     const weights = weightsOf(file, embeddings)
     const store = await make(overrides.store, vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config)
-    await store.start?.({ clock, warn, info, ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }) })
+    const spoolBytes = file.bounds?.spool_bytes
+    await store.start?.({
+      clock,
+      warn,
+      info,
+      ...(spoolBytes !== undefined && { spoolBytes }),
+      ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }),
+    })
     const rerankerLabel = providerLabel(file.reranker ?? 'reranker')
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {

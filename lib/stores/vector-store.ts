@@ -170,6 +170,15 @@ export interface ImportOutcome {
   overwritten: number
 }
 
+export interface Scan {
+  count: number
+  /**
+   * To be read once. Whoever does not read it to its end calls `return`, where the store has one, also before the first memory: it lets go
+   * what is held for the reader.
+   */
+  memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+}
+
 /** What a store says of itself. A store may also reject or never settle: both count as down. */
 export interface StoreHealth {
   healthy: boolean
@@ -198,6 +207,8 @@ export interface StoreStart {
   /** Absent when the semantic strategy is off: then no vectors come. */
   space?: EmbeddingSpace
   clock: Clock
+  /** Bytes of temporary files that scans may have together (`bounds.spool_bytes`); beyond them a scan rejects with server_busy. */
+  spoolBytes?: number
   /** For the operator's log, as `info`. Never with content of a memory. */
   warn: (message: string) => void
   info?: (message: string) => void
@@ -322,8 +333,11 @@ export interface VectorStore {
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
-  /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
-  scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
+  /**
+   * The bank as it stood when the call was made, oldest first, however long the reading takes.
+   * @param signal ends a call that has not been answered: it rejects with the signal's reason soon
+   */
+  scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
   /**
    * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing, and with it the
    * configuration of the bank when one is given, which is then without `expected`.

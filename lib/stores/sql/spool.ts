@@ -1,77 +1,197 @@
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Memory } from '../vector-store.js'
+import { ByteBudget, type Hold } from '../../byte-budget.js'
+import { TokenCount } from '../../text/tokens.js'
+import { turns } from '../../turn-budget.js'
+import type { Memory, Scan } from '../vector-store.js'
+import { SpoolFile } from './spool-file.js'
 
-/** Characters of memories that are held in the process; what is beyond them goes to a file. */
+/** Characters of memories that are held in the process for all exports together; what is beyond them goes to files. */
 const HELD = 8 * 1024 * 1024
-const LINE_FEED = 10
+/** What a memory takes beside its text, tags and metadata. */
+const OVERHEAD = 512
+/** Bytes of all files together, unless the start says otherwise. */
+const FILE_BYTES = 1024 ** 3
+/** Characters that are written at a time. */
+const WRITTEN = 256 * 1024
+
+export interface SpoolOptions {
+  /** Bytes of all files together. Default 1 GiB. */
+  fileBytes?: number
+  /** Characters that are held without a file, of all exports together. Default 8 Mi. */
+  held?: number
+  /** Where the files are made. Default: the system's temporary folder. */
+  folder?: string
+}
+
+/** What is held without a file, of all exports together. */
+interface Room {
+  characters: number
+}
 
 /**
- * Holds a bank that was read at database speed, for a reader who may be slow: no connection and no snapshot waits for a client.
- * Small banks stay in memory; of large ones the rest is in a file of a temporary folder until it has been read.
+ * Holds banks that were read at database speed, for readers who may be slow: no connection and no snapshot waits for a client.
+ * Small banks stay in memory; of large ones the rest is in a file, which has no name, until it has been read.
  */
 export class Spools {
-  #folder: Promise<string> | undefined
-  #number = 0
+  readonly #folder: string
+  readonly #files: ByteBudget
+  readonly #room: Room
+  readonly #open = new Set<Spool>()
 
-  async spool (pages: AsyncIterable<Memory[]>): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
-    const held: Memory[] = []
-    let file: { path: string, handle: FileHandle } | undefined
-    let count = 0
-    let size = 0
+  constructor ({ fileBytes = FILE_BYTES, held = HELD, folder = tmpdir() }: SpoolOptions = {}) {
+    this.#folder = folder
+    this.#files = new ByteBudget(fileBytes)
+    this.#room = { characters: held }
+  }
+
+  /**
+   * @param caller as in TurnBudget.next
+   * @returns a scan whose `return` frees what is held, whether it has been read from or not
+   * @throws ServiceError server_busy when files have no room; nothing is held then
+   */
+  async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
+    const spool = new Spool({ room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) } })
+    this.#open.add(spool)
     try {
-      for await (const page of pages) {
-        count += page.length
-        if (size < HELD) {
-          held.push(...page)
-          size += page.reduce((sum, { text }) => sum + text.length, 0)
-          continue
-        }
-        file ??= await this.#create()
-        // JSON has no raw line feed.
-        await file.handle.writeFile(page.map((memory) => `${JSON.stringify(memory)}\n`).join(''))
-      }
+      for await (const page of pages) await spool.add(page, caller)
     } catch (error) {
-      if (file !== undefined) await rm(file.path, { force: true })
+      await spool.free()
       throw error
-    } finally {
-      await file?.handle.close()
     }
-    return { count, memories: read(held, file?.path) }
+    return { count: spool.count, memories: new SpooledMemories(spool, caller) }
   }
 
-  /** Removes what nobody has read. */
+  /** Frees what nobody has read. */
   async close (): Promise<void> {
-    if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true })
-  }
-
-  async #create (): Promise<{ path: string, handle: FileHandle }> {
-    this.#folder ??= mkdtemp(join(tmpdir(), 'memory-gateway-'))
-    const path = join(await this.#folder, `export-${++this.#number}.ndjson`)
-    return { path, handle: await open(path, 'wx', 0o600) }
+    await Promise.all([...this.#open].map(async (spool) => { await spool.free() }))
   }
 }
 
-async function * read (held: readonly Memory[], path: string | undefined): AsyncGenerator<Memory> {
-  if (path === undefined) {
-    yield * held
-    return
+interface Holding {
+  room: Room
+  folder: string
+  /** Of the bytes in files. */
+  hold: Hold
+  freed: () => void
+}
+
+/** One bank on its way to its reader. */
+class Spool {
+  count = 0
+  readonly #holding: Holding
+  #held: Memory[] = []
+  #characters = 0
+  #file: SpoolFile | undefined
+  #isFree = false
+
+  constructor (holding: Holding) {
+    this.#holding = holding
   }
-  try {
-    yield * held
-    let rest: Buffer = Buffer.alloc(0)
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      let start = 0
-      const bytes = Buffer.concat([rest, chunk])
-      for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
-        yield JSON.parse(bytes.toString('utf8', start, end)) as Memory
-        start = end + 1
-      }
-      rest = bytes.subarray(start)
+
+  async add (page: readonly Memory[], caller: string): Promise<void> {
+    this.count += page.length
+    let text = ''
+    for (const memory of page) {
+      if (this.#file === undefined && this.#keep(memory)) continue
+      this.#file ??= await this.#newFile()
+      if (turns.isSpent) await turns.next(caller)
+      // JSON has no raw line feed.
+      text += `${JSON.stringify(memory)}\n`
+      if (text.length < WRITTEN) continue
+      await this.#write(text)
+      text = ''
     }
-  } finally {
-    await rm(path, { force: true })
+    if (text !== '') await this.#write(text)
   }
+
+  async * read (caller: string): AsyncGenerator<Memory, void> {
+    try {
+      yield * this.#held
+      this.#release()
+      if (this.#file === undefined) return
+      for await (const line of this.#file.lines()) {
+        if (turns.isSpent) await turns.next(caller)
+        yield fromLine(line)
+      }
+    } finally {
+      await this.free()
+    }
+  }
+
+  /** A second call does nothing. */
+  async free (): Promise<void> {
+    if (this.#isFree) return
+    this.#isFree = true
+    this.#release()
+    await this.#file?.close()
+    this.#holding.hold.release()
+    this.#holding.freed()
+  }
+
+  #keep (memory: Memory): boolean {
+    const { room } = this.#holding
+    const characters = charactersOf(memory)
+    if (characters > room.characters) return false
+    room.characters -= characters
+    this.#characters += characters
+    this.#held.push(memory)
+    return true
+  }
+
+  #release (): void {
+    this.#holding.room.characters += this.#characters
+    this.#characters = 0
+    this.#held = []
+  }
+
+  /** The store may be closed while the file is made. */
+  async #newFile (): Promise<SpoolFile> {
+    const file = await SpoolFile.create(this.#holding.folder)
+    if (this.#isFree) await file.close()
+    return file
+  }
+
+  async #write (text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    this.#holding.hold.grow(bytes.length)
+    await this.#file!.write(bytes)
+  }
+}
+
+/** Read once, by whoever comes first. `return` frees a spool that nobody has begun to read, which that of a generator does not. */
+class SpooledMemories implements AsyncIterableIterator<Memory> {
+  readonly #spool: Spool
+  readonly #memories: AsyncGenerator<Memory, void>
+
+  constructor (spool: Spool, caller: string) {
+    this.#spool = spool
+    this.#memories = spool.read(caller)
+  }
+
+  async next (): Promise<IteratorResult<Memory, void>> {
+    return await this.#memories.next()
+  }
+
+  async return (): Promise<IteratorResult<Memory, void>> {
+    await this.#memories.return()
+    await this.#spool.free()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator] (): this {
+    return this
+  }
+}
+
+function charactersOf ({ text, tags, metadata }: Memory): number {
+  let characters = OVERHEAD + text.length
+  for (const tag of tags) characters += tag.length
+  for (const [name, value] of Object.entries(metadata)) characters += name.length + (typeof value === 'string' ? value.length : 8)
+  return characters
+}
+
+/** A line is what this process has written. */
+function fromLine (line: string): Memory {
+  const { tokens, ...memory } = JSON.parse(line) as Omit<Memory, 'tokens'> & { tokens: number }
+  return { ...memory, tokens: TokenCount.known(tokens) }
 }

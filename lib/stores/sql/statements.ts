@@ -26,7 +26,10 @@ export interface Statements {
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
-  /** $1 tenant, $2 bank, $3 now, $4 size of the page, $5 retained_at and $6 id where the last one ended, or null. Oldest first. */
+  /**
+   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or null, $7 bytes at
+   * which the page ends. Oldest first, each with its `size`.
+   */
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
   statistics: string
@@ -65,10 +68,16 @@ order by m.memory_id for update`,
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
-    scan: `select ${memoryColumns('m')} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
-  and ($5::float8 is null or (m.retained_at, m.memory_id) > ($5::float8::bigint, $6::text::uuid))
-order by m.retained_at, m.memory_id limit $4::int`,
+    // The sizes are known without the texts being read.
+    scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
+  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) - o.size as bytes_before from (
+    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size from ${schema}.memories m
+    where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
+      and ($5::float8 is null or (m.retained_at, m.memory_id) > ($5::float8::bigint, $6::text::uuid))
+    order by m.retained_at, m.memory_id limit $4::int
+  ) o
+) m
+where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
     statistics: `with standing as (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
 )

@@ -1,23 +1,26 @@
-import type { BankKey } from '../../identity/context.js'
+import { tmpdir } from 'node:os'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
   RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
   type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
+  type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
   type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { ContextIndexing } from './context-indexing.js'
-import type { Executor, Param, Transaction } from './executor.js'
+import type { Executor, Param } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { sumTokens } from '../../text/tokens.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
+import { scanPages } from './scanning.js'
 import { searchStatement } from './search-statement.js'
 import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
+import { removeLeftovers } from './spool-leftovers.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
@@ -26,8 +29,6 @@ import { Writer } from './writer.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
 const BANKS_AT_A_TIME = 4
-/** Memories that one statement of an export reads. */
-const SCAN_PAGE = 1000
 
 export interface SqlVectorStoreOptions {
   executor: Executor
@@ -53,7 +54,7 @@ export class SqlVectorStore implements VectorStore {
   readonly #readiness: Readiness
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
-  readonly #spools = new Spools()
+  #spools = new Spools()
   readonly #writer: Writer
   readonly #bootstrapSchema: boolean
   #space: EmbeddingSpace | undefined
@@ -71,8 +72,10 @@ export class SqlVectorStore implements VectorStore {
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 
-  async start ({ space, clock, warn, info = () => {} }: StoreStart): Promise<void> {
+  async start ({ space, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
     this.#space = space
+    if (spoolBytes !== undefined) this.#spools = new Spools({ fileBytes: spoolBytes })
+    await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
     await this.#readiness.start({ ...(space !== undefined && { space }), warn, info })
     if (this.#bootstrapSchema) {
@@ -177,9 +180,9 @@ export class SqlVectorStore implements VectorStore {
     }
   }
 
-  async scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
+  async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
     return await this.#guard(async () => await this.#executor.transaction(async (tx) => (
-      await this.#spools.spool(this.#pages(tx, bank, now))
+      await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
     ), { snapshot: true, bulk: true }))
   }
 
@@ -220,17 +223,6 @@ export class SqlVectorStore implements VectorStore {
     const found = rows.filter((row) => row.semantic_score !== null).length
     if (indexed && found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask(false)
     return { lexical: toCandidates(bank, rows, 'lexical', request), semantic: toCandidates(bank, rows, 'semantic', request), total: rows[0]?.total ?? 0 }
-  }
-
-  async * #pages (tx: Transaction, bank: BankKey, now: number): AsyncGenerator<Memory[]> {
-    let last: Memory | undefined
-    for (;;) {
-      const rows = await tx.query<MemoryRow>(this.#statements.scan, [...bankParameters(bank), now, SCAN_PAGE, last?.retainedAt ?? null, last?.memoryId ?? null])
-      const page = rows.map(toMemory)
-      yield page
-      last = page.at(-1)
-      if (page.length < SCAN_PAGE) return
-    }
   }
 
   async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {

@@ -144,6 +144,9 @@ export function readingContract (t: Test, open: OpenStore): void {
         t.equal(memory.text, 'one')
         break
       }
+      await memories.return?.()
+      // One that nobody has begun to read.
+      await (await store.scan(home, NOW)).memories.return?.()
     }
     t.equal((await scanAll(store, home)).length, 3)
     t.equal((await store.insert(home, await newMemories(['four']), NOW))[0]?.stored, true)

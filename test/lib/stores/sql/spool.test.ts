@@ -1,71 +1,104 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import t from 'tap'
-import { Spools } from '../../../../lib/stores/sql/spool.js'
+import { readdirSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { Spools, type SpoolOptions } from '../../../../lib/stores/sql/spool.js'
 import type { Memory } from '../../../../lib/stores/vector-store.js'
 import { collect } from '../../../contract/vector-store/setup.js'
 import { newMemory, storedForm } from '../../../helpers/memories.js'
 
-const PAGE = 1024 * 1024
+const MIB = 1024 * 1024
 
 /** Memories of a megabyte each, with all that could end a line of a file. */
 async function memories (count: number): Promise<Memory[]> {
   const [sample] = [storedForm(await newMemory('line\nfeed, \u2028separator, \r and "quotes"', { metadata: Object.fromEntries([['__proto__', 'x\n'], ['n', 1]]), tags: ['\n'] }))]
-  return Array.from({ length: count }, (_, index) => ({ ...sample!, memoryId: `memory ${index}`, text: `${index}\n${sample!.text}${'é'.repeat(PAGE)}` }))
+  return Array.from({ length: count }, (_, index) => ({ ...sample!, memoryId: `memory ${index}`, text: `${index}\n${sample!.text}${'é'.repeat(MIB)}` }))
 }
 
 async function * pages (list: readonly Memory[]): AsyncGenerator<Memory[]> {
   for (const memory of list) yield [memory]
 }
 
-const folders = () => new Set(readdirSync(tmpdir()).filter((name) => name.startsWith('memory-gateway-')))
-
-/** The files that are left in folders which were not there before. */
-function filesSince (before: ReadonlySet<string>): string[] {
-  return [...folders()].filter((name) => !before.has(name)).flatMap((name) => readdirSync(join(tmpdir(), name)).filter((file) => file.startsWith('export-')))
+/** Spools whose files are in a folder of their own. */
+function open (t: Test, options: SpoolOptions = {}) {
+  const folder = t.testdir({})
+  const spools = new Spools({ folder, ...options })
+  t.teardown(async () => { await spools.close() })
+  return { folder, spool: async (list: readonly Memory[]) => await spools.spool(pages(list), 'caller'), spools, left: () => readdirSync(folder) }
 }
 
-t.test('a bank that fits is held in memory', async (t) => {
-  const before = folders()
-  const spools = new Spools()
-  const list = await memories(3)
-  const { count, memories: spooled } = await spools.spool(pages(list))
-  t.equal(count, 3)
-  t.strictSame(filesSince(before), [])
-  t.strictSame(await collect(spooled), list)
-  await spools.close()
+/** Whether a scan is refused because files have no room: the only thing that shows how much others hold. */
+const BUSY = { code: 'server_busy', status: 503, headers: { 'retry-after': '1' } }
+
+t.test('a bank that fits is held in memory, another has the rest in a file without a name', async (t) => {
+  const { spool, left } = open(t, { fileBytes: 12 * MIB })
+  for (const count of [3, 12]) {
+    const list = await memories(count)
+    const { count: counted, memories: spooled } = await spool(list)
+    t.equal(counted, count)
+    t.strictSame(left(), [])
+    const read = await collect(spooled)
+    t.strictSame(read.map(({ memoryId }) => memoryId), list.map(({ memoryId }) => memoryId))
+    t.ok(read.every((memory, index) => memory.text === list[index]!.text && Object.hasOwn(memory.metadata, '__proto__') && memory.tags[0] === '\n'))
+    t.strictSame(read.map(({ tokens }) => tokens.value), list.map(({ tokens }) => tokens.value))
+  }
 })
 
-t.test('the rest of a large one is in a file until it has been read', async (t) => {
-  const before = folders()
-  const spools = new Spools()
-  const list = await memories(12)
-  const { count, memories: spooled } = await spools.spool(pages(list))
-  t.equal(count, 12)
-  t.equal(filesSince(before).length, 1)
-  const read = await collect(spooled)
-  t.strictSame(read.map(({ memoryId }) => memoryId), list.map(({ memoryId }) => memoryId))
-  t.ok(read.every((memory, index) => memory.text === list[index]!.text && Object.hasOwn(memory.metadata, '__proto__')))
-  t.strictSame(filesSince(before), [])
-  await spools.close()
+t.test('what is held without a file is one share for all', async (t) => {
+  const { spool } = open(t, { fileBytes: MIB })
+  const [first, second] = [await spool(await memories(4)), await spool(await memories(3))]
+  await t.rejects(spool(await memories(2)), BUSY, 'the second of them would need a file')
+  await first.memories.return?.()
+  t.equal((await spool(await memories(3))).count, 3)
+  t.equal((await collect(second.memories)).length, 3)
 })
 
-t.test('a reader who gives up, one who never comes, and a scan that breaks off leave no file', async (t) => {
-  const before = folders()
-  const spools = new Spools()
-  const list = await memories(10)
-  const givenUp = (await spools.spool(pages(list))).memories[Symbol.asyncIterator]()
-  await givenUp.next()
-  await givenUp.return?.()
-  t.strictSame(filesSince(before), [])
-  await t.rejects(spools.spool((async function * () {
-    yield * pages(list)
-    throw new Error('the database went away')
-  })()), new Error('the database went away'))
-  t.strictSame(filesSince(before), [])
-  await spools.spool(pages(list))
-  t.equal(filesSince(before).length, 1)
+t.test('files have a bound, and every way out gives the room back', async (t) => {
+  const { spools, spool, left } = open(t, { held: 0, fileBytes: 9 * MIB })
+  const large = await memories(4)
+  const ways: Array<[about: string, leave: () => Promise<unknown>]> = [
+    ['reading to the end', async () => { await collect((await spool(large)).memories) }],
+    ['a reader who gives up', async () => {
+      const reader = (await spool(large)).memories[Symbol.asyncIterator]()
+      await reader.next()
+      await reader.return?.()
+    }],
+    ['a loop that is left', async () => {
+      // eslint-disable-next-line no-unreachable-loop
+      for await (const memory of (await spool(large)).memories) return memory
+      return undefined
+    }],
+    ['a reader who never comes', async () => { await (await spool(large)).memories.return?.() }],
+    ['one who leaves twice', async () => {
+      const { memories } = await spool(large)
+      await Promise.all([memories.return?.(), memories.return?.()])
+      await memories.return?.()
+      t.strictSame(await collect(memories), [])
+    }],
+    ['a scan that breaks off', async () => {
+      await t.rejects(spools.spool((async function * () {
+        yield * pages(large)
+        throw new Error('the database went away')
+      })(), 'caller'), new Error('the database went away'))
+    }],
+    ['one that finds no room', async () => { await t.rejects(spool(await memories(5)), BUSY) }],
+  ]
+  for (const [about, leave] of ways) {
+    for (let round = 0; round < 2; round++) await t.resolves(leave(), about)
+    t.strictSame(left(), [], about)
+  }
+  const standing = await spool(large)
+  await t.rejects(spool(large), BUSY)
+  t.equal((await collect(standing.memories)).length, 4, 'who was refused takes nothing from the other')
+})
+
+t.test('a folder that cannot be written to is not the client\'s fault', async (t) => {
+  const { spool } = open(t, { folder: `${t.testdir({})}/missing`, held: 0 })
+  await t.rejects(spool(await memories(1)), { code: 'dependency_unavailable', status: 503 })
+})
+
+t.test('closing frees what nobody has read', async (t) => {
+  const { spool, spools } = open(t, { held: 0, fileBytes: 3 * MIB })
+  const { memories: spooled } = await spool(await memories(1))
   await spools.close()
-  t.notOk([...folders()].some((name) => !before.has(name) && existsSync(join(tmpdir(), name, 'export-1.ndjson'))))
+  await t.rejects(collect(spooled))
+  t.equal((await spool(await memories(1))).count, 1)
 })

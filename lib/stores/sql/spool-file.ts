@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { comeBackIn, ServiceError } from '../../errors.js'
+import { spoolName } from './spool-leftovers.js'
+
+const CHUNK = 256 * 1024
+const LINE_FEED = 10
+/** When who met a full disk, or no descriptor that is free, is asked to come back, in milliseconds. */
+const COME_BACK_MS = 1000
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
+
+/**
+ * Lines in a temporary file that has no name: it is taken from its folder before anything is written, and the system lets it go with the
+ * last descriptor, so that also a process that is killed leaves nothing.
+ */
+export class SpoolFile {
+  readonly #handle: FileHandle
+  /** Where it still is, on a system that keeps the name of an open file. */
+  readonly #path: string | undefined
+  #closed: Promise<void> | undefined
+
+  private constructor (handle: FileHandle, path: string | undefined) {
+    this.#handle = handle
+    this.#path = path
+  }
+
+  /** @throws ServiceError when no file can be had */
+  static async create (folder: string): Promise<SpoolFile> {
+    const path = join(folder, spoolName(process.pid, randomBytes(8).toString('hex')))
+    return await orNoRoom(async () => {
+      const handle = await open(path, 'wx+', 0o600)
+      const named = await rm(path).then(() => false, () => true)
+      return new SpoolFile(handle, named ? path : undefined)
+    })
+  }
+
+  /** Adds at the end. @throws ServiceError when the disk is full */
+  async write (text: Buffer): Promise<void> {
+    await orNoRoom(async () => { await this.#handle.writeFile(text) })
+  }
+
+  /** From the first line on, without their line feeds. */
+  async * lines (): AsyncGenerator<string> {
+    let rest: Buffer = Buffer.alloc(0)
+    for (let position = 0; ;) {
+      const chunk = Buffer.allocUnsafe(CHUNK)
+      const { bytesRead } = await orNoRoom(async () => await this.#handle.read(chunk, 0, CHUNK, position))
+      if (bytesRead === 0) return
+      position += bytesRead
+      let start = 0
+      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)])
+      for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+        yield bytes.toString('utf8', start, end)
+        start = end + 1
+      }
+      rest = bytes.subarray(start)
+    }
+  }
+
+  /** Lets it go, once. */
+  async close (): Promise<void> {
+    this.#closed ??= this.#close()
+    await this.#closed
+  }
+
+  async #close (): Promise<void> {
+    await this.#handle.close().catch(() => {})
+    if (this.#path !== undefined) await rm(this.#path, { force: true }).catch(() => {})
+  }
+}
+
+async function orNoRoom<T> (work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!NO_ROOM.has(code)) throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
+    throw new ServiceError('server_busy', 'The server has no room for the export; try again', { ...comeBackIn(COME_BACK_MS), cause: error })
+  }
+}
