@@ -8,13 +8,17 @@ import { packageFile } from './lib/paths.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import adminToken from './plugins/admin-token.js'
+import admission from './plugins/admission.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { missingVariables } from './plugins/auth/missing.js'
+import bankAccess from './plugins/bank-access.js'
+import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import errors from './plugins/errors.js'
 import exchanges from './plugins/exchanges.js'
 import health from './plugins/health.js'
+import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
@@ -52,6 +56,9 @@ export interface AppOptions {
   reloadConfig?: () => Config
 }
 
+/** Milliseconds that the head of a request may take. */
+const HEADERS_TIMEOUT_MS = 15_000
+
 const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes]
 
 /**
@@ -60,6 +67,8 @@ const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, ban
  */
 export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, stalledMs = 60_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
+  const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
+  const requestTimeout = bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
     // The access log is the request-log plugin's.
@@ -73,21 +82,30 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     forceCloseConnections: 'idle',
     // A store may have to migrate or to recover first; it bounds its own waits.
     pluginTimeout: 0,
-    requestTimeout: 60_000,
-    http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
+    requestTimeout,
+    http: {
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
+      // Requests that are late are looked for so often; Node's own half a minute would be added to their time.
+      connectionsCheckingInterval: 1000,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false,
+    },
     frameworkErrors: answerUnreadableUrl,
     clientErrorHandler: answerBrokenRequest,
   })
   await app.register(errors)
-  await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
+  await app.register(boundsPlugin, { bounds })
   await app.register(requestLog)
   await app.register(exchanges)
   await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
   await app.register(httpRules)
+  if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
+  await app.register(admission)
   await app.register(shutdown)
   await app.register(rings)
   await app.register(notFound)
+  await app.register(bodyReader)
   await app.register(validation)
   await app.register(accessControl, { file: config.file })
   await app.register(memory, { config, overrides })
@@ -95,10 +113,11 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(health, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
-  const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock)
+  const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     enterRing(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
+    await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs, stalledMs })
   })

@@ -11,6 +11,11 @@ export interface Hold {
   release (): void
 }
 
+/** What one is told who finds no room. */
+export function noRoom (): ServiceError {
+  return new ServiceError('server_busy', 'The server has as much work as it has room for; try again', comeBackIn(COME_BACK_MS))
+}
+
 /** Bytes that are held for the work of all requests together. What finds no room is refused before it is begun. */
 export class ByteBudget {
   /** Bytes that may be held. */
@@ -30,7 +35,7 @@ export class ByteBudget {
   hold (bytes: number): Hold {
     let held = 0
     const grow = (more: number) => {
-      if (this.#held + more > this.limit) throw new ServiceError('server_busy', 'The server has as much work as it has room for; try again', comeBackIn(COME_BACK_MS))
+      if (this.#held + more > this.limit) throw noRoom()
       this.#held += more
       held += more
     }

@@ -32,7 +32,7 @@ const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeou
 /** Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else. */
 async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig }): Promise<void> {
   const missing = missingVariables(auth)
-  const config = { ring: 'public', accessLog: 'debug' } as const
+  const config = { ring: 'public', accessLog: 'debug', probe: true } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
     app.get(url, {
       config: { ...config, watched: false },

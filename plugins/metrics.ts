@@ -74,7 +74,7 @@ function statusOf (app: FastifyInstance): MemoryStatus | undefined {
 
 /** GET /metrics of the gateway's own port. The ring is that of the scope in which it is registered. */
 export async function metricsRoute (app: FastifyInstance): Promise<void> {
-  app.get('/metrics', { config: { ring: 'admin', accessLog: 'debug' }, schema: { hide: true } }, async (_request, reply) => await reply
+  app.get('/metrics', { config: { ring: 'admin', accessLog: 'debug', probe: true }, schema: { hide: true } }, async (_request, reply) => await reply
     .type(app.metrics.contentType)
     .send(await app.metrics.render()))
 }

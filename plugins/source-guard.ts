@@ -8,11 +8,11 @@ import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sourc
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
+  app.addContentTypeParser('application/json', app.readBody)
   // Before the body is read: one for a source that is not there costs nothing.
   app.addHook('onRequest', async (request) => { sourceOf(request, sources) })
   app.addHook('preValidation', async (request) => {
-    sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
+    await sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
   })
 }
 
@@ -26,4 +26,4 @@ export function rawBody (body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors'] })
+export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors', 'body-reader'] })

@@ -21,7 +21,7 @@ const changeErrors = [CALLER_ERRORS, LIMIT_ERRORS, ['precondition_failed', 'conf
 
 export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { configurations } = app.memory
-  app.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'))
+  app.addContentTypeParser(MERGE_PATCH, app.readJsonBody)
 
   app.get('/v1/banks/:bank_id/config', {
     config,
@@ -36,7 +36,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async ({ params, context }, reply) => tagged(reply, await configurations.get(params.bank_id, context)))
 
   app.put('/v1/banks/:bank_id/config', {
-    config,
+    config: { ...config, bodyBound: 'of a configuration' },
     bodyLimit: BODY_LIMIT,
     schema: {
       operationId: 'putBankConfig',
@@ -51,7 +51,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => tagged(reply, await configurations.put(request.params.bank_id, request.body, request.context, preconditionOf(request))))
 
   app.patch('/v1/banks/:bank_id/config', {
-    config,
+    config: { ...config, bodyBound: 'of a configuration' },
     bodyLimit: BODY_LIMIT,
     schema: {
       operationId: 'patchBankConfig',

@@ -20,7 +20,8 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply)))
 
   app.post('/v1/retain/batch', {
-    config: { ring: 'memory', permission: 'write' },
+    config: { ring: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
+    bodyLimit: app.bounds.batch_bytes,
     schema: {
       operationId: 'retainBatch',
       tags: ['memory'],

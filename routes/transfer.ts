@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { decodeInTurns } from '../lib/json-body.js'
 import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
+import { turnKeyOf } from '../plugins/body-reader.js'
 import { BankParams } from './banks.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS } from './responses.js'
@@ -12,7 +14,12 @@ const config = { ring: 'memory', permission: 'admin' } as const
 /** A scope of its own: its bodies are lines, not JSON. */
 export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser([NDJSON, 'application/ndjson'], { parseAs: 'string' }, (_request, body, done) => { done(null, body) })
+  app.addContentTypeParser([NDJSON, 'application/ndjson'], (request, payload, done) => {
+    app.readBody(request, payload, (error, body) => {
+      if (error !== null) done(error)
+      else void decodeInTurns(body!, turnKeyOf(request)).then((text) => { done(null, text) }, done)
+    })
+  })
 
   app.get('/v1/banks/:bank_id/export', {
     config,
@@ -33,7 +40,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.post('/v1/banks/:bank_id/import', {
-    config,
+    config: { ...config, bodyBound: 'bounds.import_bytes' },
+    bodyLimit: app.bounds.import_bytes,
     schema: {
       operationId: 'importBank',
       tags: ['transfer'],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { reasonOf, type ReadFile } from './files.js'
-import { parseHost } from './hosts.js'
+import { parseHost, parseHostPattern } from './hosts.js'
 import { didYouMean, quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
 
@@ -80,6 +80,14 @@ export class EnvironmentReader {
 
   host (name: VariableName): string | undefined {
     return this.parsed(name, parseHost, 'is an IP address or a host name, without a port')
+  }
+
+  hosts (name: VariableName): string[] | undefined {
+    const parse = (text: string) => {
+      const patterns = text.split(',').map((entry) => parseHostPattern(entry.trim()))
+      return patterns.includes(undefined) ? undefined : patterns.filter((pattern) => pattern !== undefined)
+    }
+    return this.parsed(name, parse, 'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com')
   }
 
   /** An http(s) URL with a path and without credentials. What was found stays unsaid: it may hold a secret. */

@@ -18,6 +18,7 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): Se
   const adminToken = reader.secret('SERVICE_ADMIN_TOKEN')
   const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
   const tracesUrl = readTracesUrl(reader, problems)
+  const allowedHosts = reader.hosts('SERVICES_ALLOWED_HOSTS')
   const settings: Settings = {
     host: reader.host('SERVICES_HOST') ?? fallback('SERVICES_HOST'),
     port: reader.integer('SERVICES_PORT'),
@@ -33,6 +34,7 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): Se
     ...(adminToken !== undefined && { adminToken }),
     ...(reader.isSet('SERVICES_METRICS_PORT') && { metricsPort: reader.integer('SERVICES_METRICS_PORT') }),
     ...(tracesUrl !== undefined && { tracesUrl }),
+    ...(allowedHosts !== undefined && { allowedHosts }),
   }
   if (settings.metricsPort === settings.port && settings.port !== 0) {
     problems.push(`SERVICES_METRICS_PORT: found ${quote(String(settings.port))}, which is SERVICES_PORT, allowed is another port`)

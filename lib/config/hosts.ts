@@ -20,6 +20,31 @@ export function parseHost (text: string): string | undefined {
   return HOST_NAME.test(text) && !ENDS_IN_NUMBER.test(text) ? text : undefined
 }
 
+/** A host in the one form in which two of them are compared. @param host as parseHost gives it */
+export function canonicalHost (host: string): string {
+  return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.toLowerCase().replace(/\.$/, '')
+}
+
+/** What a Host header names, in canonical form, without its port. @returns undefined when it names nothing */
+export function hostOfHeader (header: string): string | undefined {
+  const host = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/.exec(header)?.[1]
+  const parsed = host === undefined ? undefined : parseHost(host)
+  return parsed === undefined ? undefined : canonicalHost(parsed)
+}
+
+/** A host that a server is asked under, in canonical form; `*.example.com` stands for all names below it. @returns undefined for anything else */
+export function parseHostPattern (text: string): string | undefined {
+  const isWild = text.startsWith('*.')
+  const host = parseHost(isWild ? text.slice(2) : text)
+  if (host === undefined || (isWild && isIP(host) !== 0)) return undefined
+  return isWild ? `*.${canonicalHost(host)}` : canonicalHost(host)
+}
+
+/** @param host in canonical form @param patterns as parseHostPattern gives them */
+export function matchesHost (host: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length >= pattern.length : host === pattern)
+}
+
 /** Whether only this machine can reach the host. Of names only `localhost` counts: any other may resolve to anything. */
 export function isLoopback (host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1')

@@ -113,6 +113,7 @@ function describeKind (kind: Kind): string {
     case 'switch': return '`1`, `true`, `yes`; `0`, `false`, `no`'
     case 'word': return '1 to 64 visible characters without `:`'
     case 'host': return 'IP address or host name'
+    case 'hosts': return 'IP addresses and host names, with commas between them'
     case 'url': return 'http(s) URL with a path, without credentials'
     case 'path': return 'path'
     case 'text': return 'text'

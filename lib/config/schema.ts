@@ -269,6 +269,8 @@ export interface Config {
   tracesUrl?: string
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   maxBodyBytes: number
+  /** In dev mode, host names and addresses that the server is also asked under; `*.` stands for any name before. Default: none. */
+  allowedHosts?: readonly string[]
   healthTimeoutMs: number
   shutdownTimeoutMs: number
   auth: AuthConfig

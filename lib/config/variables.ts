@@ -8,6 +8,7 @@ export type Kind =
   | { type: 'switch' }
   | { type: 'word' }
   | { type: 'host' }
+  | { type: 'hosts' }
   | { type: 'url' }
   | { type: 'path' }
 
@@ -46,6 +47,7 @@ export const VARIABLES = [
   { name: 'SERVICES_LOG_LEVEL', secret: false, kind: { type: 'choice', values: LOG_LEVELS }, default: 'info', description: 'Least level that is logged.' },
   { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers prove who they are; jwt means jwt_hs256.' },
   { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Let dev mode, which trusts every caller, listen on an address that is not loopback.' },
+  { name: 'SERVICES_ALLOWED_HOSTS', secret: false, kind: { type: 'hosts' }, mode: 'dev', description: 'Names and addresses that dev mode, which trusts every caller, is asked under beside loopback ones and the address of the connection itself, with commas between them; `*.example.com` stands for all names below example.com. A request with another Host is answered 403.' },
   { name: 'SERVICE_API_KEY', secret: true, kind: { type: 'text' }, mode: 'api_key', required: true, description: 'The key that callers send in X-Api-Key.' },
   { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; one of fewer than 32 bytes is warned of.' },
   { name: 'SERVICE_JWT_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected aud claim; unset skips audience validation.' },

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import type { AccessControl } from '../access/access-control.js'
+import type { AccessControl, Permission } from '../access/access-control.js'
 import { systemClock, type Clock } from '../clock.js'
 import type { FileConfig } from '../config/schema.js'
 import type { Timer } from '../deadline.js'
+import type { RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
@@ -80,6 +81,17 @@ export class MemoryService {
     this.configurations = new BankConfigurations(deps)
     this.transfer = new Transfer(deps, this.configurations)
     this.health = new HealthProbe(deps.store, () => performance.now())
+  }
+
+  /**
+   * Judges access on banks before the rest of a request is looked at. Each operation judges it again, by the same rule, when it begins.
+   * @returns undefined when the configuration file lets the caller in, which is known at once
+   * @throws ServiceError access_denied, dependency_unavailable
+   */
+  admit (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined {
+    const { access, directory } = this.#deps
+    if (bankIds.every((bankId) => access.decide(context, permission, bankId).allowed)) return undefined
+    return directory.open(context, permission, bankIds)
   }
 
   /** How it stands, for metrics. Asks no database and no endpoint. */

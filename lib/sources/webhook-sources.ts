@@ -1,9 +1,10 @@
-import secureJson from 'secure-json-parse'
 import { Type, type Static } from 'typebox'
 import { formatInstant, type Clock } from '../clock.js'
 import type { SourceConfig } from '../config/schema.js'
 import { invalidField, ServiceError } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { readJson } from '../json-body.js'
+import type { JsonBounds } from '../json-guard.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import type { MemoryService } from '../memory/service.js'
 import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
 import { schemaCheck } from '../schema-check.js'
@@ -39,22 +40,27 @@ export class WebhookSource {
   readonly #memory: MemoryService
   readonly #clock: Clock
   readonly #rule: SignatureRule | undefined
+  readonly #bounds: JsonBounds
+  readonly #context: RequestContext
   #accepted = 0
   #rejected = 0
   #lastEventAt: number | null = null
   #lastRefusal: string | undefined
 
-  constructor (id: string, config: SourceConfig, memory: MemoryService, clock: Clock) {
+  constructor (id: string, config: SourceConfig, memory: MemoryService, clock: Clock, bounds: JsonBounds) {
+    const { principal = `service:${id}`, tenant_id: tenantId = null, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = config
     this.id = id
     this.#config = config
     this.#memory = memory
     this.#clock = clock
     this.#rule = signatureRule(config)
+    this.#bounds = bounds
+    this.#context = { principal, tenantId, trustCeiling: trust }
   }
 
   /** @throws ServiceError unauthenticated when the source asks for a signature and the request has no good one */
-  authenticate (header: HeaderLookup, body: Buffer): void {
-    if (this.#rule === undefined || isSigned(this.#rule, header, body, this.#clock())) return
+  async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
+    if (this.#rule === undefined || await isSigned(this.#rule, header, body, this.#clock(), callerOf(this.#context))) return
     // Anybody can send a bad signature, so it is counted and says nothing about the health of the source.
     this.#rejected++
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
@@ -65,12 +71,10 @@ export class WebhookSource {
    * @param body the event's JSON, as it came
    */
   async retain (body: Buffer): Promise<RetainAnswer> {
-    const { principal = `service:${this.id}`, tenant_id: tenantId = null, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = this.#config
-    const context: RequestContext = { principal, tenantId, trustCeiling: trust }
     this.#lastEventAt = this.#clock()
     try {
-      const event = parseEvent(body)
-      const answer = await this.#memory.writer.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, context)
+      const event = await readJson(body, this.#bounds, callerOf(this.#context))
+      const answer = await this.#memory.writer.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, this.#context)
       this.#accepted++
       this.#lastRefusal = undefined
       return answer
@@ -106,8 +110,8 @@ export class WebhookSource {
 export class WebhookSources {
   readonly #sources: ReadonlyMap<string, WebhookSource>
 
-  constructor (configs: Readonly<Record<string, SourceConfig>>, memory: MemoryService, clock: Clock) {
-    this.#sources = new Map(Object.entries(configs).map(([id, config]) => [id, new WebhookSource(id, config, memory, clock)]))
+  constructor (configs: Readonly<Record<string, SourceConfig>>, memory: MemoryService, clock: Clock, bounds: JsonBounds) {
+    this.#sources = new Map(Object.entries(configs).map(([id, config]) => [id, new WebhookSource(id, config, memory, clock, bounds)]))
   }
 
   /** @throws ServiceError not_found */
@@ -128,14 +132,6 @@ function signatureRule ({ auth }: SourceConfig): SignatureRule | undefined {
     secret: auth.secret,
     header: (auth.header ?? DEFAULT_HEADER).toLowerCase(),
     ...(auth.timestamp_header !== undefined && { timestampHeader: auth.timestamp_header.toLowerCase() }),
-  }
-}
-
-function parseEvent (body: Buffer): unknown {
-  try {
-    return secureJson.parse(body)
-  } catch {
-    throw new ServiceError('invalid_json', 'Request body is not valid JSON')
   }
 }
 

@@ -13,7 +13,7 @@ t.teardown(async () => { await app.close() })
 const entered: string[] = []
 await app.register(errors)
 await app.register(async (scope) => {
-  await scope.register(sourceGuard, { sources: new WebhookSources({ known: signedSource() }, gateway.app.memory, gateway.clock) })
+  await scope.register(sourceGuard, { sources: new WebhookSources({ known: signedSource() }, gateway.app.memory, gateway.clock, gateway.app.bounds) })
   await scope.register(async (inner) => {
     inner.post('/deep/:source_id', async (request) => { entered.push(request.url); return { bytes: Buffer.isBuffer(request.body) } })
     inner.get('/deep/:source_id', async (request) => { entered.push(request.url) })

@@ -1,0 +1,65 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import type { Permission } from '../lib/access/access-control.js'
+import { isBankId } from '../lib/identity/context.js'
+import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/schema-check.js'
+import { turns } from '../lib/turn-budget.js'
+import { turnKeyOf } from './body-reader.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The permission that the operation asks for, where that depends on the body. Undefined: `permission`. */
+    permissionFor?: (body: Readonly<Record<string, unknown>>) => Permission | undefined
+  }
+}
+
+/**
+ * Checks a body in the order of what it costs: the envelope (which banks, how many of each), what the caller may do there, and only then
+ * the elements. A caller without the right learns nothing about them, and can have no work done on them.
+ */
+export function bodyCheck (app: FastifyInstance, schema: InputSchema, validate: Validator, { permission, permissionFor }: FastifyContextConfig = {}): preHandlerHookHandler {
+  const lists = listsOf(schema)
+  const check = (body: unknown) => {
+    prepareInput(body, schema)
+    if (!validate(body)) throw refusal(validate.problems)
+  }
+  const later = async (request: FastifyRequest, judged: Promise<unknown> | undefined) => {
+    await judged
+    if (turns.isSpent) await turns.next(turnKeyOf(request))
+    check(request.body)
+  }
+  return (request, _reply, done) => {
+    const body: unknown = request.body ?? null
+    const banks = permission === undefined ? undefined : banksOf(body, lists)
+    const judged = banks === undefined ? undefined : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
+    if (judged !== undefined || turns.isSpent) {
+      void later(request, judged).then(() => { done() }, done)
+      return
+    }
+    try {
+      check(body)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done()
+  }
+}
+
+/** The lists at the top of a body that may be only so long. */
+function listsOf ({ properties = {} }: InputSchema): Array<{ name: string, maxItems: number }> {
+  return Object.entries(properties).flatMap(([name, { maxItems }]) => maxItems === undefined ? [] : [{ name, maxItems }])
+}
+
+/** @returns the banks that a body names; undefined when its envelope is wrong, which its validation will tell */
+function banksOf (body: unknown, lists: ReadonlyArray<{ name: string, maxItems: number }>): string[] | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  const members = body as Record<string, unknown>
+  for (const { name, maxItems } of lists) {
+    const list = members[name]
+    if (Array.isArray(list) && list.length > maxItems) return undefined
+  }
+  const { bank_id: bankId, banks } = members
+  if (typeof bankId === 'string' && (banks === undefined || banks === null)) return isBankId(bankId) ? [bankId] : undefined
+  if ((bankId !== undefined && bankId !== null) || !Array.isArray(banks) || banks.length === 0) return undefined
+  return banks.every((bank): bank is string => typeof bank === 'string' && isBankId(bank)) ? banks : undefined
+}

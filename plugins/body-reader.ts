@@ -1,0 +1,157 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { noRoom, type Hold } from '../lib/byte-budget.js'
+import { ServiceError } from '../lib/errors.js'
+import { callerOf } from '../lib/identity/context.js'
+import { readJson, SHORT_BODY } from '../lib/json-body.js'
+import { turns } from '../lib/turn-budget.js'
+
+/** What a long body is reckoned at: its bytes, the text that is made of them, and the values that are made of that. */
+const WEIGHT = 4
+/** The part of the budget that long bodies may fill. The rest is for short ones, so that many can go on while a few wait. */
+const SHARE = 0.75
+
+const HELD: unique symbol = Symbol('bytes held for the body')
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The setting that bounds the route's body, for the refusal. Default: SERVICES_MAX_BODY_BYTES. */
+    bodyBound?: string
+  }
+  interface FastifyRequest {
+    [HELD]: Hold | null
+  }
+  interface FastifyInstance {
+    /** A content type parser that reads a body whole, as bytes. */
+    readBody: BodyParser<Buffer>
+    /** The same, and what the bytes are as JSON. */
+    readJsonBody: BodyParser<unknown>
+  }
+}
+
+type Payload = FastifyRequest['raw']
+/** As Fastify calls a parser of a content type that reads for itself. */
+export type BodyParser<T> = (request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void) => void
+
+/** Who a request's turns of the event loop are for. */
+export function turnKeyOf (request: FastifyRequest): string {
+  // Routes outside the memory ring have no caller. No principal begins with a space.
+  return request.hasContext ? callerOf(request.context) : ` ${request.ip}`
+}
+
+/**
+ * Reads bodies, each within the limit of its route, and all of them within the bytes that may be worked on. What arrives is counted, not
+ * what a header announces: an announcement costs nothing, and would keep others out. The bytes are held to the end of the exchange.
+ */
+async function bodyReader (app: FastifyInstance): Promise<void> {
+  const { workBytes, bounds } = app
+  app.decorateRequest(HELD, null)
+  app.exchanges.onEnd((request) => { request[HELD]?.release() })
+
+  /** @throws ServiceError server_busy */
+  const hold = (request: FastifyRequest, reckoned: number, received: number) => {
+    const wanted = weightOf(received)
+    const more = wanted - reckoned
+    if (received > SHORT_BODY && workBytes.held + more > SHARE * workBytes.limit) throw noRoom()
+    const held = request[HELD]
+    if (held === null) request[HELD] = workBytes.hold(more)
+    else held.grow(more)
+    return wanted
+  }
+  const weightOf = (bytes: number) => bytes > SHORT_BODY ? Math.min(WEIGHT * bytes, SHARE * workBytes.limit) : bytes
+
+  const readBody: BodyParser<Buffer> = (request, payload, done) => {
+    const { bodyLimit, config } = request.routeOptions
+    const announced = Number(request.headers['content-length'])
+    const chunks: Buffer[] = []
+    let received = 0
+    let reckoned = 0
+    const stop = () => {
+      payload.off('data', onData)
+      payload.off('end', onEnd)
+      payload.off('error', onError)
+    }
+    const refuse = (error: Error) => {
+      stop()
+      // What still comes is passed over, so that the client can get to the answer.
+      payload.on('error', () => {})
+      payload.resume()
+      done(error)
+    }
+    const onData = (chunk: Buffer) => {
+      received += chunk.length
+      if (received > bodyLimit) {
+        refuse(tooLarge(bodyLimit, config.bodyBound))
+        return
+      }
+      try {
+        reckoned = hold(request, reckoned, received)
+        chunks.push(chunk)
+      } catch (error) {
+        refuse(error as Error)
+      }
+    }
+    const onEnd = () => {
+      stop()
+      if (!Number.isNaN(announced) && received !== announced) done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
+      else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, received))
+    }
+    const onError = (cause: Error) => {
+      stop()
+      done(new ServiceError('invalid_request', 'The request could not be read', { cause }))
+    }
+    if (announced > bodyLimit) {
+      done(tooLarge(bodyLimit, config.bodyBound))
+      return
+    }
+    if (announced > SHORT_BODY && workBytes.held + weightOf(announced) > SHARE * workBytes.limit) {
+      done(noRoom())
+      return
+    }
+    payload.on('data', onData)
+    payload.on('end', onEnd)
+    payload.on('error', onError)
+    payload.resume()
+  }
+
+  const readJsonBody: BodyParser<unknown> = (request, payload, done) => {
+    readBody(request, payload, (error, body) => {
+      if (error !== null) {
+        done(error)
+        return
+      }
+      if (body!.length === 0) {
+        // Many clients send the type with every request: a route without a body takes the empty one that comes with it.
+        if (request.routeOptions.schema?.body === undefined) done(null)
+        else done(new ServiceError('invalid_json', 'Request body is empty'))
+        return
+      }
+      if (body!.length <= SHORT_BODY && !turns.isSpent) parse(body!, done)
+      else void parseLater(request, body!).then((value) => { done(null, value) }, done)
+    })
+  }
+  const parse = (body: Buffer, done: (error: Error | null, value?: unknown) => void) => {
+    let value: unknown
+    try {
+      value = readJson(body, bounds, '')
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done(null, value)
+  }
+  const parseLater = async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
+    const caller = turnKeyOf(request)
+    if (turns.isSpent) await turns.next(caller)
+    return await readJson(body, bounds, caller)
+  }
+
+  app.decorate('readBody', readBody)
+  app.decorate('readJsonBody', readJsonBody)
+}
+
+function tooLarge (limit: number, bound = 'SERVICES_MAX_BODY_BYTES'): ServiceError {
+  return new ServiceError('body_too_large', `Request body is too large: more than ${limit} bytes (${bound})`)
+}
+
+export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'exchanges'] })
