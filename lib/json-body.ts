@@ -45,7 +45,7 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
 }
 
 /** Decodes UTF-8 in pieces of a turn: where it is not ASCII, a whole body takes long. @param caller as in TurnBudget.next */
-export async function decodeInTurns (body: Buffer, caller: string): Promise<string> {
+async function decodeInTurns (body: Buffer, caller: string): Promise<string> {
   const decoder = new StringDecoder('utf8')
   let text = ''
   for (let from = 0; from < body.length; from += DECODED) {

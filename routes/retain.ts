@@ -3,7 +3,7 @@ import { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest } fr
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-const errors = [BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, ['model_output_invalid']] as const
+const errors = [BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'server_busy']] as const
 
 export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/retain', {

@@ -1,25 +1,19 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { decodeInTurns } from '../lib/json-body.js'
 import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
-import { turnKeyOf } from '../plugins/body-reader.js'
 import { BankParams } from './banks.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
-import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS } from './responses.js'
+import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 const NDJSON = 'application/x-ndjson'
+const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
 const config = { ring: 'memory', permission: 'admin' } as const
 
 /** A scope of its own: its bodies are lines, not JSON. */
 export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser([NDJSON, 'application/ndjson'], (request, payload, done) => {
-    app.readBody(request, payload, (error, body) => {
-      if (error !== null) done(error)
-      else void decodeInTurns(body!, turnKeyOf(request)).then((text) => { done(null, text) }, done)
-    })
-  })
+  app.addContentTypeParser([NDJSON, 'application/ndjson'], (request, payload, done) => { app.readBody(request, payload, done) })
 
   app.get('/v1/banks/:bank_id/export', {
     config,
@@ -42,20 +36,23 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/banks/:bank_id/import', {
     config: { ...config, bodyBound: 'bounds.import_bytes' },
     bodyLimit: app.bounds.import_bytes,
+    // What is a text to a client is bytes here, which are checked line by line.
+    validatorCompiler: (part) => part.httpPart === 'body' ? () => true : app.validatorCompiler!(part),
     schema: {
       operationId: 'importBank',
       tags: ['transfer'],
       summary: 'Read an export back, all of it or none',
-      description: 'Memories keep their ids and times and pass the same checks as a retain; rate limits and quotas do not count them.',
+      description: 'Memories keep their ids and times and pass the same checks as a retain. Limits of their own count them (`import_per_minute`, `import_per_day`), and `global_per_minute` counts the import once; the limits of retain do not.',
       params: BankParams,
       querystring: ImportQuery,
       headers: IdempotencyHeaders,
       body: { content: { [NDJSON]: { schema: Type.String({ description: 'An export: a header line, then a memory a line.' }) } } },
-      response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, ['body_too_large', 'unsupported_media_type', 'model_output_invalid']),
+      response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, IMPORT_ERRORS),
     },
   }, async (request, reply) => {
     const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
-    const text = typeof request.body === 'string' ? request.body : ''
-    return await app.memory.transfer.import(request.params.bank_id, text, { onConflict, config: ownConfig }, request.context, await idempotencyOf(request, reply))
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    const options = { onConflict, config: ownConfig, bounds: app.bounds }
+    return await app.memory.transfer.import(request.params.bank_id, bytes, options, request.context, await idempotencyOf(request, reply))
   })
 }

@@ -34,10 +34,12 @@ export const HomeostasisSchema = section({
     recall_per_minute: perMinute('Recalls'),
     reflect_per_minute: perMinute('Reflects'),
     forget_per_minute: perMinute('Forgets'),
-    global_per_minute: perMinute('Operations of any of these kinds, and changes of the bank\'s configuration, together'),
+    import_per_minute: perMinute('Memories that imports bring'),
+    global_per_minute: perMinute('Operations of any of these kinds, and changes of the bank\'s configuration, together; an import is one, however many memories it brings,'),
   }, 'Token buckets. A bucket holds a minute\'s worth.')),
   quotas: Type.Optional(section({
     retain_per_day: perDay('Retained items'),
+    import_per_day: perDay('Memories that imports bring'),
     reflect_per_day: perDay('Reflects'),
     model_calls_per_day: perDay('Calls of the language model'),
     model_tokens_per_day: perDay('Tokens of the language model, of prompts and answers together; before a call its prompt and the most that it may answer are reckoned with,'),

@@ -1,8 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import type { BankSections } from '../config/defaults.js'
 import type { BankKey } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../trust.js'
+import { turns } from '../turn-budget.js'
+import { EarlierItems, underId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 
@@ -40,15 +43,12 @@ export interface Plan {
 }
 
 const CANDIDATES = 20
-/** Near-duplicates among the items of a request that later ones are compared with. */
-const MAX_NEAR = 20
-/** Of a long text the longest, which are the rarest most often; a near-duplicate shares nearly all. */
-const MAX_TERMS = 64
-/** Of rounding, so that similarity() has the last word. */
-const MARGIN = 1e-6
-const SEARCHES_AT_A_TIME = 4
 /** For the order of the candidates only. */
 const BM25 = { k1: 0.9, b: 0.3 }
+/** Searches under way at a time. More would hold more texts. */
+const SEARCHES_AHEAD = 4
+/** Characters of texts whose profiles are kept, at some four bytes a character. */
+const PROFILED_CHARACTERS = 8_000_000
 
 export function isSlot (place: Place): place is Slot {
   return 'replaces' in place
@@ -64,30 +64,46 @@ export function planWithoutDedup (items: readonly PreparedMemory[]): Plan {
   return { slots, steps: slots.map((place) => ({ kind: 'stored', place })) }
 }
 
+/** Where the memories that stand are looked for. */
+export interface SearchedBank {
+  store: Pick<VectorStore, 'search'>
+  key: BankKey
+  now: number
+}
+
+/** An item's profile, and the memories of the bank that it may repeat. */
+interface Compared {
+  profile: TextProfile
+  candidates: readonly Candidate[]
+}
+
+interface Near<P extends Place> {
+  place: P
+  similarity: number
+}
+
 /**
- * Compares each item with its nearest memories in the bank and with the items before it, and decides what becomes of it. What is trusted
- * less neither keeps out nor replaces what is trusted more: the two then stand side by side, and of exact repeats the store keeps the
- * more trusted one.
+ * Compares each item with its nearest memories in the bank and with the nearest items before it, and decides what becomes of it. What is
+ * trusted less neither keeps out nor replaces what is trusted more: the two then stand side by side, and of exact repeats the store keeps
+ * the more trusted one.
+ * @param caller as in TurnBudget.next; it is done in pieces of a turn
  * @throws ServiceError dependency_unavailable
  */
-export async function planDedup (items: readonly PreparedMemory[], { action, threshold }: Settings, store: Pick<VectorStore, 'search'>, bank: BankKey, now: number): Promise<Plan> {
+export async function planDedup (items: readonly PreparedMemory[], { action, threshold }: Settings, bank: SearchedBank, caller: string): Promise<Plan> {
   if (action === 'off') return planWithoutDedup(items)
-  const profiles = items.map(({ memory }) => profileOf(memory.text))
-  const candidates = await searchAll(profiles, store, bank, now)
-  const earlier = new EarlierItems(threshold)
+  const standing = new StandingMemories(bank, caller)
+  const earlier = new EarlierItems(threshold, caller)
   const replaced = new Set<string>()
-  const standingProfiles = new Map<string, TextProfile>()
-  const steps = items.map((item, index): Step => {
-    const profile = profiles[index]!
-    const standing = candidates[index]!.filter(({ memory }) => !replaced.has(memory.memoryId))
+  const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<Step> => {
+    const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
     const { trust } = item.memory
-    const repeated = earlier.repeatedBy(item) ?? standingRepeatedBy(item, standing)
+    const repeated = earlier.repeatedBy(item) ?? await standing.repeatedBy(item, candidates)
     if (repeated !== undefined) {
       if (isSlot(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'left', place: repeated }
       replaced.add(repeated.memoryId)
       return { kind: 'stored', place: earlier.add(item, profile, false) }
     }
-    const found = [...nearStanding(item, profile, standing, standingProfiles), ...earlier.like(item, profile)]
+    const found = [...await standing.near(profile, candidates), ...await earlier.near(item, profile)]
       .filter(({ similarity }) => similarity >= threshold && similarity > 0)
       .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
@@ -103,106 +119,82 @@ export async function planDedup (items: readonly PreparedMemory[], { action, thr
     const { memoryId } = near.place
     replaced.add(memoryId)
     return { kind: 'updated', place: earlier.add(underId(item, memoryId), profile, true), near }
-  })
+  }
+  const steps: Step[] = []
+  for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await standing.search(item))) {
+    if (turns.isSpent) await turns.next(caller)
+    steps.push(await decide(items[steps.length]!, compared))
+  }
   return { slots: earlier.slots, steps }
 }
 
-/** The items of a request that are to be stored, with an index of their terms: a thousand are not compared each with each. */
-class EarlierItems {
-  readonly slots: Slot[] = []
-  readonly #profiles = new Map<Slot, TextProfile>()
-  readonly #byTerm = new Map<string, Map<Slot, number>>()
-  readonly #byFingerprint = new Map<string, Slot>()
-  readonly #threshold: number
-  #near = 0
-
-  constructor (threshold: number) {
-    this.#threshold = threshold
-  }
-
-  add (memory: PreparedMemory, profile: TextProfile, replaces: boolean): Slot {
-    const slot = { memory, replaces }
-    this.slots.push(slot)
-    this.#index(slot, profile)
-    return slot
-  }
-
-  /** A near-duplicate that is stored all the same. Only some are compared with what comes: a thousand that are alike would be a million pairs. */
-  addNear (memory: PreparedMemory, profile: TextProfile): Slot {
-    if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)
-    const slot = { memory, replaces: false }
-    this.slots.push(slot)
-    this.#byFingerprint.set(memory.fingerprint, slot)
-    return slot
-  }
-
-  change (slot: Slot, memory: PreparedMemory, profile: TextProfile): void {
-    for (const term of this.#profiles.get(slot)!.counts.keys()) this.#byTerm.get(term)!.delete(slot)
-    this.#byFingerprint.delete(slot.memory.fingerprint)
-    slot.memory = underId(memory, slot.memory.memory.memoryId)
-    this.#index(slot, profile)
-  }
-
-  repeatedBy ({ fingerprint }: PreparedMemory): Slot | undefined {
-    return this.#byFingerprint.get(fingerprint)
-  }
-
-  * like ({ memory: { documentId } }: PreparedMemory, profile: TextProfile): Iterable<{ place: Slot, similarity: number }> {
-    // Most share only common words: the products first, and a closer look at those that can reach the threshold.
-    const products = new Map<Slot, number>()
-    for (const [term, count] of profile.counts) {
-      for (const [slot, other] of this.#byTerm.get(term) ?? []) products.set(slot, (products.get(slot) ?? 0) + count * other)
+/** Results in order, of which a few are worked on before they are asked for. */
+async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+  const begun: Array<Promise<R>> = []
+  for (let next = 0; next < items.length || begun.length > 0;) {
+    while (next < items.length && begun.length < count) {
+      const result = work(items[next++]!)
+      // Whoever asks gets the error; that nobody comes to ask is no fault of its own.
+      result.catch(() => {})
+      begun.push(result)
     }
-    for (const [slot, product] of products) {
-      const other = this.#profiles.get(slot)!
-      const near = product >= (this.#threshold - MARGIN) * profile.norm * other.norm
-      if (near && slot.memory.memory.documentId === documentId) yield { place: slot, similarity: similarity(profile, other) }
-    }
-  }
-
-  #index (slot: Slot, profile: TextProfile): void {
-    this.#profiles.set(slot, profile)
-    this.#byFingerprint.set(slot.memory.fingerprint, slot)
-    for (const [term, count] of profile.counts) {
-      const slots = this.#byTerm.get(term) ?? new Map<Slot, number>()
-      this.#byTerm.set(term, slots.set(slot, count))
-    }
+    yield await begun.shift()!
   }
 }
 
-async function searchAll (profiles: readonly TextProfile[], store: Pick<VectorStore, 'search'>, bank: BankKey, now: number): Promise<Candidate[][]> {
-  const found: Candidate[][] = []
-  const left = profiles.entries()
-  const work = async () => {
-    for (const [index, { counts }] of left) {
-      const terms = [...counts.keys()].sort((a, b) => b.length - a.length).slice(0, MAX_TERMS)
-      const { lexical = [] }: Partial<SearchResult> = terms.length === 0 ? {} : await guarded(async () => await store.search({ banks: [bank], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES }))
-      found[index] = lexical
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(SEARCHES_AT_A_TIME, profiles.length) }, work))
-  return found
-}
-
-function standingRepeatedBy (item: PreparedMemory, candidates: readonly Candidate[]): Standing | undefined {
-  const repeated = candidates.find(({ memory }) => memory.documentId === item.memory.documentId && fingerprintOf(memory) === item.fingerprint)
-  return repeated === undefined ? undefined : standingOf(repeated)
-}
-
-/** What stands in another document is told in another connection, so it is no repeat. */
-function nearStanding (item: PreparedMemory, profile: TextProfile, candidates: readonly Candidate[], known: Map<string, TextProfile>): Array<{ place: Standing, similarity: number }> {
-  return candidates.filter(({ memory }) => memory.documentId === item.memory.documentId).map((candidate) => {
-    const { memoryId, text } = candidate.memory
-    const other = known.get(memoryId) ?? profileOf(text)
-    known.set(memoryId, other)
-    return { place: standingOf(candidate), similarity: similarity(profile, other) }
+/** The memories of the bank that items are compared with. */
+class StandingMemories {
+  readonly #bank: SearchedBank
+  readonly #caller: string
+  readonly #profiles = new LRUCache<string, { profile: TextProfile, characters: number }>({
+    maxSize: PROFILED_CHARACTERS,
+    sizeCalculation: ({ characters }) => characters + 1,
   })
+
+  constructor (bank: SearchedBank, caller: string) {
+    this.#bank = bank
+    this.#caller = caller
+  }
+
+  async search ({ memory }: PreparedMemory): Promise<Compared> {
+    const { store, key, now } = this.#bank
+    if (turns.isSpent) await turns.next(this.#caller)
+    const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
+    if (terms.length === 0) return { profile, candidates: [] }
+    const { lexical = [] }: Partial<SearchResult> = await guarded(async () => (
+      await store.search({ banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES })
+    ))
+    // What stands in another document is told in another connection, so it is no repeat.
+    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
+  }
+
+  async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<Standing | undefined> {
+    for (const candidate of candidates) {
+      if (turns.isSpent) await turns.next(this.#caller)
+      if (fingerprintOf(candidate.memory) === fingerprint) return standingOf(candidate)
+    }
+    return undefined
+  }
+
+  async near (profile: TextProfile, candidates: readonly Candidate[]): Promise<Array<Near<Standing>>> {
+    const found: Array<Near<Standing>> = []
+    for (const candidate of candidates) {
+      const other = await this.#profileOf(candidate)
+      if (turns.isSpent) await turns.next(this.#caller)
+      found.push({ place: standingOf(candidate), similarity: similarity(profile, other) })
+    }
+    return found
+  }
+
+  async #profileOf ({ memory: { memoryId, text } }: Candidate): Promise<TextProfile> {
+    const known = this.#profiles.get(memoryId)
+    if (known !== undefined) return known.profile
+    const { profile } = await profileOf(text, this.#caller)
+    this.#profiles.set(memoryId, { profile, characters: text.length })
+    return profile
+  }
 }
 
 function standingOf ({ memory, passageCount }: Candidate): Standing {
   return { memoryId: memory.memoryId, passageCount, trust: memory.trust }
-}
-
-function underId (prepared: PreparedMemory, memoryId: string): PreparedMemory {
-  return { ...prepared, memory: { ...prepared.memory, memoryId } }
 }

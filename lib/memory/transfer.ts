@@ -1,21 +1,29 @@
-import secureJson from 'secure-json-parse'
 import { formatInstant } from '../clock.js'
+import type { Bounds } from '../config/bounds.js'
 import { invalidField, invalidRequest } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
+import type { JsonBounds } from '../json-guard.js'
 import { schemaCheck } from '../schema-check.js'
-import type { ImportOutcome, Memory } from '../stores/vector-store.js'
+import type { BankConfigChange } from '../stores/bank-configs.js'
+import type { ImportOutcome, Memory, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../trust.js'
+import { turns } from '../turn-budget.js'
 import type { BankConfigurations } from './bank-configurations.js'
+import { BankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import type { IdempotencyKey } from './idempotency.js'
+import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
+import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
 import { ImportLine, type ImportAnswer } from './schemas.js'
 
 const FORMAT = 'memory-gateway-export'
 const VERSION = 1
+/** Imports that wait for another one into the same bank; each holds its whole body. */
+const MAX_WAITING = 4
+const INDEXED_TOGETHER = 256
 
 const checkLine = schemaCheck(ImportLine)
 
@@ -24,19 +32,25 @@ export interface ImportOptions {
   onConflict: 'skip' | 'overwrite'
   /** Whether the configuration that the export carries is applied. */
   config: 'ignore' | 'apply'
+  bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
+
+type Indexable = Pick<PreparedMemory, 'memory' | 'fingerprint'>
 
 /** What an import brings. */
 interface Imported {
-  lines: PreparedMemory[]
-  /** The configuration of the bank that was exported, unchecked; undefined when it had none. */
-  config: unknown
+  standing: Indexable[]
+  /** How many more there were, whose time is over. */
+  expired: number
+  /** The configuration of the bank that was exported, when it is to be applied. */
+  change: BankConfigChange | undefined
 }
 
 /** Export and import: a bank as NDJSON, a header line and then a memory a line. */
 export class Transfer {
   readonly #deps: Dependencies
   readonly #configurations: BankConfigurations
+  readonly #imports = new BankQueue(MAX_WAITING)
 
   constructor (deps: Dependencies, configurations: BankConfigurations) {
     this.#deps = deps
@@ -54,63 +68,94 @@ export class Transfer {
   }
 
   /**
-   * Reads an export back: every line is checked before the first is stored, and all are stored or none.
-   * @param text the NDJSON
-   * @throws ServiceError invalid_request that names the line
+   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault ends it.
+   * @param bytes the NDJSON
+   * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
-  async import (bankId: string, text: string, { onConflict, config }: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
-    const { directory, store, indexer, clock, ledger, live } = this.#deps
+  async import (bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
+    const { directory, ledger } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
-    const { key: bank, settings } = open
-    return await ledger.once(idempotency, context, async (keep) => {
-      const now = clock()
-      const imported = this.#read(open, text, now, live.current.trust.of(context))
-      const { lines } = imported
-      const change = config === 'apply' && imported.config !== undefined ? this.#configurations.changeTo(bank, imported.config, context, 'line 1: config.') : undefined
-      const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
-      const memories = await indexer.index(standing, settings.retrieval.chunk_max_characters)
+    return await ledger.once(idempotency, context, async (keep) => (
+      await this.#imports.inTurn(open.key, async () => {
+        const imported = await this.#read(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
+        return await this.#admitted(open, imported, options, context, keep)
+      })
+    ))
+  }
+
+  async #read (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<Imported> {
+    const { clock, live } = this.#deps
+    const caller = callerOf(context)
+    await requireFewLines(bytes, bounds.import_lines, caller)
+    const maxBytes = longestLine(open.settings)
+    const now = clock()
+    const ceiling = live.current.trust.of(context)
+    const imported: Imported = { standing: [], expired: 0, change: undefined }
+    let hasHeader = false
+    for (const line of linesOf(bytes)) {
+      if (turns.isSpent) await turns.next(caller)
+      const value = parseLine(line, maxBytes, bounds)
+      if (value === undefined) continue
+      if (!hasHeader) {
+        hasHeader = true
+        const own = readHeader(value)
+        if (config === 'apply' && own !== undefined) imported.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+        continue
+      }
+      const { memory, fingerprint } = this.#prepare(open, value, `line ${line.number}: `, now, ceiling)
+      if (memory.expiresAt === null || memory.expiresAt > now) imported.standing.push({ memory, fingerprint })
+      else imported.expired++
+    }
+    if (!hasHeader) throw invalidRequest([{ field: '', message: 'The import is empty' }])
+    return imported
+  }
+
+  /** @param ceiling what the importer's memories are trusted; a line can only lower it */
+  #prepare ({ settings }: OpenBank, value: unknown, at: string, now: number, ceiling: Trust): PreparedMemory {
+    const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(value, at)
+    const identity = {
+      memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
+      retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
+      trust: lowestTrust(ceiling, trust),
+    }
+    return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, 'text')
+  }
+
+  async #admitted (open: OpenBank, imported: Imported, { onConflict }: ImportOptions, context: RequestContext, keep: KeepReceipt<ImportAnswer>): Promise<ImportAnswer> {
+    const { admission, directory, store, indexer, clock } = this.#deps
+    const { key: bank } = open
+    const { standing, expired, change } = imported
+    const admitted = await admission.admit('import', context, [open], standing.length + expired)
+    try {
+      const memories = await this.#index(open, standing, callerOf(context))
       // A memory that has expired since it was exported would be gone the moment it came in.
-      const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + lines.length - standing.length })
+      const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + expired })
       return await indexer.replacing(bank, memories, async () => {
         const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change))
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
         return toAnswer(outcome)
       })
-    })
+    } catch (error) {
+      admitted.release()
+      throw error
+    }
   }
 
-  /** @param ceiling what the importer's memories are trusted; a line can only lower it */
-  #read ({ settings }: OpenBank, text: string, now: number, ceiling: Trust): Imported {
-    const { newId } = this.#deps
-    const [header, ...lines] = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 })).filter(({ line }) => line !== '')
-    if (header === undefined) throw invalidRequest([{ field: '', message: 'The import is empty' }])
-    const config = readHeader(parseLine(header.line, header.number))
-    const prepared = lines.map(({ line, number }) => {
-      const at = `line ${number}: `
-      const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(parseLine(line, number), at)
-      const identity = {
-        memoryId: memoryId?.toLowerCase() ?? newId(),
-        retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
-        trust: lowestTrust(ceiling, trust),
-      }
-      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, 'text')
-    })
-    return { lines: prepared, config }
+  /** Takes them from the list, so that no memory is held in both forms for long. */
+  async #index ({ settings }: OpenBank, standing: Indexable[], caller: string): Promise<NewMemory[]> {
+    const memories: NewMemory[] = []
+    while (standing.length > 0) {
+      if (turns.isSpent) await turns.next(caller)
+      memories.push(...await this.#deps.indexer.index(standing.splice(0, INDEXED_TOGETHER), settings.retrieval.chunk_max_characters))
+    }
+    return memories
   }
 }
 
 async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
   for await (const memory of memories) yield `${JSON.stringify(toRecord(bankId, memory))}\n`
-}
-
-function parseLine (line: string, number: number): unknown {
-  try {
-    return secureJson.parse(line)
-  } catch {
-    throw invalidField(`line ${number}`, 'is not valid JSON')
-  }
 }
 
 /** @returns the configuration that the header carries */

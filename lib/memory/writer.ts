@@ -1,8 +1,10 @@
 import { invalidField, invalidRequest, type FieldError } from '../errors.js'
-import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
 import type { Trust } from '../trust.js'
+import { mapInTurns } from '../turn-budget.js'
+import { BankQueue } from './bank-queue.js'
 import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
@@ -12,17 +14,23 @@ import type { ForgetAnswer, ForgetRequest, RetainAnswer, RetainBatchAnswer, Reta
 
 /** Ids that a forget names at most. */
 const MAX_IDS = 1000
+/** Writes that wait for others of the same bank. */
+const MAX_WAITING = 64
 
 /** retain and forget. */
 export class Writer {
   readonly #deps: Dependencies
-  /** The last write of each bank that compares what it is given with what stands. */
-  readonly #turns = new Map<string, Promise<void>>()
+  /**
+   * Writes that compare what they are given with what stands, one after the other: two that are like a third, but not like each other,
+   * must not both take its place.
+   */
+  readonly #comparing = new BankQueue(MAX_WAITING)
 
   constructor (deps: Dependencies) {
     this.#deps = deps
   }
 
+  /** @throws ServiceError invalid_request for the first item that is wrong; rate_limited, quota_exceeded; server_busy */
   async retain ({ bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.ledger.once(idempotency, context, async (keep) => (
@@ -60,11 +68,12 @@ export class Writer {
     const { admission, live, store, clock } = this.#deps
     const { key: bank, settings } = open
     const trust = live.current.trust.of(context)
-    const prepared = items.map((item, index) => this.#prepare(open, item, at(index), trust))
+    const caller = callerOf(context)
+    const prepared = await mapInTurns(items, caller, (item, index) => this.#prepare(open, item, at(index), trust))
     const admitted = await admission.admit('retain', context, [open], items.length)
     const { dedup } = settings.signal_quality
     const write = async (chosen = dedup): Promise<T> => {
-      const plan = await planDedup(prepared, chosen, store, bank, clock())
+      const plan = await planDedup(prepared, chosen, { store, key: bank, now: clock() }, caller)
       return await this.#carryOut(plan, open, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats
@@ -83,7 +92,7 @@ export class Writer {
       })))
     }
     try {
-      return dedup.action === 'off' ? await write() : await this.#inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
+      return dedup.action === 'off' ? await write() : await this.#comparing.inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
     } catch (error) {
       admitted.release()
       throw error
@@ -97,19 +106,6 @@ export class Writer {
     } catch (error) {
       if (!(error instanceof Outranked)) throw error
       return await write({ ...settings, action: 'warn' })
-    }
-  }
-
-  /** One after the other: two that are like a third, but not like each other, must not both take its place. */
-  async #inTurn<T> (bank: BankKey, work: () => Promise<T>): Promise<T> {
-    const key = bankKeyString(bank)
-    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(work)
-    const settled = mine.then(() => {}, () => {})
-    this.#turns.set(key, settled)
-    try {
-      return await mine
-    } finally {
-      if (this.#turns.get(key) === settled) this.#turns.delete(key)
     }
   }
 

@@ -1,14 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
-import { comeBackIn, ServiceError, invalidRequest } from '../errors.js'
+import { comeBackIn, invalidField, ServiceError, invalidRequest } from '../errors.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
 
-/** `configure` changes the configuration of a bank; only the limit on all operations together counts it. */
-export type Operation = 'retain' | 'recall' | 'reflect' | 'forget' | 'configure'
+/**
+ * `configure` changes the configuration of a bank; only the limit on all operations together counts it. That limit counts an import once,
+ * and those of imports count its memories.
+ */
+export type Operation = 'retain' | 'import' | 'recall' | 'reflect' | 'forget' | 'configure'
 
 const MINUTE = 60_000
 /**
@@ -28,6 +31,8 @@ interface Charge {
   key: string
   name: string
   perMinute: number
+  /** What the operation costs of it. */
+  amount: number
 }
 
 /** An operation that has been let in. */
@@ -56,29 +61,29 @@ export class AdmissionControl {
 
   /**
    * Charges every limit on every bank, or none of them and throws.
-   * @param items what the operation costs: a batch counts each item
+   * @param items what the operation costs: a batch counts each item, an import each memory
    * @throws ServiceError rate_limited or quota_exceeded with `retry_after_seconds`; invalid_request when the batch is
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
   async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
     const now = this.#clock()
-    const charges = banks.flatMap((bank) => this.#charges(operation, context, bank))
+    const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
-    this.#checkRates(charges, items, now)
+    this.#checkRates(operation, charges, now)
     for (const { counter, limit } of quotas) {
-      if (items > limit) throw tooLarge(counter, limit)
+      if (items > limit) throw tooLarge(operation, counter, limit)
     }
-    for (const { key, perMinute } of charges) {
+    for (const { key, perMinute, amount } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
-      this.#buckets.set(key, { tokens: bucket.tokens - items, refilledAt: now })
+      this.#buckets.set(key, { tokens: bucket.tokens - amount, refilledAt: now })
     }
     if (quotas.length === 0) return FREE
     const usedUp = await this.#usage.reserve(quotas).catch((error: unknown) => {
-      this.#refund(charges, items)
+      this.#refund(charges)
       throw error
     })
     if (usedUp !== undefined) {
-      this.#refund(charges, items)
+      this.#refund(charges)
       throw this.#refused('quota_exceeded', `${usedUp.counter} (${usedUp.limit}) is used up`, DAY_MS - now % DAY_MS)
     }
     let isReleased = false
@@ -92,21 +97,21 @@ export class AdmissionControl {
   }
 
   /** A refused quota costs no rate. It is charged meanwhile, or requests at the same moment would share one rest. */
-  #refund (charges: readonly Charge[], items: number): void {
+  #refund (charges: readonly Charge[]): void {
     const now = this.#clock()
-    for (const { key, perMinute } of charges) {
+    for (const { key, perMinute, amount } of charges) {
       const { tokens } = this.#refilled(key, perMinute, now)
-      this.#buckets.set(key, { tokens: Math.min(perMinute, tokens + items), refilledAt: now })
+      this.#buckets.set(key, { tokens: Math.min(perMinute, tokens + amount), refilledAt: now })
     }
   }
 
-  #checkRates (charges: readonly Charge[], items: number, now: number): void {
+  #checkRates (operation: Operation, charges: readonly Charge[], now: number): void {
     let wait = 0
     let tightest: Charge | undefined
     for (const charge of charges) {
-      if (items > charge.perMinute) throw tooLarge(charge.name, charge.perMinute)
+      if (charge.amount > charge.perMinute) throw tooLarge(operation, charge.name, charge.perMinute)
       // Refilling adds fractions; a hair's breadth below a whole token is a whole token.
-      const missing = items - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
+      const missing = charge.amount - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
       const needed = missing * MINUTE / charge.perMinute
       if (needed > wait) {
         wait = needed
@@ -129,20 +134,23 @@ export class AdmissionControl {
     return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
   }
 
-  #charges (operation: Operation, context: RequestContext, { key: bank, settings }: ResolvedBank): Charge[] {
+  #charges (operation: Operation, context: RequestContext, { key: bank, settings }: ResolvedBank, items: number): Charge[] {
     const limits = settings.homeostasis.rate_limits
     if (limits === undefined) return []
     const charges: Charge[] = []
     for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
       const perMinute = limits[`${scope}_per_minute`]
+      if (perMinute === undefined) continue
+      const amount = operation === 'import' && scope === 'global' ? 1 : items
       // A principal has no white space, so the key cannot be read in two ways.
-      if (perMinute !== undefined) charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute })
+      charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute, amount })
     }
     return charges
   }
 
   #quota (operation: Operation, { key: bank, settings }: ResolvedBank, items: number, now: number): UsageReservation[] {
-    if (operation !== 'retain' && operation !== 'reflect') return []
+    // An import of nothing but its header uses nothing.
+    if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
     const counter = `${operation}_per_day` as const
     const limit = settings.homeostasis.quotas?.[counter]
     return limit === undefined ? [] : [{ bank, day: Math.floor(now / DAY_MS), counter, amount: items, limit }]
@@ -156,6 +164,7 @@ export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, 
 }
 
 /** Waiting would not help, so this is no 429. */
-function tooLarge (name: string, limit: number): ServiceError {
+function tooLarge (operation: Operation, name: string, limit: number): ServiceError {
+  if (operation === 'import') return invalidField('', `The import has more memories than ${name} (${limit}) ever lets through; split it`)
   return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
 }

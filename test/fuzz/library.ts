@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { AccessControl } from '../../lib/access/access-control.js'
+import { boundsOf } from '../../lib/config/bounds.js'
 import { accessSettings } from '../../lib/memory/access-settings.js'
 import { createMemoryService, type MemoryService } from '../../lib/memory/service.js'
 import type { MemoryRecord } from '../../lib/memory/schemas.js'
@@ -99,7 +100,8 @@ export class Twins {
     const file = this.#exports[which % this.#exports.length]
     if (file === undefined) return
     const [header, ...rest] = file.text.split('\n')
-    const answer = await this.#memory.transfer.import(nameOf(place), [header, ...rest, ...(twice ? rest : [])].join('\n'), { onConflict, config: 'ignore' }, contextOf(place))
+    const lines = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
+    const answer = await this.#memory.transfer.import(nameOf(place), lines, { onConflict, config: 'ignore', bounds: boundsOf({}, lines.length) }, contextOf(place))
     deepEqual(answer, this.#model(place).import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
   }
 

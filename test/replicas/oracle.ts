@@ -37,8 +37,9 @@ export type Values = Map<string, { value: unknown, origin: Origin }>
 const TRUST = ['suspect', 'untrusted', 'trusted']
 const NEVER_HIGHER = [
   'recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes',
-  'rate_limits.retain_per_minute', 'rate_limits.recall_per_minute', 'rate_limits.reflect_per_minute', 'rate_limits.forget_per_minute', 'rate_limits.global_per_minute',
-  'quotas.retain_per_day', 'quotas.reflect_per_day', 'quotas.model_calls_per_day', 'quotas.model_tokens_per_day',
+  'rate_limits.retain_per_minute', 'rate_limits.recall_per_minute', 'rate_limits.reflect_per_minute', 'rate_limits.forget_per_minute', 'rate_limits.import_per_minute',
+  'rate_limits.global_per_minute',
+  'quotas.retain_per_day', 'quotas.import_per_day', 'quotas.reflect_per_day', 'quotas.model_calls_per_day', 'quotas.model_tokens_per_day',
 ].map((name) => `homeostasis.${name}`).concat([
   'barriers.validation.max_content_length', 'barriers.metadata.max_metadata_size_bytes',
   'retrieval.semantic_timeout_ms', 'retrieval.rerank.candidates', 'retrieval.rerank.timeout_ms', 'retrieval.rewrite.max_queries', 'retrieval.rewrite.timeout_ms',

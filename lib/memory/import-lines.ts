@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer'
+import secureJson from 'secure-json-parse'
+import type { BankSections } from '../config/defaults.js'
+import { invalidField, ServiceError } from '../errors.js'
+import { checkJsonText, type JsonBounds } from '../json-guard.js'
+import { turns } from '../turn-budget.js'
+
+const LINE_FEED = 10
+/** An escaped character of two UTF-16 units, `\ud83d\ude00`. */
+const BYTES_A_CHARACTER = 12
+/** What a line has beside text and metadata, generously: a hundred tags, ids, instants, and the configuration in a header. */
+const OTHER_BYTES = 524_288
+
+export interface ImportLine {
+  /** As an editor counts, from 1. */
+  number: number
+  bytes: Buffer
+}
+
+/** @throws ServiceError body_too_large; no line has been looked at then */
+export async function requireFewLines (bytes: Buffer, most: number, caller: string): Promise<void> {
+  let lines = 0
+  for (let at = 0; at < bytes.length; lines++) {
+    if (lines === most) throw new ServiceError('body_too_large', `The import has more than ${most} lines (bounds.import_lines)`)
+    if (turns.isSpent) await turns.next(caller)
+    at = endOfLine(bytes, at) + 1
+  }
+}
+
+/** The lines without their line feeds, blank ones too. */
+export function * linesOf (bytes: Buffer): Generator<ImportLine> {
+  for (let at = 0, number = 1; at < bytes.length; number++) {
+    const end = endOfLine(bytes, at)
+    yield { number, bytes: bytes.subarray(at, end) }
+    at = end + 1
+  }
+}
+
+function endOfLine (bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(LINE_FEED, from)
+  return end === -1 ? bytes.length : end
+}
+
+/** Bytes that a line may have: whatever is longer holds no memory that the bank takes. */
+export function longestLine ({ barriers }: BankSections): number {
+  return OTHER_BYTES + BYTES_A_CHARACTER * (barriers.validation.max_content_length + barriers.metadata.max_metadata_size_bytes)
+}
+
+/**
+ * Reads the JSON of one line, in time by its length.
+ * @param maxBytes `longestLine`
+ * @returns undefined for a blank line
+ * @throws ServiceError invalid_request or body_too_large, which name the line
+ */
+export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds): unknown {
+  if (bytes.length > maxBytes) throw new ServiceError('body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`)
+  if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
+  checkJsonText(bytes, bounds, `Line ${number}`)
+  const text = bytes.toString('utf8').trim()
+  if (text === '') return undefined
+  try {
+    return secureJson.parse(text)
+  } catch {
+    throw invalidField(`line ${number}`, 'is not valid JSON')
+  }
+}
