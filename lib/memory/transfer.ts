@@ -1,11 +1,12 @@
 import secureJson from 'secure-json-parse'
 import { formatInstant } from '../clock.js'
 import { invalidField, invalidRequest } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { schemaCheck } from '../schema-check.js'
 import type { ImportOutcome, Memory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../trust.js'
+import { turns } from '../turn-budget.js'
 import type { BankConfigurations } from './bank-configurations.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
@@ -33,6 +34,12 @@ interface Imported {
   config: unknown
 }
 
+/** The lines of an export, with their line feeds. */
+export interface Export extends AsyncIterable<string> {
+  /** Lets go of what the store keeps for it. */
+  end: () => void
+}
+
 /** Export and import: a bank as NDJSON, a header line and then a memory a line. */
 export class Transfer {
   readonly #deps: Dependencies
@@ -43,14 +50,22 @@ export class Transfer {
     this.#configurations = configurations
   }
 
-  /** @returns the lines with their line feeds, of the bank as it stood when the call was made */
-  async export (bankId: string, context: RequestContext): Promise<AsyncIterable<string>> {
+  /**
+   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep something for it.
+   * @param signal gives up what is not yet read of the store
+   */
+  async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
-    const { count, memories } = await guarded(() => store.scan(key, clock()))
+    const { count, memories } = await guarded(() => store.scan(key, clock(), signal))
     const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
-    return exportLines(bankId, header, memories)
+    const iterator = memories[Symbol.asyncIterator]()
+    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
+    return {
+      [Symbol.asyncIterator]: () => lines,
+      end: () => { void iterator.return?.().catch(() => {}) },
+    }
   }
 
   /**
@@ -100,9 +115,12 @@ export class Transfer {
   }
 }
 
-async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>): AsyncGenerator<string> {
+async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
-  for await (const memory of memories) yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+  for await (const memory of memories) {
+    if (turns.isSpent) await turns.next(caller)
+    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+  }
 }
 
 function parseLine (line: string, number: number): unknown {

@@ -321,8 +321,12 @@ export interface VectorStore {
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
-  /** The bank as it stood when the call was made, oldest first, however long the reading takes. */
-  scan (bank: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }>
+  /**
+   * The bank as it stood when the call was made, oldest first, however long the reading takes. Whoever asks reads to the end or calls
+   * `return` of the iterator, before the first memory too.
+   * @param signal nobody waits for the answer any more when it aborts
+   */
+  scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<{ count: number, memories: AsyncIterable<Memory> }>
   /**
    * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing, and with it the
    * configuration of the bank when one is given, which is then without `expected`.

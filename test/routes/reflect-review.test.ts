@@ -117,7 +117,7 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   const languageModel = new StreamingModel()
   const line = `${'Alice drinks green tea '.repeat(500)}[1].\n`
   languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
-  const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel }, stalledMs: 50 })
+  const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel } })
   t.teardown(async () => { await app.close() })
   await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' } })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
