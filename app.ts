@@ -20,17 +20,21 @@ import exchanges from './plugins/exchanges.js'
 import health from './plugins/health.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
+import largeAnswers from './plugins/large-answers.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
 import metrics, { metricsRoute } from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
+import pipelining from './plugins/pipelining.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
 import shutdown from './plugins/shutdown.js'
+import slowReaders from './plugins/slow-readers.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
 import sourceGuard from './plugins/source-guard.js'
+import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
@@ -50,8 +54,6 @@ export interface AppOptions {
   overrides?: MemoryOverrides
   /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
   heartbeatMs?: number
-  /** Milliseconds after which a client that takes nothing of its event stream is cut off. Default 60000. */
-  stalledMs?: number
   /** Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501. */
   reloadConfig?: () => Config
 }
@@ -65,7 +67,7 @@ const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, ban
  * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, stalledMs = 60_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
   const requestTimeout = bounds.request_seconds * 1000
@@ -97,6 +99,10 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(boundsPlugin, { bounds })
   await app.register(requestLog)
   await app.register(exchanges)
+  await app.register(pipelining)
+  await app.register(slowReaders)
+  await app.register(streams)
+  await app.register(largeAnswers)
   await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
   await app.register(httpRules)
@@ -119,7 +125,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
-    await scope.register(reflectRoutes, { heartbeatMs, stalledMs })
+    await scope.register(reflectRoutes, { heartbeatMs })
   })
   await app.register(async (scope) => {
     enterRing(scope, 'admin')

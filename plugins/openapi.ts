@@ -63,7 +63,12 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
       url,
     }),
   })
-  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async () => app.swagger())
+  // The same bytes for everybody: the document does not change, and clients that do not read it share it.
+  let document: Buffer | undefined
+  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async (_request, reply) => {
+    document ??= Buffer.from(JSON.stringify(app.swagger()))
+    return await reply.type('application/json; charset=utf-8').send(document)
+  })
   await app.register(async (scope) => {
     // The documentation's own routes come from a package; they are public like the document.
     scope.addHook('onRoute', (route) => { route.config = { ...route.config, ring: 'public', anyMethod: true } })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from '../lib/memory/schemas.js'
-import { answers, CALLER_ERRORS } from './responses.js'
+import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })
 const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
@@ -51,7 +51,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'The memories of a bank, newest first',
       params: BankParams,
       querystring: MemoriesQuery,
-      response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS),
+      response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS),
     },
   }, async (request) => await banks.memories(request.params.bank_id, request.query, request.context))
 
@@ -62,7 +62,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['banks'],
       summary: 'One memory',
       params: MemoryParams,
-      response: answers({ 200: MemoryRecord }, CALLER_ERRORS, ['not_found']),
+      response: answers({ 200: MemoryRecord }, CALLER_ERRORS, LARGE_ERRORS, ['not_found']),
     },
   }, async (request) => await banks.memory(request.params.bank_id, request.params.memory_id, request.context))
 }

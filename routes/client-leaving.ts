@@ -10,7 +10,5 @@ export function clientLeaving (reply: FastifyReply): AbortSignal {
   whenOver(reply, (answered) => {
     if (!answered) controller.abort(new DOMException('The client left', 'AbortError'))
   })
-  // The client may have left while the request was authenticated.
-  if (reply.raw.destroyed) controller.abort(new DOMException('The client left', 'AbortError'))
   return controller.signal
 }

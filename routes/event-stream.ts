@@ -1,6 +1,8 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { paced, slices } from '../plugins/pieces.js'
 
 export const EVENT_STREAM = 'text/event-stream'
+const HEARTBEAT = Buffer.from(': heartbeat\n\n')
 
 /** What a stream of events is made from. */
 export interface ServerSentEvent {
@@ -20,25 +22,25 @@ export interface EventStreamOptions {
  * A client that leaves ends the source.
  */
 export function eventStream (events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions): Readable {
-  return Readable.from(chunks(events, heartbeatMs, onError), { objectMode: false, highWaterMark: 1 })
+  return paced(chunks(events, heartbeatMs, onError))
 }
 
-async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError']): AsyncGenerator<string> {
+async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError']): AsyncGenerator<Buffer> {
   let next: Promise<IteratorResult<ServerSentEvent, void>> | undefined
   try {
     for (;;) {
       next ??= events.next()
       const result = await unlessSilent(next, heartbeatMs)
       if (result === undefined) {
-        yield ': heartbeat\n\n'
+        yield HEARTBEAT
         continue
       }
       next = undefined
       if (result.done === true) return
-      yield format(result.value)
+      yield * format(result.value)
     }
   } catch (error) {
-    yield format(onError(error))
+    yield * format(onError(error))
   } finally {
     // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody anything.
     next?.catch(() => {})
@@ -57,8 +59,8 @@ async function unlessSilent<T> (work: Promise<T>, milliseconds: number): Promise
 }
 
 /** JSON has no line feed outside of its escapes, so one `data` line holds it all. */
-function format ({ event, data }: ServerSentEvent): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
+  return slices(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
 }
 
 /** Whether a client that sends this Accept header would rather have events than JSON (RFC 9110 section 12.5.1). */

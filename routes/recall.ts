@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ExplainAnswer, ExplainRequest } from '../lib/memory/explain-schemas.js'
 import { RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
 import { clientLeaving } from './client-leaving.js'
-import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/recall', {
@@ -13,7 +13,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Search one bank or several',
       description: 'Exactly one of bank_id and banks. Filters hold inside every strategy; a bank that does not exist is empty.',
       body: RecallRequest,
-      response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'not_supported']),
+      response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ['model_output_invalid', 'not_supported']),
     },
   }, async (request, reply) => {
     const { body, context } = request

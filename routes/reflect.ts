@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { callerOf } from '../lib/identity/context.js'
 import type { ReflectEvent } from '../lib/memory/reflector.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
 import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
 import { whenOver } from '../plugins/exchange-end.js'
 import { clientLeaving } from './client-leaving.js'
 import { EVENT_STREAM, eventStream, wantsEvents } from './event-stream.js'
-import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 const DESCRIPTION = `The answer cites the sources that it rests on as [1], [2]. Without evidence it abstains, and no model is called.
 
@@ -15,11 +16,9 @@ With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{source
 export interface ReflectRouteOptions {
   /** See EventStreamOptions. */
   heartbeatMs: number
-  /** Milliseconds after which a client that takes nothing of its stream is cut off. */
-  stalledMs: number
 }
 
-export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs, stalledMs }) => {
+export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
   app.post('/v1/reflect', {
     config: { ring: 'memory', permission: 'read' },
     schema: {
@@ -36,20 +35,20 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
             [EVENT_STREAM]: { schema: Type.String({ description: 'Server-sent events.' }) },
           },
         },
-      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported']),
+      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ['too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported']),
     },
   }, async (request, reply) => {
     const { reflector } = app.memory
     const { body, context } = request
     const signal = clientLeaving(reply)
     if (!wantsEvents(request.headers.accept)) return await reflector.reflect(body, context, signal)
+    app.openStream(callerOf(context), reply)
     const events = reflector.stream(body, context, signal)
     // The first event is waited for, so that what is wrong up to it has a status of its own.
     const first = await events.next()
     // The source is ended even if nobody ever read from it; one that has ended takes no notice.
     whenOver(reply, () => { void events.return().catch(() => {}) })
-    // Heartbeats move something on every connection that is read from.
-    reply.raw.setTimeout(stalledMs, () => { reply.raw.destroy() })
+    if (first.done !== true) await app.holdAnswer(reply, first.value.data, ['sources'])
     return await reply
       .type(EVENT_STREAM)
       .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })

@@ -1,8 +1,11 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { callerOf } from '../lib/identity/context.js'
 import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
+import { whenOver } from '../plugins/exchange-end.js'
+import { paced, pieces } from '../plugins/pieces.js'
 import { BankParams } from './banks.js'
+import { clientLeaving } from './client-leaving.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -23,14 +26,18 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'A bank as NDJSON',
       description: 'A header line, then every memory, oldest first, as the bank stood when the request came.',
       params: BankParams,
-      response: answers({ 200: { description: 'NDJSON', content: { [NDJSON]: { schema: Type.String() } } } }, CALLER_ERRORS),
+      response: answers({ 200: { description: 'NDJSON', content: { [NDJSON]: { schema: Type.String() } } } }, CALLER_ERRORS, ['too_many_streams']),
     },
   }, async (request, reply) => {
-    const lines = await app.memory.transfer.export(request.params.bank_id, request.context)
+    const { params, context } = request
+    app.openStream(callerOf(context), reply)
+    const lines = await app.memory.transfer.export(params.bank_id, context, clientLeaving(reply))
+    // The source is ended even if nobody ever read from it; one that has ended takes no notice.
+    whenOver(reply, lines.end)
     return await reply
       .type(NDJSON)
-      .header('content-disposition', `attachment; filename="${request.params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson"`)
-      .send(Readable.from(lines, { objectMode: false }))
+      .header('content-disposition', `attachment; filename="${params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson"`)
+      .send(paced(pieces(lines)))
   })
 
   app.post('/v1/banks/:bank_id/import', {

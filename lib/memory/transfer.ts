@@ -46,6 +46,12 @@ interface Imported {
   change: BankConfigChange | undefined
 }
 
+/** The lines of an export, with their line feeds. */
+export interface Export extends AsyncIterable<string> {
+  /** Lets go of what the store keeps for it. */
+  end: () => void
+}
+
 /** Export and import: a bank as NDJSON, a header line and then a memory a line. */
 export class Transfer {
   readonly #deps: Dependencies
@@ -57,14 +63,22 @@ export class Transfer {
     this.#configurations = configurations
   }
 
-  /** @returns the lines with their line feeds, of the bank as it stood when the call was made */
-  async export (bankId: string, context: RequestContext): Promise<AsyncIterable<string>> {
+  /**
+   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep something for it.
+   * @param signal gives up what is not yet read of the store
+   */
+  async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
-    const { count, memories } = await guarded(() => store.scan(key, clock()))
+    const { count, memories } = await guarded(() => store.scan(key, clock(), signal))
     const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
-    return exportLines(bankId, header, memories)
+    const iterator = memories[Symbol.asyncIterator]()
+    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
+    return {
+      [Symbol.asyncIterator]: () => lines,
+      end: () => { void iterator.return?.().catch(() => {}) },
+    }
   }
 
   /**
@@ -153,9 +167,12 @@ export class Transfer {
   }
 }
 
-async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>): AsyncGenerator<string> {
+async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
-  for await (const memory of memories) yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+  for await (const memory of memories) {
+    if (turns.isSpent) await turns.next(caller)
+    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+  }
 }
 
 /** @returns the configuration that the header carries */

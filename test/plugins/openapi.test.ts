@@ -84,7 +84,7 @@ for (const [mode, caller] of Object.entries(callers)) {
 
 const body = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
 const down = ['internal_error', 'dependency_unavailable', 'shutting_down'] as const
-const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down] as const
+const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', 'server_busy', ...down] as const
 const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
@@ -93,15 +93,15 @@ const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported']
 const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
-  recall: [...caller, ...body, ...limits, 'model_output_invalid', 'not_supported'],
+  recall: [...caller, ...body, ...limits, 'answer_too_large', 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
-  reflect: [...caller, ...body, ...limits, 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported'],
+  reflect: [...caller, ...body, ...limits, 'answer_too_large', 'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported'],
   forget: [...caller, ...body, ...repeated, ...limits],
   listBanks: caller,
   getBank: caller,
   getBankStatistics: caller,
-  listMemories: caller,
-  getMemory: [...caller, 'not_found'],
+  listMemories: [...caller, 'answer_too_large'],
+  getMemory: [...caller, 'answer_too_large', 'not_found'],
   getBankConfig: caller,
   getBankConfigHistory: caller,
   putBankConfig: [...caller, ...body, ...changing],
@@ -111,7 +111,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetBankConfig: admin,
   adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
-  exportBank: caller,
+  exportBank: [...caller, 'too_many_streams'],
   importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
   listSources: admin,

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { buildApp } from '../../app.js'
 import { filterCitations } from '../../lib/memory/reflect/citations.js'
@@ -117,12 +120,20 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   const languageModel = new StreamingModel()
   const line = `${'Alice drinks green tea '.repeat(500)}[1].\n`
   languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
-  const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel }, stalledMs: 50 })
+  const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel } })
   t.teardown(async () => { await app.close() })
   await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' } })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  const ended = new Promise<void>((resolve) => { app.server.once('connection', (socket) => { socket.once('close', () => { resolve() }) }) })
+  const connected = once(app.server, 'connection') as Promise<[Socket]>
   await EventReader.open(t, `${url}/v1/reflect`, QUESTION)
+  const [socket] = await connected
+  while (socket.writableLength === 0) await setImmediate()
+  const ended = once(socket, 'close')
+  // The stream stands still by the second look at the latest.
+  for (let now = 0; !socket.destroyed; now += 60_000) {
+    app.cutOffSlowReaders(now)
+    await setImmediate()
+  }
   await ended
   t.pass('the server has closed the connection')
 })

@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { comeBackIn, ServiceError } from '../lib/errors.js'
+import { whenOver } from './exchange-end.js'
+import { STREAM_BYTES } from './pieces.js'
+
+/** When a caller with too many streams is asked to come back, in milliseconds. */
+const COME_BACK_MS = 1000
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Counts a stream for its caller and what it keeps in the process, until the exchange is over.
+     * @param caller `callerOf`
+     * @throws ServiceError too_many_streams, server_busy
+     */
+    openStream (caller: string, reply: FastifyReply): void
+  }
+}
+
+/** Exports and event streams last as long as their clients like; how many of them one caller has open is bounded. */
+async function streams (app: FastifyInstance): Promise<void> {
+  const open = new Map<string, number>()
+  const limit = app.bounds.streams_per_caller
+  app.decorate('openStream', (caller: string, reply: FastifyReply) => {
+    const count = open.get(caller) ?? 0
+    if (count >= limit) {
+      throw new ServiceError('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`, comeBackIn(COME_BACK_MS))
+    }
+    const held = app.workBytes.hold(STREAM_BYTES)
+    open.set(caller, count + 1)
+    whenOver(reply, () => {
+      held.release()
+      const left = open.get(caller)! - 1
+      if (left === 0) open.delete(caller)
+      else open.set(caller, left)
+    })
+  })
+}
+
+export default fp(streams, { name: 'streams', fastify: '5.x', dependencies: ['bounds'] })

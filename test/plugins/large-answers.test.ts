@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import fastJson from 'fast-json-stringify'
+import t, { type Test } from 'tap'
+import { MemoriesAnswer, RecallAnswer, type Hit } from '../../lib/memory/schemas.js'
+import { post as postText, RawConnection, request } from '../blackbox/raw.js'
+import { testApp, type TestApp } from '../helpers/app.js'
+import type { TestConfig } from '../helpers/config.js'
+import { as, refused } from '../routes/support.js'
+
+const MIB = 1_048_576
+/** Memories of about 50 kB, as UTF-8; some characters are more than one byte. */
+async function filled (t: Test, count: number, file: TestConfig['file'] = {}): Promise<TestApp> {
+  const app = await testApp(t, { file, logLevel: 'info' })
+  const items = Array.from({ length: count }, (_, index) => ({ content: `Tea ${index} caf\u00e9 \ud83c\udf75 ${'"lorem"\n'.repeat(5500)}` }))
+  if ((await app.post('/v1/retain/batch', { bank_id: 'big', items })).statusCode !== 200) throw new Error('not stored')
+  return app
+}
+
+/** Has a recall answer so many hits, however few memories there are. */
+function multiplyHits ({ app: { memory: { reader } } }: TestApp, count: number, change = (_hit: Hit, _index: number) => {}): void {
+  const recall = reader.recall.bind(reader)
+  reader.recall = async (...given) => {
+    const answer = await recall(...given)
+    const hits = Array.from({ length: Math.min(count, given[0].max_results!) }, (_, index) => ({ ...answer.hits[index % answer.hits.length]! }))
+    hits.forEach(change)
+    return { ...answer, hits }
+  }
+}
+
+const all = { bank_id: 'big', query: 'tea', max_results: 1000 }
+
+await t.test('a large answer is what the serializer of its schema writes, in pieces', async (t) => {
+  const app = await filled(t, 5)
+  const recall = await app.post('/v1/recall', all)
+  t.equal(recall.statusCode, 200)
+  t.equal(recall.headers['content-type'], 'application/json; charset=utf-8')
+  t.equal(recall.headers['transfer-encoding'], 'chunked')
+  t.type(recall.headers['x-request-id'], 'string')
+  t.equal(recall.json().hits.length, 5)
+  t.ok(recall.body === fastJson(RecallAnswer)(recall.json()), 'the same text')
+
+  const list = await app.get('/v1/banks/big/memories?limit=200')
+  t.equal(list.headers['content-type'], 'application/json; charset=utf-8')
+  t.ok(list.body === fastJson(MemoriesAnswer)(list.json()), 'the same text')
+  t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('a small answer has its length and is in one piece', async (t) => {
+  const app = await filled(t, 1)
+  const recall = await app.post('/v1/recall', all)
+  t.equal(recall.headers['content-length'], String(Buffer.byteLength(recall.body)))
+  t.equal(recall.headers['transfer-encoding'], undefined)
+})
+
+await t.test('HEAD, HTTP/1.0 and answers behind others get what they ask for', async (t) => {
+  const app = await filled(t, 3)
+  const path = '/v1/banks/big/memories?limit=200'
+  const expected = (await app.get(path)).body
+  const head = await app.inject({ method: 'HEAD', url: path })
+  t.equal(head.statusCode, 200)
+  t.equal(head.body, '')
+  t.equal(head.headers['content-type'], 'application/json; charset=utf-8')
+
+  const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const old = await RawConnection.open(t, url)
+  old.write(`GET ${path} HTTP/1.0\r\n\r\n`)
+  await old.closed
+  t.ok(old.rest.slice(old.rest.indexOf('\r\n\r\n') + 4) === expected, 'the whole answer, then the end of the connection')
+  t.notMatch(old.rest.slice(0, 1000), /transfer-encoding/i)
+
+  const connection = await RawConnection.open(t, url)
+  connection.write(request('GET', path) + request('HEAD', path) + request('GET', '/v1/whoami') + request('GET', '/openapi.json'))
+  t.ok((await connection.response()).body === expected)
+  const { status, headers } = await connection.response()
+  t.match({ status, headers }, { status: 200, headers: { 'content-type': /json/ } })
+  t.equal((await connection.response()).status, 200)
+  const { body } = await connection.response()
+  t.same(JSON.parse(body), app.app.swagger())
+  t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('an answer beyond bounds.answer_bytes is refused before anything of it is sent', async (t) => {
+  const app = await filled(t, 24, { bounds: { answer_bytes: MIB } })
+  for (const response of [await app.post('/v1/recall', all), await app.get('/v1/banks/big/memories?limit=200')]) {
+    refused(t, response, 413, 'answer_too_large', { detail: /bounds\.answer_bytes.*max_results, max_tokens or limit/ })
+    t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  }
+  t.equal((await app.post('/v1/recall', { ...all, max_results: 10 })).statusCode, 200)
+  t.equal((await app.get('/v1/banks/big/memories?limit=10')).statusCode, 200)
+  t.equal((await app.get('/v1/banks/big/export')).statusCode, 200, 'exports are not counted')
+  t.equal(app.app.workBytes.held, 0)
+})
+
+/** A connection that asks and takes only the first bytes of the answer. */
+async function unread (t: Test, url: string, text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.teardown(() => { socket.destroy() })
+  socket.write(text)
+  await once(socket, 'data')
+  socket.pause()
+  return socket
+}
+
+await t.test('answers that are not read hold their bytes, and what finds no room is refused at once', async (t) => {
+  const app = await filled(t, 4, { bounds: { work_bytes: 16 * MIB } })
+  multiplyHits(app, 280)
+  const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const released = async () => { while (app.app.workBytes.held > 0) await setImmediate() }
+  const reader = await unread(t, url, postText('/v1/recall', all))
+  t.ok(app.app.workBytes.held > 12 * MIB, `${app.app.workBytes.held}`)
+  refused(t, await app.post('/v1/recall', all), 503, 'server_busy', { retry_after_seconds: 1 })
+  t.equal((await app.post('/v1/recall', { ...all, max_results: 1 })).statusCode, 200, 'small answers go on')
+  reader.resume()
+  await released()
+  t.equal(reader.destroyed, false, 'it has its answer')
+  const leaver = await unread(t, url, postText('/v1/recall', all))
+  leaver.destroy()
+  await released()
+  t.equal((await app.post('/v1/recall', all)).statusCode, 200)
+  t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('what was done is told, however little room there is', async (t) => {
+  const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
+  const held = app.app.workBytes.hold(16 * MIB - 1)
+  const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))
+  const response = await app.post('/v1/retain/batch', { bank_id: 'b', items })
+  t.equal(response.statusCode, 200)
+  t.ok(response.body.length > 65_536)
+  t.equal(response.json().results.length, 1000)
+  refused(t, await app.get('/openapi.json'), 503, 'server_busy')
+  held.release()
+  t.equal((await app.get('/openapi.json')).statusCode, 200)
+})
+
+await t.test('an answer that breaks in its middle ends the connection', async (t) => {
+  const app = await filled(t, 4)
+  multiplyHits(app, 100, (hit, index) => {
+    // Not enumerable, so that it breaks when it is written, and not when it is weighed.
+    if (index === 90) Object.defineProperty(hit, 'text', { enumerable: false, get: () => { throw new Error('broken') } })
+  })
+  const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const connection = await RawConnection.open(t, url)
+  connection.write(postText('/v1/recall', all, as('user:alice')))
+  await connection.closed
+  t.match(connection.rest.slice(0, 100), /^HTTP\/1\.1 200/)
+  t.notMatch(connection.rest.slice(-10), /\r\n0\r\n\r\n$/, 'no end of the chunks')
+  while (app.app.workBytes.held > 0) await setImmediate()
+  t.pass('and holds nothing')
+})

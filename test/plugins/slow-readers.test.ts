@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { testApp, type TestApp } from '../helpers/app.js'
+
+const MIB = 1_048_576
+const CUT_OFF = 'a client that takes its answer too slowly is cut off'
+
+/** More than all buffers between server and client hold. */
+const BYTES = 64 * MIB
+
+/** A listening gateway. */
+async function served (t: Test, bounds = {}) {
+  const app = await testApp(t, { file: { bounds: { stalled_seconds: 60, read_bytes_per_second: 1024, ...bounds } } })
+  const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
+  return { ...app, port: Number(new URL(url).port) }
+}
+
+/** Both ends of a connection, so that a test sees what the server sees. */
+async function connected (t: Test, { app }: TestApp, port: number): Promise<{ client: Socket, server: Socket }> {
+  const arrived = once(app.server, 'connection') as Promise<[Socket]>
+  const client = connect(port, '127.0.0.1')
+  client.on('error', () => {})
+  t.teardown(() => { client.destroy() })
+  const [server] = await arrived
+  return { client, server }
+}
+
+/** Until nothing has moved for so many turns of the loop that both ends share. */
+async function settled (socket: Socket): Promise<void> {
+  for (let still = 0, last = -1; still < 300;) {
+    const now = socket.bytesWritten - socket.writableLength
+    still = now === last ? still + 1 : 0
+    last = now
+    await setImmediate()
+  }
+}
+
+/** An export, which has no length but that of its bank; its lines come from here. */
+function endless (app: TestApp, line: () => Promise<string> = async () => 'x'.repeat(16_000)): void {
+  const { transfer } = app.app.memory
+  transfer.export = async () => ({
+    async * [Symbol.asyncIterator] () { for (let sent = 0; sent < BYTES; sent += 16_000) yield await line() },
+    end: () => {},
+  })
+}
+
+const EXPORT = 'GET /v1/banks/b/export HTTP/1.1\r\nHost: x\r\nX-Request-Id: the-export\r\n\r\n'
+
+await t.test('a client that takes nothing is cut off after bounds.stalled_seconds, and the log has its request', async (t) => {
+  const app = await served(t)
+  endless(app)
+  const { client, server } = await connected(t, app, app.port)
+  client.write(EXPORT)
+  await once(client, 'data')
+  client.pause()
+  await settled(server)
+  t.ok(server.writableLength > 0, 'something waits to be taken')
+  app.app.cutOffSlowReaders(0)
+  app.app.cutOffSlowReaders(59_999)
+  t.equal(server.destroyed, false)
+  app.app.cutOffSlowReaders(60_000)
+  t.equal(server.destroyed, true)
+  t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ level: 30, request_id: 'the-export' }])
+  while (app.app.exchanges.size > 0) await setImmediate()
+  t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('a client that reads on is left alone, however long it takes, and one that then stops is not', async (t) => {
+  const app = await served(t)
+  endless(app)
+  const { client, server } = await connected(t, app, app.port)
+  client.write(EXPORT)
+  await once(client, 'data')
+  client.pause()
+  await settled(server)
+  let now = 0
+  app.app.cutOffSlowReaders(now)
+  for (let minute = 0; minute < 4; minute++) {
+    // As much as makes the system take more from the server.
+    const before = server.bytesWritten - server.writableLength
+    client.resume()
+    while (server.bytesWritten - server.writableLength - before < MIB) await setImmediate()
+    client.pause()
+    await settled(server)
+    app.app.cutOffSlowReaders(now += 50_000)
+    t.equal(server.destroyed, false)
+  }
+  app.app.cutOffSlowReaders(now + 59_999)
+  t.equal(server.destroyed, false)
+  app.app.cutOffSlowReaders(now + 60_000)
+  t.equal(server.destroyed, true)
+})
+
+await t.test('a client that takes less than bounds.read_bytes_per_second on average is cut off, though it takes something', async (t) => {
+  const app = await served(t, { read_bytes_per_second: 1_000_000 })
+  endless(app)
+  const { client, server } = await connected(t, app, app.port)
+  client.write(EXPORT)
+  await once(client, 'data')
+  client.pause()
+  await settled(server)
+  app.app.cutOffSlowReaders(0)
+  const before = server.bytesWritten - server.writableLength
+  client.resume()
+  while (server.bytesWritten - server.writableLength - before < MIB) await setImmediate()
+  client.pause()
+  await settled(server)
+  app.app.cutOffSlowReaders(30_000)
+  t.equal(server.destroyed, false)
+  app.app.cutOffSlowReaders(60_000)
+  t.equal(server.destroyed, true)
+})
+
+await t.test('while nothing waits to be taken nobody is slow', async (t) => {
+  const app = await served(t)
+  let more = () => {}
+  endless(app, async () => await new Promise((resolve) => { more = () => { resolve('one line\n') } }))
+  const { client, server } = await connected(t, app, app.port)
+  client.pause()
+  client.write(EXPORT)
+  const idle = await connected(t, app, app.port)
+  await settled(server)
+  for (let hour = 0; hour < 5; hour++) {
+    app.app.cutOffSlowReaders(hour * 3_600_000)
+    more()
+    await settled(server)
+  }
+  t.equal(server.destroyed, false, 'an answer that is still made')
+  t.equal(idle.server.destroyed, false, 'a connection without a request')
+})
+
+await t.test('an unread answer to another than a request that is known is cut off, too', async (t) => {
+  const app = await served(t)
+  const { client, server } = await connected(t, app, app.port)
+  client.pause()
+  // What a probe or a refusal writes belongs to no exchange that is known.
+  server.write(Buffer.alloc(BYTES))
+  await settled(server)
+  app.app.cutOffSlowReaders(0)
+  app.app.cutOffSlowReaders(60_000)
+  t.equal(server.destroyed, true)
+  t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ request_id: undefined }])
+})
+
+await t.test('a listening gateway looks by itself', async (t) => {
+  const app = await served(t, { stalled_seconds: 1 })
+  endless(app)
+  const { client, server } = await connected(t, app, app.port)
+  client.write(EXPORT)
+  await once(client, 'data')
+  client.pause()
+  await once(server, 'close')
+  t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ request_id: 'the-export' }])
+})
