@@ -112,7 +112,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
   exportBank: [...caller, 'too_many_streams'],
-  importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
+  importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
   listSources: admin,
   adminListBanks: admin,
