@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { runBench } from '../../bench/run-bench.js'
+import { runFound } from './found/run.js'
 import { INPUTS } from './inputs/all.js'
 import { measureInput, type Result } from './measure.js'
 import { readOptions, USAGE, type Options } from './options.js'
@@ -28,6 +29,12 @@ async function attack (options: Options): Promise<Result[]> {
         const result = await measureInput(input, { store, heap, databaseUrl }, control)
         console.error(formatProgress(result))
         results.push(result)
+      }
+      if (options.found) {
+        const found = await runFound({ store, heap, databaseUrl }, options, control)
+        console.error(`${store}: ${found.run} of ${found.cases} requests that were made from the OpenAPI document, seed ${options.seed}`)
+        for (const result of found.results) console.error(formatProgress(result))
+        results.push(...found.results)
       }
     }
   } finally {
