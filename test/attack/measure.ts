@@ -64,7 +64,8 @@ export async function warmUp (target: Target): Promise<void> {
   await must(target, { path: '/v1/forget', principal: OWNER, body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }) })
 }
 
-async function underProbes (target: Target, prober: Prober, input: Input): Promise<Omit<Result, 'runs'>> {
+/** Runs an input that is prepared. */
+export async function underProbes (target: Target, prober: Prober, input: Input): Promise<Omit<Result, 'runs'>> {
   const before = { descriptors: target.descriptors(), files: target.files() }
   const tally = new Tally()
   target.resetPeak()

@@ -1,12 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Type, type Static } from 'typebox'
 import { checker } from '../../bench/checked.js'
 import { startChild, type ChildServer } from '../../bench/child-server.js'
+import { Child } from './child.js'
 import { ownWait } from './verdict.js'
 
-const PROBER = fileURLToPath(new URL('prober.ts', import.meta.url))
 const CONTROL = fileURLToPath(new URL('control.ts', import.meta.url))
 
 const Probed = Type.Object({
@@ -36,22 +34,18 @@ export async function startControl (): Promise<ChildServer> {
 
 /** Probes one target from a process of its own. */
 export class Prober {
-  readonly #child: ChildProcess
-  readonly #ended: Promise<unknown>
-  readonly #kill = () => { this.#child.kill('SIGKILL') }
+  readonly #child: Child
 
   constructor (target: { url: string }, control: { url: string }) {
-    this.#child = fork(PROBER, [target, control].map(({ url }) => new URL(url).port), { execArgv: ['--import', 'tsx'] })
-    this.#ended = once(this.#child, 'exit')
-    process.once('exit', this.#kill)
+    this.#child = new Child('prober.ts', [target, control].map(({ url }) => new URL(url).port))
   }
 
   async begin (): Promise<void> {
-    await this.#ask('begin')
+    await this.#child.ask('begin')
   }
 
   async end (): Promise<Liveness> {
-    const [kept, fresh, idle] = checkProbed(await this.#ask('end')) as [Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>]
+    const [kept, fresh, idle] = checkProbed(await this.#child.ask('end')) as [Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>]
     const worst = (waits: typeof kept.waits, longest: number) => waits.length === 0 ? longest : Math.max(...waits.map((wait) => ownWait(wait, idle.waits)))
     return {
       answers: kept.answers,
@@ -63,15 +57,6 @@ export class Prober {
   }
 
   async stop (): Promise<void> {
-    process.off('exit', this.#kill)
-    this.#kill()
-    await this.#ended
-  }
-
-  async #ask (message: 'begin' | 'end'): Promise<unknown> {
-    const heard = once(this.#child, 'message')
-    this.#child.send(message)
-    const [answer] = await Promise.race([heard, this.#ended.then(() => { throw new Error('The prober ended without a word') })]) as unknown[]
-    return answer
+    await this.#child.stop()
   }
 }

@@ -37,7 +37,7 @@ export const connections: readonly Input[] = [
     name: 'slow-headers',
     about: '500 connections that send a byte of their head a second',
     configuration,
-    run: async (target, tally) => await dripping(target, tally, 500, `GET /v1/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Filler: `),
+    run: async (target, tally) => await dripping(target, tally, 500, 'GET /v1/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Filler: '),
   },
   {
     name: 'slow-bodies',
