@@ -56,7 +56,7 @@ export async function measureBeside (input: Input, options: TargetOptions): Prom
     await honest.ask('begin')
     const until = Date.now() + SECONDS * 1000
     const attacking = attackUntil(until, async () => { await input.run(target, tally) })
-    await Promise.race([attacking, delay(LONGEST_MS)])
+    await Promise.race([attacking, delay(LONGEST_MS, undefined, { ref: false })])
     const beside = checkFigures(await honest.ask('end'))
     return { input: input.name, store: target.store, status: tally.toString(), without, with: beside, ratio: beside.p99 / without.p99, verdict: faultsBeside(without, beside, target.alive()) }
   } finally {

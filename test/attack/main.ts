@@ -34,7 +34,9 @@ async function run (options: Options): Promise<Ran> {
   return { results, table: formatResults(results) }
 }
 
-const chosen = ({ inputs }: Options): Input[] => INPUTS.filter(({ name }) => inputs.includes(name))
+function chosen ({ inputs }: Options): Input[] {
+  return INPUTS.filter(({ name }) => inputs.includes(name))
+}
 
 async function besideAll (options: Options): Promise<Ran> {
   const results: Beside[] = []

@@ -32,9 +32,8 @@ export async function measureInput (input: Input, options: TargetOptions, contro
   let best: Result | undefined
   for (let run = 1; run <= 1 + REPEATS; run++) {
     const result = { ...await measureOnce(input, options, control), runs: run }
+    if (result.verdict.length === 0 || !isWorthRepeating(result)) return result
     if (best === undefined || result.worstMs < best.worstMs) best = result
-    if (result.verdict.length === 0) return result
-    if (!isWorthRepeating(result)) return result
   }
   return best!
 }

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../bench/http/vocabulary.js'
+import { seededRandom, type Random } from '../../../bench/http/vocabulary.js'
 import type { Request } from '../client.js'
 import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, STRANGER } from '../target.js'
 import { BODY_LIMIT } from '../texts.js'
@@ -23,11 +23,16 @@ type Caller = typeof CALLERS[number]
 
 const knownOf = ({ bank }: Caller): Record<string, Json> => ({ bank_id: bank, banks: [bank], source_id: SOURCE, memory_id: MEMORY_ID, memory_ids: [MEMORY_ID] })
 
-/** Every way to grow every place of every operation, for both callers, in an order that follows from the seed. */
+/**
+ * Every way to grow every place of every operation, for both callers, in an order that follows from the seed. The operations take turns: in
+ * whatever time there is, none is left out because another has a great schema.
+ */
 export function casesOf (document: unknown, seed: number): Case[] {
   const reader = new SchemaReader(document)
-  const cases = operationsOf(document).flatMap((operation) => CALLERS.flatMap((caller) => [...bodyCases(reader, operation, caller), ...queryCases(operation, caller)]))
-  return shuffle(cases, seed)
+  const random = seededRandom(seed)
+  const groups = operationsOf(document).flatMap((operation) => CALLERS.map((caller) => shuffle([...bodyCases(reader, operation, caller), ...queryCases(operation, caller)], random)))
+  const rounds = Math.max(...groups.map(({ length }) => length))
+  return Array.from({ length: rounds }, (_, round) => groups.flatMap((group) => group[round] ?? [])).flat()
 }
 
 const pathOf = (path: string, caller: Caller) => path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
@@ -103,8 +108,7 @@ function queryCases ({ method, path, query }: Operation, caller: Caller): Case[]
 }
 
 /** Fisher and Yates. */
-function shuffle<T> (items: readonly T[], seed: number): T[] {
-  const random = seededRandom(seed)
+function shuffle<T> (items: readonly T[], random: Random): T[] {
   const shuffled = [...items]
   for (let index = shuffled.length - 1; index > 0; index--) {
     const other = Math.floor(random() * (index + 1))

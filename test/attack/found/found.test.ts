@@ -67,6 +67,9 @@ await t.test('every operation of the gateway that takes something is attacked, w
     t.ok(names.some((name) => name.endsWith('as user:mallory')), `${method} ${path}`)
     t.ok(names.some((name) => name.endsWith('as user:nobody')), `${method} ${path}`)
   }
+  // In the first round there is one of every operation, for each caller.
+  const taking = operationsOf(own).filter(({ body, query }) => body !== undefined || query.length > 0)
+  t.equal(new Set(cases.slice(0, 2 * taking.length).map(({ name }) => name.split(' ', 2).join(' '))).size, new Set(taking.map(({ method, path }) => `${method} ${path}`)).size)
   t.strictSame(casesOf(own, 1).map(({ name }) => name), cases.map(({ name }) => name))
   t.notSame(casesOf(own, 2).slice(0, 20).map(({ name }) => name), cases.slice(0, 20).map(({ name }) => name))
   // One of them, to see that it is a request.

@@ -4,7 +4,7 @@ import { must, send, Tally } from '../client.js'
 import { warmUp, type Result } from '../measure.js'
 import { Prober } from '../probing.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from '../target.js'
-import { faultsOf, isAllowed, MISSES_IN_A_ROW, missedProbes, type Measured } from '../verdict.js'
+import { faultsOf, isAllowed, isWorthRepeating, type Measured } from '../verdict.js'
 import { casesOf, type Case } from './cases.js'
 
 export interface FoundOptions {
@@ -114,8 +114,7 @@ async function measureCase ({ name, request }: Case, { target, prober }: Live, t
       filesLeft: 0,
     }
     const verdict = faultsOf(measured)
-    const noise = measured.alive && measured.badAnswers.length === 0 && missedProbes(measured.worstMs) >= MISSES_IN_A_ROW
-    if (noise && runs <= REPEATS) continue
+    if (verdict.length > 0 && runs <= REPEATS && isWorthRepeating(measured)) continue
     total.add(sent)
     return { input: name, store: target.store, status: sent.status, seconds: (performance.now() - startedAt) / 1000, machineMs: live.machineMs, ...measured, verdict, runs }
   }

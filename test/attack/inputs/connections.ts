@@ -59,7 +59,7 @@ export const connections: readonly Input[] = [
         socket.write('POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
         socket.write('1\r\n \r\n'.repeat(1_000_000))
         socket.write('0\r\n\r\n')
-        tally.add({ status: await Promise.race([answered, delay(60_000, 'timeout')]) })
+        tally.add({ status: await Promise.race([answered, delay(60_000, 'timeout', { ref: false })]) })
         socket.destroy()
       }))
     },
