@@ -1,0 +1,75 @@
+import { Agent, request } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { percentile } from '../../bench/percentiles.js'
+
+/*
+ * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks again. Arguments: the port,
+ * how many they are, the bank, the principal, and queries as JSON. The thinking time is set so that the server alone would be at about half load.
+ * The message `begin` starts a measurement, `end` ends it and is answered with the figures.
+ */
+
+const LOAD = 0.5
+const CALIBRATION_MS = 2000
+const WARM_UP = 200
+
+const [port, clients, bank, principal, queriesText] = process.argv.slice(2)
+const queries: unknown = JSON.parse(queriesText ?? '[]')
+const bodies = (Array.isArray(queries) ? queries : []).map((query: unknown) => JSON.stringify({ bank_id: bank, query, max_results: 10 }))
+const agent = new Agent({ keepAlive: true })
+
+let durations: number[] = []
+let refused = 0
+let asked = 0
+
+async function recall (): Promise<boolean> {
+  const body = bodies[asked++ % bodies.length] ?? '{}'
+  return await new Promise((resolve) => {
+    const outgoing = request({ host: '127.0.0.1', port: Number(port), path: '/v1/recall', method: 'POST', agent, headers: { 'content-type': 'application/json', 'x-service-principal': principal ?? '', 'content-length': Buffer.byteLength(body) } }, (incoming) => {
+      incoming.resume().on('close', () => { resolve(incoming.statusCode === 200) })
+    })
+    outgoing.on('error', () => { resolve(false) })
+    outgoing.end(body)
+  })
+}
+
+/** What one recall takes of the server, when nobody else asks. */
+async function serviceMs (): Promise<number> {
+  for (let index = 0; index < WARM_UP; index++) await recall()
+  const startedAt = performance.now()
+  let count = 0
+  while (performance.now() - startedAt < CALIBRATION_MS) {
+    await recall()
+    count += 1
+  }
+  return (performance.now() - startedAt) / count
+}
+
+async function behave (thinkMs: number): Promise<void> {
+  // All over the first round, and evenly after it: nobody asks at the same moment as all others.
+  await delay(Math.random() * thinkMs)
+  while (process.connected) {
+    const startedAt = performance.now()
+    const ok = await recall()
+    durations.push(performance.now() - startedAt)
+    if (!ok) refused += 1
+    await delay(thinkMs * (0.5 + Math.random()))
+  }
+}
+
+process.on('message', (message) => {
+  if (message === 'begin') {
+    durations = []
+    refused = 0
+    process.send?.('begun')
+  } else if (message === 'end') {
+    const sorted = durations.toSorted((a, b) => a - b)
+    process.send?.({ answers: sorted.length, refused, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 })
+  }
+})
+process.on('disconnect', () => { process.exit(0) })
+
+const thinkMs = await serviceMs() * Number(clients) / LOAD
+for (let index = 0; index < Number(clients); index++) void behave(thinkMs)
+await delay(thinkMs)
+process.send?.({ thinkMs })

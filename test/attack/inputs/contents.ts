@@ -1,0 +1,74 @@
+import { atOnce, send } from '../client.js'
+import { DEDUP_BANK, OWN_BANK } from '../target.js'
+import { batchBody, fillBank, KIND_NAMES, KINDS, LONGEST_CONTENT, type Kind } from '../texts.js'
+import type { Input } from './input.js'
+
+const LONGEST_QUERY = 8192
+const WIDTH = 50
+
+function batch (kind: Kind, bankId: string): Input {
+  const dedup = bankId === DEDUP_BANK
+  return {
+    name: `batch-${kind}${dedup ? '-dedup' : ''}`,
+    about: `a batch of 10 MiB of valid text: ${kind}${dedup ? ', with dedup: warn' : ''}`,
+    allowed: ['200', '503'],
+    run: async (target, tally) => { tally.add(await send(target, { path: '/v1/retain/batch', body: batchBody(bankId, kind, 1) })) },
+  }
+}
+
+function retain (kind: Kind): Input {
+  return {
+    name: `retain-${kind}`,
+    about: `${WIDTH} retains at a time of 50,000 characters: ${kind}`,
+    allowed: ['200', '503'],
+    run: async (target, tally) => {
+      await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
+        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: KINDS[kind](LONGEST_CONTENT, index).trim() }) }))
+      }))
+    },
+  }
+}
+
+function recall (kind: Kind): Input {
+  return {
+    name: `recall-${kind}`,
+    about: `${WIDTH} recalls at a time with queries of 8,192 characters: ${kind}`,
+    allowed: ['200', '413', '503'],
+    prepare: async (target) => { await fillBank(target, OWN_BANK, 1000, 200) },
+    run: async (target, tally) => {
+      await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
+        tally.add(await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: KINDS[kind](LONGEST_QUERY, index), explain: index % 2 === 0 }) }))
+      }))
+    },
+  }
+}
+
+/** Valid texts that cost much to analyse. */
+export const contents: readonly Input[] = [
+  ...KIND_NAMES.map((kind) => batch(kind, OWN_BANK)),
+  ...KIND_NAMES.map((kind) => batch(kind, DEDUP_BANK)),
+  ...KIND_NAMES.map(retain),
+  ...KIND_NAMES.map(recall),
+  {
+    name: 'reflect-long',
+    about: '20 reflects at a time over memories of 50,000 characters',
+    allowed: ['200', '413', '503'],
+    prepare: async (target) => { await fillBank(target, OWN_BANK, 60, LONGEST_CONTENT) },
+    run: async (target, tally) => {
+      await Promise.all(Array.from({ length: 20 }, async () => {
+        tally.add(await send(target, { path: '/v1/reflect', body: JSON.stringify({ bank_id: OWN_BANK, query: 'When does the ferry leave the harbour?' }) }))
+      }))
+    },
+  },
+  {
+    name: 'dedup-one-by-one',
+    about: '300 retains, 10 at a time, that nearly repeat each other, with dedup: warn',
+    allowed: ['200', '503'],
+    run: async (target, tally) => {
+      const shared = KINDS.words(5000, 7)
+      await atOnce(10, Array.from({ length: 300 }, (_, index) => index), async (index) => {
+        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: DEDUP_BANK, content: `${shared} ending${String.fromCharCode(97 + index % 26)}${String.fromCharCode(97 + index / 26)}` }) }))
+      })
+    },
+  },
+]

@@ -1,0 +1,126 @@
+import { connect, type Socket } from 'node:net'
+import { setPriority } from 'node:os'
+import { performance } from 'node:perf_hooks'
+import { PROBE_EVERY_MS, type Wait } from './verdict.js'
+
+/*
+ * Asks two servers for GET /live, whose ports are its arguments: the one under attack and an idle one. It is a process of its own, so what it
+ * waits for is the server and not the client that attacks. Each is asked on a connection that is kept, and the one under attack on new
+ * connections too. While a probe is unanswered no other is sent: how many would have been missed follows from how long the first one waited.
+ * The message `begin` starts a measurement, `end` ends it and is answered with the waits.
+ */
+
+const FRESH_EVERY_MS = 50
+const AFTER_FAILURE_MS = 20
+/** At the end an answer that is still owed is waited for no longer. */
+const PATIENCE_MS = 10_000
+/** Shorter waits are not told one by one. */
+const TOLD_FROM_MS = 15
+const REQUEST = (port: number) => `GET /live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`
+
+// The prober must not wait for the processor itself, where the system lets it ask for that.
+try { setPriority(-10) } catch { /* Not allowed: the idle server shows what is the machine's. */ }
+
+const probes = process.argv.slice(2).flatMap((text, index) => {
+  const port = Number(text)
+  return index === 0 ? [{ port, fresh: false }, { port, fresh: true }] : [{ port, fresh: false }]
+}).map(({ port, fresh }) => new (class {
+  waits: Wait[] = []
+  answers = 0
+  failures = 0
+  longest = 0
+  /** Whether the last connection was closed without an answer: a process that has died is not waited for. */
+  refused = false
+  /** When the first probe was sent that is not answered yet. */
+  owedSince: number | undefined
+  #socket: Socket | undefined
+  #text = ''
+
+  start (): void {
+    this.#send()
+  }
+
+  reset (): void {
+    const now = performance.now()
+    this.waits = []
+    this.answers = this.failures = this.longest = 0
+    if (this.owedSince !== undefined) this.owedSince = now
+  }
+
+  #send (): void {
+    this.owedSince ??= performance.now()
+    if (this.#socket === undefined) {
+      const socket = connect(port, '127.0.0.1')
+      this.#socket = socket
+      this.#text = ''
+      socket.setNoDelay(true)
+      socket.setEncoding('latin1')
+      socket.on('data', (text: string) => { this.#take(socket, text) })
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        if (this.#socket !== socket) return
+        this.#socket = undefined
+        if (this.owedSince === undefined) return
+        this.failures += 1
+        this.refused = true
+        setTimeout(() => { this.#send() }, AFTER_FAILURE_MS)
+      })
+    }
+    this.#socket.write(REQUEST(port))
+  }
+
+  #take (socket: Socket, text: string): void {
+    if (this.#socket !== socket || this.owedSince === undefined) return
+    this.#text += text
+    if (!this.#text.includes('"ok"}')) {
+      // Refused, for whatever reason: the server is there and the probe has failed.
+      if (this.#text.includes('"detail"')) socket.destroy()
+      return
+    }
+    const now = performance.now()
+    this.note(now)
+    this.answers += 1
+    this.refused = false
+    const next = Math.max(0, this.owedSince + (fresh ? FRESH_EVERY_MS : PROBE_EVERY_MS) - now)
+    this.owedSince = undefined
+    this.#text = ''
+    if (fresh) {
+      this.#socket = undefined
+      socket.destroy()
+    }
+    setTimeout(() => { this.#send() }, next)
+  }
+
+  note (now: number): void {
+    if (this.owedSince === undefined) return
+    this.longest = Math.max(this.longest, now - this.owedSince)
+    if (now - this.owedSince >= TOLD_FROM_MS) this.waits.push({ from: this.owedSince, to: now })
+  }
+
+  told (): unknown {
+    return { waits: this.waits, answers: this.answers, failures: this.failures, longest: this.longest }
+  }
+})())
+
+process.on('message', (message) => {
+  if (message === 'begin') {
+    for (const probe of probes) probe.reset()
+    process.send?.('begun')
+  } else if (message === 'end') {
+    const endedAt = performance.now()
+    const deadline = endedAt + PATIENCE_MS
+    // What was sent before the end has to be answered, too.
+    const look = () => {
+      const now = performance.now()
+      if (now < deadline && probes.some(({ owedSince, refused }) => !refused && owedSince !== undefined && owedSince < endedAt)) {
+        setTimeout(look, 2)
+        return
+      }
+      for (const probe of probes) if (probe.owedSince !== undefined && probe.owedSince < endedAt) probe.note(now)
+      process.send?.(probes.map((probe) => probe.told()))
+    }
+    look()
+  }
+})
+process.on('disconnect', () => { process.exit(0) })
+for (const probe of probes) probe.start()

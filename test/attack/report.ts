@@ -1,0 +1,66 @@
+import type { Beside } from './beside.js'
+import type { Result } from './measure.js'
+import type { Soak } from './soak.js'
+
+const HEAD = ['input', 'store', 'status', 'seconds', 'worst block ms', 'new connection ms', 'peak MB', 'verdict']
+
+/** One row a result; Markdown, which is readable as it stands. */
+export function formatResults (results: readonly Result[]): string {
+  const rows = results.map((result) => [
+    result.input,
+    result.store,
+    result.status,
+    result.seconds.toFixed(1),
+    result.worstMs.toFixed(0),
+    result.freshWorstMs.toFixed(0),
+    result.peakMb === null ? '?' : result.peakMb.toFixed(0),
+    verdictOf(result.verdict),
+  ])
+  return markdown([HEAD, ...rows])
+}
+
+export function formatBeside (results: readonly Beside[]): string {
+  const head = ['input', 'store', 'status', 'p50 ms without', 'with', 'p99 ms without', 'with', 'ratio of p99', 'answers a run', 'refused', 'verdict']
+  return markdown([head, ...results.map((result) => [
+    result.input,
+    result.store,
+    result.status,
+    result.without.p50.toFixed(1),
+    result.with.p50.toFixed(1),
+    result.without.p99.toFixed(1),
+    result.with.p99.toFixed(1),
+    result.ratio.toFixed(1),
+    `${result.without.answers}, ${result.with.answers}`,
+    String(result.with.refused),
+    verdictOf(result.verdict),
+  ])])
+}
+
+export function formatSoaks (results: readonly Soak[]): string {
+  const head = ['store', 'minutes', 'inputs', 'MiB a minute', 'least and most MiB', 'descriptors before, after', 'files before, after', 'verdict']
+  return markdown([head, ...results.map((result) => {
+    const resident = result.samples.map(({ mib }) => mib)
+    return [
+      result.store,
+      String(result.minutes),
+      String(result.turns),
+      result.slopeMibAMinute.toFixed(2),
+      `${Math.min(...resident).toFixed(0)}, ${Math.max(...resident).toFixed(0)}`,
+      `${result.descriptors.before}, ${result.descriptors.after}`,
+      `${result.files.before}, ${result.files.after}`,
+      verdictOf(result.verdict),
+    ]
+  })])
+}
+
+const verdictOf = (faults: readonly string[]) => faults.length === 0 ? 'ok' : `FAILED: ${faults.join('; ')}`
+
+function markdown ([head = [], ...rows]: ReadonlyArray<readonly string[]>): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** The line that is printed when an input is through. */
+export function formatProgress (result: Result): string {
+  const runs = result.runs > 1 ? `, run ${result.runs} times` : ''
+  return `${result.store} ${result.input}: ${result.status}, ${result.seconds.toFixed(1)} s, worst block ${result.worstMs.toFixed(0)} ms (machine ${result.machineMs.toFixed(0)} ms), ${result.peakMb?.toFixed(0) ?? '?'} MB${runs}: ${verdictOf(result.verdict)}`
+}

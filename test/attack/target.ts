@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtemp, mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startGateway } from '../../bench/child-server.js'
+
+export const STORES = ['in_memory', 'pglite', 'postgres'] as const
+export type Store = typeof STORES[number]
+
+/** A caller who owns a bank, another bank of hers, and one who has no right anywhere. */
+export const OWNER = 'user:mallory'
+export const OWN_BANK = 'user-mallory'
+export const DEDUP_BANK = 'dedup-mallory'
+export const STRANGER = 'user:nobody'
+export const FOREIGN_BANK = 'team-secrets'
+/** The source that anybody may send to. */
+export const SOURCE = 'hooks'
+
+const MEGABYTE = 1e6
+
+/** A built server of its own, with what can be seen of its process. */
+export interface Target {
+  store: Store
+  url: string
+  port: number
+  pid: number
+  alive (): boolean
+  /** Open descriptors; 0 where there is no /proc, or no process. */
+  descriptors (): number
+  /** Files in its temporary folder. */
+  files (): number
+  residentMb (): number | null
+  /** The most that was resident since resetPeak(). */
+  peakMb (): number | null
+  resetPeak (): void
+  stop (): Promise<void>
+}
+
+export interface TargetOptions {
+  store: Store
+  /** Of the old generation, in megabytes. */
+  heap: number
+  /** TEST_DATABASE_URL. */
+  databaseUrl: string | undefined
+  /** More sections of the configuration, as YAML. */
+  configuration?: string
+}
+
+let started = 0
+
+/** Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a webhook. */
+export async function startTarget ({ store, heap, databaseUrl, configuration = '' }: TargetOptions): Promise<Target> {
+  started += 1
+  const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-attack-'))
+  const temporary = join(folder, 'tmp')
+  await mkdir(temporary)
+  const schema = `attack_${process.pid}_${started}`
+  try {
+    const env = {
+      SERVICES_LOG_LEVEL: 'error',
+      TMPDIR: temporary,
+      ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    }
+    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`])
+    return {
+      store,
+      url: server.url,
+      port: Number(new URL(server.url).port),
+      pid: server.pid,
+      ...processOf(server.pid),
+      files: () => countFiles(temporary),
+      stop: async () => {
+        await server.stop()
+        await cleanUp()
+      },
+    }
+  } catch (error) {
+    await cleanUp()
+    throw error
+  }
+
+  async function cleanUp (): Promise<void> {
+    await rm(folder, { recursive: true, force: true })
+    if (store === 'postgres' && databaseUrl !== undefined) await dropSchema(databaseUrl, schema)
+  }
+}
+
+function configurationOf (store: Store, schema: string, folder: string): string {
+  const own = store === 'postgres' ? `vector_store_config: { schema: ${schema} }\n` : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(join(folder, 'data'))} }\n` : ''
+  return `vector_store: ${store}
+${own}access_control: { enabled: true, default_policy: owner_only }
+access_grants:
+  - { bank_id: 'dedup-*', principal: '${OWNER}', permissions: ['*'] }
+  - { bank_id: ${SOURCE}, principal: 'service:${SOURCE}', permissions: [write] }
+banks:
+  dedup-*:
+    signal_quality: { dedup: { action: warn } }
+sources:
+  ${SOURCE}: { type: webhook, target_bank: ${SOURCE}, auth: { type: none } }
+`
+}
+
+function processOf (pid: number): Pick<Target, 'alive' | 'descriptors' | 'residentMb' | 'peakMb' | 'resetPeak'> {
+  const field = (name: string): number | null => {
+    try {
+      const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+      return found === null ? null : Number(found[1]) * 1024 / MEGABYTE
+    } catch {
+      return null
+    }
+  }
+  return {
+    alive: () => {
+      try {
+        return process.kill(pid, 0)
+      } catch {
+        return false
+      }
+    },
+    descriptors: () => {
+      try {
+        return readdirSync(`/proc/${pid}/fd`).length
+      } catch {
+        return 0
+      }
+    },
+    residentMb: () => field('VmRSS'),
+    peakMb: () => field('VmHWM'),
+    // Where it is not allowed the peak counts from the start of the process, which is stricter.
+    resetPeak: () => { try { writeFileSync(`/proc/${pid}/clear_refs`, '5') } catch { /* As said. */ } },
+  }
+}
+
+function countFiles (folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() ?? false).length
+}
+
+async function dropSchema (url: string, schema: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    await sql.unsafe(`drop schema if exists ${schema} cascade`)
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { faultsOf, isAllowed, isWorthRepeating, missedProbes, ownWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
+
+const GOOD: Measured = { alive: true, worstMs: 20, freshWorstMs: 30, peakMb: 200, badAnswers: [], faults: [], descriptorsLeft: 0, filesLeft: 0 }
+
+await t.test('a probe is missed after 100 ms, and one in 5 ms is sent meanwhile', async (t) => {
+  t.strictSame([0, 99, 100, 101, 104.9, 105, 200, 1100].map(missedProbes), [0, 0, 0, 1, 1, 2, 21, 201])
+})
+
+await t.test('what an idle server waits for meanwhile is the machine\'s', async (t) => {
+  t.equal(ownWait({ from: 100, to: 300 }, []), 200)
+  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 0, to: 90 }, { from: 310, to: 400 }]), 200)
+  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 50, to: 150 }, { from: 200, to: 220 }, { from: 290, to: 500 }]), 120)
+  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 0, to: 1000 }]), 0)
+})
+
+await t.test('an input passes when the server answered, lives and left nothing', async (t) => {
+  t.strictSame(faultsOf(GOOD), [])
+  // One missed probe may be the machine's.
+  t.strictSame(faultsOf({ ...GOOD, worstMs: 103 }), [])
+  t.strictSame(faultsOf({ ...GOOD, worstMs: 106 }), ['2 probes missed'])
+  t.strictSame(faultsOf({ ...GOOD, freshWorstMs: 1500.4 }), ['new connections waited 1500 ms'])
+  t.strictSame(faultsOf({ ...GOOD, peakMb: 401 }), ['401 MB'])
+  t.strictSame(faultsOf({ ...GOOD, peakMb: null }), [])
+  t.strictSame(faultsOf({ ...GOOD, badAnswers: ['500 x2'], faults: ['3 stand'], descriptorsLeft: 17, filesLeft: 1 }), ['3 stand', 'answers: 500 x2', '17 descriptors left', '1 files left'])
+  t.strictSame(faultsOf({ ...GOOD, alive: false, worstMs: 9000 }), ['the process died'])
+})
+
+await t.test('only what noise can do is repeated', async (t) => {
+  t.equal(isWorthRepeating({ ...GOOD, worstMs: 300 }), true)
+  t.equal(isWorthRepeating({ ...GOOD, worstMs: 3000 }), false)
+  t.equal(isWorthRepeating({ ...GOOD, alive: false }), false)
+  t.equal(isWorthRepeating({ ...GOOD, badAnswers: ['500 x1'] }), false)
+})
+
+await t.test('done, refused and busy are answers; a fault and silence are none', async (t) => {
+  for (const status of ['200', '204', '400', '413', '431', '503', 'closed']) t.equal(isAllowed(status), true, status)
+  for (const status of ['500', '502', '504', 'timeout', '302']) t.equal(isAllowed(status), false, status)
+  t.equal(isAllowed('200', ['400']), false)
+  t.equal(isAllowed('400', ['400']), true)
+})
+
+await t.test('the slope is that of the last two thirds, by least squares', async (t) => {
+  const samples = (mib: (minute: number) => number) => Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
+  t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => 100 + 3 * minute)), 3)
+  // A rise at the beginning is how a process warms up.
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 10 ? minute * 20 : 200)), 0)
+  // What goes up and down around a level does not rise.
+  t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 200 + (minute % 2 === 0 ? 50 : 0)))) < 0.2)
+  t.ok(Number.isNaN(slopeOfLastTwoThirds([])))
+  t.ok(Number.isNaN(slopeOfLastTwoThirds([{ minute: 1, mib: 1 }])))
+})

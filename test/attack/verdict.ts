@@ -1,0 +1,103 @@
+/*
+ * What decides whether an input passes: pure functions over what the prober and the target said.
+ */
+
+/** A probe asks every so many milliseconds ... */
+export const PROBE_EVERY_MS = 5
+/** ... and is missed when it has no answer by then. */
+export const MISSED_AFTER_MS = 100
+/** A single missed probe may be the machine's; from so many in a row on it is the server's. */
+export const MISSES_IN_A_ROW = 2
+/** A probe on a new connection also waits until the server takes the connection: the second of a usual liveness probe. */
+export const FRESH_MISSED_AFTER_MS = 1000
+/** Most that the process may have resident, in megabytes. */
+export const MOST_MEGABYTES = 400
+/** The connections of a pool and of the prober may come and go. */
+export const DESCRIPTORS_SPARED = 16
+/** What the soak may grow by. */
+export const MOST_MIB_A_MINUTE = 1
+
+/** A time in which a server owed an answer, in milliseconds of one clock. */
+export interface Wait {
+  from: number
+  to: number
+}
+
+/**
+ * How long a server let a probe wait, less the time in which an idle server of another process was late too: that was the machine.
+ * @param idle waits for the idle server, in the order of their beginning, none over another
+ */
+export function ownWait (wait: Wait, idle: readonly Wait[]): number {
+  const machine = idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
+  return Math.max(0, wait.to - wait.from - machine)
+}
+
+/** Probes that go without an answer in time during a wait, when one is sent every PROBE_EVERY_MS. */
+export function missedProbes (waitMs: number): number {
+  return waitMs <= MISSED_AFTER_MS ? 0 : Math.floor((waitMs - MISSED_AFTER_MS) / PROBE_EVERY_MS) + 1
+}
+
+/** What came of one input. */
+export interface Measured {
+  /** Whether the process was there at the end. */
+  alive: boolean
+  /** Longest time without an answer on the kept connection and on new ones, the machine's share taken off; milliseconds. */
+  worstMs: number
+  freshWorstMs: number
+  /** Null where there is no /proc. */
+  peakMb: number | null
+  /** Answers that the rule does not allow, each with its count. */
+  badAnswers: readonly string[]
+  /** What the input itself found wrong. */
+  faults: readonly string[]
+  /** Descriptors and temporary files that were left over. */
+  descriptorsLeft: number
+  filesLeft: number
+}
+
+/** @returns what is wrong; an input with none has passed */
+export function faultsOf (measured: Measured): string[] {
+  if (!measured.alive) return ['the process died', ...measured.faults]
+  const faults = [...measured.faults]
+  const missed = missedProbes(measured.worstMs)
+  if (missed >= MISSES_IN_A_ROW) faults.push(`${missed} probes missed`)
+  if (measured.freshWorstMs > FRESH_MISSED_AFTER_MS) faults.push(`new connections waited ${Math.round(measured.freshWorstMs)} ms`)
+  if (measured.peakMb !== null && measured.peakMb > MOST_MEGABYTES) faults.push(`${Math.round(measured.peakMb)} MB`)
+  if (measured.badAnswers.length > 0) faults.push(`answers: ${measured.badAnswers.join(', ')}`)
+  if (measured.descriptorsLeft > DESCRIPTORS_SPARED) faults.push(`${measured.descriptorsLeft} descriptors left`)
+  if (measured.filesLeft > 0) faults.push(`${measured.filesLeft} files left`)
+  return faults
+}
+
+/** Whether an answer keeps the rule: done, refused, or too busy; a closed connection is a refusal too. */
+export function isAllowed (status: string, allowed?: readonly string[]): boolean {
+  return allowed === undefined ? /^(?:2\d\d|4\d\d|503|closed)$/.test(status) : allowed.includes(status)
+}
+
+/** A machine's noise can fail an input, and goes away when it is repeated; a dead process or a second without an answer does not. */
+export function isWorthRepeating (measured: Measured): boolean {
+  return measured.alive && measured.worstMs < 1000 && measured.badAnswers.length === 0
+}
+
+/** One figure at a time, in minutes. */
+export interface Sample {
+  minute: number
+  mib: number
+}
+
+/**
+ * The rise of the samples of the last two thirds of the time, by least squares.
+ * @returns MiB a minute; NaN for fewer than two samples
+ */
+export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
+  const last = samples.at(-1)
+  if (last === undefined) return NaN
+  const first = samples[0]!.minute
+  const from = first + (last.minute - first) / 3
+  const used = samples.filter(({ minute }) => minute >= from)
+  const meanX = used.reduce((sum, { minute }) => sum + minute, 0) / used.length
+  const meanY = used.reduce((sum, { mib }) => sum + mib, 0) / used.length
+  const covariance = used.reduce((sum, { minute, mib }) => sum + (minute - meanX) * (mib - meanY), 0)
+  const variance = used.reduce((sum, { minute }) => sum + (minute - meanX) ** 2, 0)
+  return variance === 0 ? NaN : covariance / variance
+}
