@@ -11,6 +11,9 @@ const WEIGHT = 4
 /** The part of the budget that long bodies may fill. The rest is for short ones, so that many can go on while a few wait. */
 const SHARE = 0.75
 
+/** How long a client whose body is refused has to read the answer, in milliseconds. */
+const LINGER_MS = 2000
+
 const HELD: unique symbol = Symbol('bytes held for the body')
 
 declare module 'fastify' {
@@ -73,9 +76,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const refuse = (error: Error) => {
       stop()
-      // What still comes is passed over, so that the client can get to the answer.
-      payload.on('error', () => {})
-      payload.resume()
+      linger(payload)
       done(error)
     }
     const onData = (chunk: Buffer) => {
@@ -101,11 +102,11 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       done(new ServiceError('invalid_request', 'The request could not be read', { cause }))
     }
     if (announced > bodyLimit) {
-      done(tooLarge(bodyLimit, config.bodyBound))
+      refuse(tooLarge(bodyLimit, config.bodyBound))
       return
     }
     if (announced > SHORT_BODY && workBytes.held + weightOf(announced) > SHARE * workBytes.limit) {
-      done(noRoom())
+      refuse(noRoom())
       return
     }
     payload.on('data', onData)
@@ -148,6 +149,22 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 
   app.decorate('readBody', readBody)
   app.decorate('readJsonBody', readJsonBody)
+}
+
+/**
+ * Passes over what still comes of a body that is refused. A connection that is destroyed while the client writes is reset, and with it
+ * goes the answer that the client has not read yet (RFC 9112, section 9.6): this side is closed first, and the other a little later.
+ */
+function linger (payload: Payload): void {
+  const { socket } = payload
+  payload.on('error', () => {})
+  payload.resume()
+  // What Node calls when the answer is sent.
+  socket.destroySoon = () => {
+    socket.end()
+    const timer = setTimeout(() => { socket.destroy() }, LINGER_MS)
+    socket.once('close', () => { clearTimeout(timer) })
+  }
 }
 
 function tooLarge (limit: number, bound = 'SERVICES_MAX_BODY_BYTES'): ServiceError {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { AuthConfig } from '../lib/config/schema.js'
 import { ServiceError } from '../lib/errors.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
-import { answers } from '../routes/responses.js'
+import { answers, PROBE_ERRORS } from '../routes/responses.js'
 import { missingVariables } from './auth/missing.js'
 
 const Alive = Type.Object({ status: Type.Literal('ok') })
@@ -36,12 +36,12 @@ async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: n
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
     app.get(url, {
       config: { ...config, watched: false },
-      schema: { operationId, tags: ['health'], summary: 'Whether the process is up', response: answers({ 200: Alive }, ['shutting_down']) },
+      schema: { operationId, tags: ['health'], summary: 'Whether the process is up', response: answers({ 200: Alive }, PROBE_ERRORS) },
     }, async () => ({ status: 'ok' }))
   }
   app.get('/health', {
     config,
-    schema: { operationId: 'health', tags: ['health'], summary: 'Whether the service is ready for requests', response: answers({ 200: Ready }, ['dependency_unavailable', 'shutting_down']) },
+    schema: { operationId: 'health', tags: ['health'], summary: 'Whether the service is ready for requests', response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']) },
   }, async () => {
     const check = await app.memory.health.check(timeoutMs)
     if (check.status === 'failed') throw new ServiceError('dependency_unavailable', `Not ready: vector_store ${REASONS[check.reason]}`, { cause: check.cause })

@@ -4,10 +4,10 @@ import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import type { BankKey } from '../lib/identity/context.js'
 import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
-import { answers } from './responses.js'
+import { answers, ROUTE_ERRORS } from './responses.js'
 
 const config = { ring: 'admin' } as const
-const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', 'shutting_down'] as const
+const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS] as const
 
 const SourcesAnswer = Type.Object({
   sources: Type.Array(Type.Object({

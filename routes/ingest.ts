@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import { rawBody } from '../plugins/source-guard.js'
-import { answers, BODY_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 /** In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were signed. */
 export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
@@ -16,7 +16,7 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       description: 'Takes the content, and metadata, tags and occurred_at when they are there; ignores what else the sender puts in.',
       params: Type.Object({ source_id: Type.String() }),
       body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
-      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable', 'shutting_down']),
+      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable', ...ROUTE_ERRORS]),
     },
   }, async ({ params, body }) => await sources.get(params.source_id).retain(rawBody(body)))
 }

@@ -1,10 +1,13 @@
 import { Type, type TSchema } from 'typebox'
 import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
 
+/** Codes that any route can answer with; probes are answered however busy the server is. */
+export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]
+export const ROUTE_ERRORS = [...PROBE_ERRORS, 'server_busy'] as const satisfies readonly ErrorCode[]
 /** Codes that any route with a body can answer with. */
 export const BODY_ERRORS = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type'] as const satisfies readonly ErrorCode[]
 /** Codes that any route behind the auth mode can answer with. */
-export const CALLER_ERRORS = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable', 'identity_provider_unavailable', 'server_busy', 'shutting_down'] as const satisfies readonly ErrorCode[]
+export const CALLER_ERRORS = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable', 'identity_provider_unavailable', ...ROUTE_ERRORS] as const satisfies readonly ErrorCode[]
 export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
 /** Codes that a route can answer with whose answer grows with what is asked for. */
 export const LARGE_ERRORS = ['answer_too_large'] as const satisfies readonly ErrorCode[]

@@ -77,7 +77,7 @@ t.test('a request that begins after the signal on an open connection is sent els
   busy.write(RECALL)
   const search = await server.gate.next()
   // When the first is answered, the beginning of the second has been read with it.
-  half.write(`${request('GET', '/live')}GET /v1/whoami HTTP/1.1\r\nHost: x\r\n`)
+  half.write(`${request('GET', '/live')}GET /v1/whoami HTTP/1.1\r\nHost: localhost\r\n`)
   await half.response()
   await stop(server, lookout)
   half.write('\r\n')

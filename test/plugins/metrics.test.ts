@@ -82,7 +82,7 @@ await t.test('a client that leaves before its answer is counted as 499, and no l
   const { port } = app.app.server.address() as { port: number }
   const socket = connect(port, '127.0.0.1')
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
-  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
   await arrived
   t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'it and the scrape')
   socket.destroy()

@@ -83,8 +83,9 @@ for (const [mode, caller] of Object.entries(callers)) {
 }
 
 const body = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
-const down = ['internal_error', 'dependency_unavailable', 'shutting_down'] as const
-const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', 'server_busy', ...down] as const
+const probe = ['host_not_allowed', 'shutting_down'] as const
+const down = ['internal_error', 'dependency_unavailable', 'server_busy', ...probe] as const
+const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down] as const
 const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
@@ -118,9 +119,9 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
   ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits, ...down],
-  live: ['shutting_down'],
-  healthLive: ['shutting_down'],
-  health: ['dependency_unavailable', 'shutting_down'],
+  live: probe,
+  healthLive: probe,
+  health: ['dependency_unavailable', ...probe],
 }
 
 for (const [name, operation] of operations) {

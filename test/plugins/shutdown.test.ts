@@ -41,7 +41,7 @@ await t.test('a request in flight finishes when the server is told to stop', asy
   const { app, stopping, socket } = await listening(t, store)
   const { everything } = reading(socket)
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
-  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
   await arrived
   const closed = app.close()
   await stopping
@@ -54,11 +54,11 @@ await t.test('a request that comes in while the server stops is sent elsewhere',
   const { app, stopping, socket } = await listening(t)
   const { first, everything } = reading(socket)
   // The half of a second request keeps the connection from being idle, and so from being closed at once.
-  socket.write('GET /live HTTP/1.1\r\nHost: x\r\n\r\nGET /live HTTP/1.1\r\nHo')
+  socket.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\nGET /live HTTP/1.1\r\nHo')
   await first
   const closed = app.close()
   await stopping
-  socket.write('st: x\r\n\r\n')
+  socket.write('st: localhost\r\n\r\n')
   const [ok, refused] = (await everything).split(/(?=HTTP\/1\.1 \d)/) as [string, string]
   t.match(ok, /^HTTP\/1\.1 200 /)
   t.match(refused, /^HTTP\/1\.1 503 /)

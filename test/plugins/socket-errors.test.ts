@@ -19,10 +19,10 @@ async function exchange (bytes: string): Promise<string> {
 
 const broken: Record<string, string> = {
   'what is no HTTP at all': 'MEMORY PLEASE\r\n\r\n',
-  'a header without a colon': 'GET /live HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n',
-  'a method that does not exist': 'REMEMBER /live HTTP/1.1\r\nHost: x\r\n\r\n',
-  'two lengths': 'POST /v1/recall HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
-  'headers that are too large': `GET /live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`,
+  'a header without a colon': 'GET /live HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n',
+  'a method that does not exist': 'REMEMBER /live HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'two lengths': 'POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+  'headers that are too large': `GET /live HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`,
 }
 
 for (const [what, bytes] of Object.entries(broken)) {

@@ -1,7 +1,10 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { WebhookSources } from '../../lib/sources/webhook-sources.js'
+import bodyReader from '../../plugins/body-reader.js'
+import bounds from '../../plugins/bounds.js'
 import errors from '../../plugins/errors.js'
+import exchanges from '../../plugins/exchanges.js'
 import sourceGuard from '../../plugins/source-guard.js'
 import { testApp } from '../helpers/app.js'
 import { refused } from '../routes/support.js'
@@ -12,6 +15,9 @@ const app = Fastify()
 t.teardown(async () => { await app.close() })
 const entered: string[] = []
 await app.register(errors)
+await app.register(bounds, { bounds: gateway.app.bounds })
+await app.register(exchanges)
+await app.register(bodyReader)
 await app.register(async (scope) => {
   await scope.register(sourceGuard, { sources: new WebhookSources({ known: signedSource() }, gateway.app.memory, gateway.clock, gateway.app.bounds) })
   await scope.register(async (inner) => {

@@ -22,7 +22,8 @@ interface Budget {
 }
 
 const text: Check = (value, path) => { if (typeof value !== 'string') throw refused(path, 'must be a string') }
-const any: Check = () => {}
+/** JSON writes an infinite number, which 1e999 is read as, as null. */
+const any: Check = (value, path) => { if (!isFiniteThroughout(value)) throw refused(path, 'must hold finite numbers only') }
 const count: Check = (value, path) => { if (!Number.isSafeInteger(value) || Number(value) < 0) throw refused(path, 'must be a whole number from 0') }
 const number: Check = (value, path) => { if (typeof value !== 'number' || !Number.isFinite(value)) throw refused(path, 'must be a number') }
 
@@ -33,7 +34,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['required', (value, path) => { checkNames(value, path) }],
   ['additionalProperties', (value, path) => { if (typeof value !== 'boolean') throw refused(path, 'must be true or false') }],
   ['items', checkSchema],
-  ['enum', (value, path) => { if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one value') }],
+  ['enum', checkEnum],
   ['const', any],
   ['anyOf', checkAlternatives],
   ['title', text],
@@ -110,6 +111,16 @@ function checkProperties (value: unknown, path: string, depth: number, budget: B
 function checkNames (value: unknown, path: string): void {
   if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) throw refused(path, 'must be a list of names')
   if (value.includes('__proto__')) throw refused(path, 'must not name __proto__')
+}
+
+function checkEnum (value: unknown, path: string, depth: number, budget: Budget): void {
+  if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one value')
+  any(value, path, depth, budget)
+}
+
+function isFiniteThroughout (value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every(isFiniteThroughout)
 }
 
 function checkAlternatives (value: unknown, path: string, depth: number, budget: Budget): void {

@@ -35,6 +35,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     SERVICE_OIDC_ISSUER: 'https://id.example/',
     SERVICE_OIDC_AUDIENCE: 'api://memory',
     SERVICE_OIDC_ACTOR_TYPE: ' Agent ',
+    SERVICES_ALLOWED_HOSTS: 'Gateway.Internal., *.Example.com ,[2001:DB8:0::1],10.0.0.1',
     SERVICE_ADMIN_TOKEN: 'admin',
     DATABASE_URL: 'postgres://db/main',
     SERVICES_PG_DSN: 'postgres://db/main',
@@ -43,6 +44,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     host: 'localhost',
     port: 0,
     maxBodyBytes: 1_024,
+    allowedHosts: ['gateway.internal', '*.example.com', '2001:db8::1', '10.0.0.1'],
     healthTimeoutMs: 60_000,
     shutdownTimeoutMs: 0,
     logLevel: 'silent',
@@ -80,6 +82,9 @@ await t.test('a value out of bounds or of another kind is a problem that says wh
     ['SERVICES_SHUTDOWN_TIMEOUT_MS', '600001', 'found "600001", allowed is an integer from 0 to 600000'],
     ['SERVICES_LOG_LEVEL', 'warning', 'found "warning", allowed are "fatal", "error", "warn", "info", "debug", "trace", "silent"; did you mean "warn"?'],
     ['SERVICE_AUTH_MODE', 'jwt-oidc', 'found "jwt-oidc", allowed are "dev", "api_key", "jwt_hs256", "jwt", "jwt_oidc"; did you mean "jwt_oidc"?'],
+    ...['a b', 'host:80', 'http://host', '*', '*.', '*.10.0.0.1', 'a.*.b', 'a,,b', ',', 'user@host', '10.0.0', '[::1', 'a/b'].map((text): [string, string, string] => (
+      ['SERVICES_ALLOWED_HOSTS', text, `found "${text}", allowed are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com`]
+    )),
     ['SERVICE_ALLOW_DEV_AUTH', 'on', 'found "on", allowed are "1", "true", "yes" and "0", "false", "no"'],
     ['SERVICE_OIDC_ACTOR_TYPE', 'build bot', 'found "build bot", allowed is a word of at most 64 visible characters without ":"'],
     ['SERVICE_OIDC_ACTOR_TYPE', 'a:b', 'found "a:b", allowed is a word of at most 64 visible characters without ":"'],

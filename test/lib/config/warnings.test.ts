@@ -55,6 +55,7 @@ await t.test('a setting of a mode that is not selected is warned of', async (t) 
     'secret in dev': { env: { ...QUIET, SERVICE_JWT_SECRET: 's' }, warnings: idle('dev', 'SERVICE_JWT_SECRET') },
     'actor type in api_key': { env: { ...KEY, SERVICE_OIDC_ACTOR_TYPE: 'agent' }, warnings: idle('api_key', 'SERVICE_OIDC_ACTOR_TYPE') },
     'audience in oidc': { env: { ...OIDC, SERVICE_JWT_AUDIENCE: 'a' }, warnings: idle('jwt_oidc', 'SERVICE_JWT_AUDIENCE') },
+    'host names in api_key': { env: { ...KEY, SERVICES_ALLOWED_HOSTS: 'a' }, warnings: idle('api_key', 'SERVICES_ALLOWED_HOSTS') },
     'dev switch in api_key': { env: { ...KEY, SERVICE_ALLOW_DEV_AUTH: '1' }, warnings: idle('api_key', 'SERVICE_ALLOW_DEV_AUTH') },
   })
 })

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t from 'tap'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import { testApp } from '../helpers/app.js'
+import { refused } from '../routes/support.js'
+
+/** A store in which every search waits until it is let go. */
+function waitingStore () {
+  const store = new InMemoryVectorStore()
+  const waiting: Array<() => void> = []
+  const search = store.search.bind(store)
+  store.search = async (...given) => {
+    await new Promise<void>((resolve) => { waiting.push(resolve) })
+    return await search(...given)
+  }
+  return { store, waiting }
+}
+
+async function until (holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
+}
+
+await t.test('past so many requests a further one is told to come back, and probes are answered', async (t) => {
+  const { store, waiting } = waitingStore()
+  const { app, post, get } = await testApp(t, { file: { bounds: { requests_in_flight: 2 } } }, { store })
+  const first = [post('/v1/recall', { bank_id: 'b', query: 'x' }), post('/v1/recall', { bank_id: 'b', query: 'x' })]
+  await until(() => waiting.length === 2)
+  const third = await get('/v1/whoami')
+  refused(t, third, 503, 'server_busy', { detail: /bounds\.requests_in_flight/, retry_after_seconds: 1 })
+  t.equal(third.headers['retry-after'], '1')
+  refused(t, await post('/v1/retain', { bank_id: 'b', content: 'x' }), 503, 'server_busy')
+  refused(t, await get('/openapi.json'), 503, 'server_busy')
+  for (const url of ['/live', '/health/live', '/health', '/metrics']) t.equal((await get(url)).statusCode, 200, url)
+  for (const letGo of waiting) letGo()
+  t.same((await Promise.all(first)).map(({ statusCode }) => statusCode), [200, 200])
+  t.equal((await get('/v1/whoami')).statusCode, 200)
+  t.equal(app.exchanges.size, 0)
+})
+
+await t.test('so many connections are open at a time, and a further one is closed at once', async (t) => {
+  const { app } = await testApp(t, { file: { bounds: { connections: 2 } } })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => { socket.destroy() })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+  const [first, second] = [await open(), await open()]
+  const third = await open()
+  third.resume()
+  await once(third, 'close')
+  second.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(second, 'data')
+  first.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [answer] = await once(first, 'data') as [Buffer]
+  t.match(answer.toString(), /^HTTP\/1\.1 200 /)
+})
+
+await t.test('a request whose body does not come in time is answered, and its room is given back', async (t) => {
+  const { app } = await testApp(t, { file: { bounds: { request_seconds: 1 } } })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  t.equal(app.server.requestTimeout, 1000)
+  t.equal(app.server.headersTimeout, 1000)
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  socket.on('data', (data) => { received += data.toString() })
+  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${' '.repeat(70_000)}`)
+  await until(() => app.workBytes.held > 0)
+  await once(socket, 'close')
+  t.match(received, /^HTTP\/1\.1 400 [^]*"detail":"The request did not arrive in time","code":"invalid_request"/)
+  await until(() => app.workBytes.held === 0 && app.exchanges.size === 0)
+})
+
+await t.test('a crowd that comes at once is let in over several turns of the event loop, all of it', async (t) => {
+  const { post } = await testApp(t)
+  const body = { bank_id: 'b', content: 'Tea. '.repeat(2000) }
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => post('/v1/retain', { ...body, metadata: { index } })))
+  t.ok(answers.every(({ statusCode }) => statusCode === 200))
+})

@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { testApp, type TestApp } from '../helpers/app.js'
+import type { TestConfig } from '../helpers/config.js'
+import { as, ONE_PERMISSION_EACH, refused, refusedFields } from '../routes/support.js'
+import { openSource, send } from '../routes/webhooks.js'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const MIB = 1_048_576
+
+async function sendText ({ inject }: TestApp, url: string, payload: string, headers: Record<string, string> = {}) {
+  return await inject({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload })
+}
+
+/** A server that listens, and a way to write to it byte by byte. */
+async function listening (t: Test, config: TestConfig = {}) {
+  const gateway = await testApp(t, config)
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = gateway.app.server.address() as { port: number }
+  const open = async (): Promise<{ socket: Socket, answer: Promise<string> }> => {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => { socket.destroy() })
+    let received = ''
+    socket.on('data', (data) => { received += data.toString() })
+    socket.on('error', () => {})
+    const answer = new Promise<string>((resolve) => { socket.on('close', () => { resolve(received) }) })
+    await once(socket, 'connect')
+    return { socket, answer }
+  }
+  return { ...gateway, open }
+}
+
+const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`
+
+async function until (holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
+}
+
+await t.test('a body that is too deep or holds too much is refused with the bound, before it is looked at', async (t) => {
+  const app = await testApp(t, { file: { bounds: { json_depth: 5, json_values: 100, array_elements: 10 } } })
+  const deep = (levels: number) => '{"bank_id":"b","query":"x","metadata":' + '['.repeat(levels - 1) + ']'.repeat(levels - 1) + '}'
+  refusedFields(t, await sendText(app, '/v1/recall', deep(5)), 'metadata')
+  refused(t, await sendText(app, '/v1/recall', deep(6)), 413, 'body_too_large', { detail: 'Request body is nested deeper than 5 levels (bounds.json_depth)' })
+  refusedFields(t, await sendText(app, '/v1/recall', `{"a":[${'1,'.repeat(9)}1]}`), 'query', 'a')
+  refused(t, await sendText(app, '/v1/recall', `{"a":[${'1,'.repeat(10)}1]}`), 413, 'body_too_large', { detail: /bounds\.array_elements/ })
+  refused(t, await sendText(app, '/v1/recall', `{"a":[${'[1,2,3,4,5,6,7,8,9],'.repeat(9)}[1,2,3,4,5,6,7,8,9]]}`), 413, 'body_too_large', { detail: /bounds\.json_values/ })
+  refused(t, await sendText(app, '/v1/recall', '['.repeat(1000)), 413, 'body_too_large')
+})
+
+await t.test('so is an event of a webhook, and the first of its faults ends the search', async (t) => {
+  const app = await testApp(t, { file: { bounds: { array_elements: 6000 }, sources: { shop: openSource() } } })
+  refused(t, await send(app, 'shop', JSON.stringify({ content: 'x', tags: Array(6001).fill(1) })), 413, 'body_too_large', { detail: /bounds\.array_elements/ })
+  refusedFields(t, await send(app, 'shop', JSON.stringify({ content: 'x', tags: Array(6000).fill(1) })), 'tags')
+  refusedFields(t, await send(app, 'shop', '{"content":"x","metadata":{"n":1e999}}'), 'metadata.n')
+})
+
+await t.test('each route has a limit of its own, and says which', async (t) => {
+  const app = await testApp(t, { file: { bounds: { batch_bytes: 2000, import_bytes: 3000 } } })
+  const big = (bytes: number) => JSON.stringify({ bank_id: 'b', items: [{ content: 'x' }] }).padEnd(bytes)
+  t.equal((await sendText(app, '/v1/retain/batch', big(2000))).statusCode, 200)
+  refused(t, await sendText(app, '/v1/retain/batch', big(2001)), 413, 'body_too_large', { detail: 'Request body is too large: more than 2000 bytes (bounds.batch_bytes)' })
+  t.equal((await sendText(app, '/v1/retain', JSON.stringify({ bank_id: 'b', content: 'x' }).padEnd(5000))).statusCode, 200)
+  const ndjson = async (bytes: number) => await app.inject({ method: 'POST', url: '/v1/banks/b/import', headers: { 'content-type': 'application/x-ndjson' }, payload: '{"format":"memory-gateway-export","version":1}\n'.padEnd(bytes) })
+  t.equal((await ndjson(3000)).statusCode, 200)
+  refused(t, await ndjson(3001), 413, 'body_too_large', { detail: /bounds\.import_bytes/ })
+})
+
+await t.test('an import may be longer than other bodies', async (t) => {
+  const app = await testApp(t, { maxBodyBytes: 2000, file: { bounds: { import_bytes: 10_000 } } })
+  const response = await app.inject({ method: 'POST', url: '/v1/banks/b/import', headers: { 'content-type': 'application/x-ndjson' }, payload: '{"format":"memory-gateway-export","version":1}\n'.padEnd(9000) })
+  t.equal(response.statusCode, 200)
+})
+
+await t.test('a caller without the right is told so, whatever the elements are', async (t) => {
+  const app = await testApp(t, { file: ONE_PERMISSION_EACH })
+  const items = Array.from({ length: 1000 }, () => ({ content: 5 }))
+  refused(t, await app.post('/v1/retain/batch', { bank_id: 'team', items }, as('user:read')), 403, 'access_denied')
+  refused(t, await app.post('/v1/retain', { bank_id: 'team', content: 5, tags: 'x' }, as('user:read')), 403, 'access_denied')
+  refused(t, await app.post('/v1/recall', { banks: ['team-a', 'other'], query: 5 }, as('user:read')), 403, 'access_denied', { detail: /'other'/ })
+  refused(t, await app.post('/v1/forget', { bank_id: 'team', scope: 'all', tags: 5 }, as('user:forget')), 403, 'access_denied', { detail: /'admin'/ })
+  refusedFields(t, await app.post('/v1/forget', { bank_id: 'team', tags: 5 }, as('user:forget')), 'tags')
+  refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'team', items: items.slice(0, 2) }, as('user:write')), 'items[0].content', 'items[1].content')
+})
+
+await t.test('a wrong envelope is told before access, as one that cannot be judged', async (t) => {
+  const app = await testApp(t, { file: ONE_PERMISSION_EACH })
+  refusedFields(t, await app.post('/v1/retain', { bank_id: 'a b', content: 'x' }, as('user:read')), 'bank_id')
+  refusedFields(t, await app.post('/v1/recall', { banks: Array(65).fill('team'), query: 'x' }, as('user:read')), 'banks')
+  refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'other', items: Array(5001).fill({}) }, as('user:read')), 'items')
+  refused(t, await app.post('/v1/recall', { query: 'x' }, as('user:read')), 400, 'invalid_request')
+  refused(t, await app.post('/v1/recall', { bank_id: 'other', banks: ['other'], query: 'x' }, as('user:read')), 400, 'invalid_request')
+})
+
+await t.test('where the bank is in the path, access is judged before the body is read', async (t) => {
+  const app = await testApp(t, { file: ONE_PERMISSION_EACH })
+  for (const [method, url] of [['POST', '/v1/banks/team/import'], ['PUT', '/v1/banks/team/config'], ['PATCH', '/v1/banks/team/config']] as const) {
+    refused(t, await app.inject({ method, url, headers: { ...as('user:read'), 'content-type': 'application/nonsense' }, payload: '{' }), 403, 'access_denied')
+    refused(t, await app.inject({ method, url, headers: { ...as('user:admin'), 'content-type': 'application/nonsense' }, payload: '{' }), 415, 'unsupported_media_type')
+  }
+  refused(t, await app.get('/v1/banks/a%20b/stats', as('user:read')), 400, 'invalid_request')
+})
+
+await t.test('what a bank itself grants opens it as well', async (t) => {
+  const app = await testApp(t, { file: ONE_PERMISSION_EACH })
+  const granted = await app.inject({ method: 'PUT', url: '/v1/banks/team/config', headers: as('user:admin'), payload: { access: [{ principal: 'user:guest', permissions: ['read'] }] } })
+  t.equal(granted.statusCode, 200)
+  t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'x' }, as('user:guest'))).statusCode, 200)
+  t.equal((await app.get('/v1/banks/team/stats', as('user:guest'))).statusCode, 200)
+  refused(t, await app.post('/v1/retain', { bank_id: 'team', content: 5 }, as('user:guest')), 403, 'access_denied')
+})
+
+await t.test('a body with more values than are gone through is told its first fault alone', async (t) => {
+  const app = await testApp(t)
+  const items = Array.from({ length: 1000 }, () => ({ content: 'x', tags: Array(10).fill(5) }))
+  refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'b', items }), 'items[0].tags[0]')
+  refusedFields(t, await app.post('/v1/recall', { bank_id: 'b', query: 5, tags: Array(6000).fill(5) }), 'query')
+  refusedFields(t, await app.post('/v1/recall', { bank_id: 'b', query: 'x', tags: Array(6000).fill(5) }), 'tags')
+})
+
+await t.test('a number is a finite one, wherever one can stand', async (t) => {
+  const app = await testApp(t)
+  const huge = ['1e999', '-1e999', `"${'9'.repeat(400)}"`, `"${'9'.repeat(5000)}"`]
+  for (const number of huge) {
+    for (const field of ['max_results', 'max_tokens', 'min_score']) refusedFields(t, await sendText(app, '/v1/recall', `{"bank_id":"b","query":"x","${field}":${number}}`), field)
+  }
+  for (const number of ['1e999', '-1e999']) {
+    refusedFields(t, await sendText(app, '/v1/retain', `{"bank_id":"b","content":"x","metadata":{"n":${number}}}`), 'metadata.n')
+    refusedFields(t, await sendText(app, '/v1/retain/batch', `{"bank_id":"b","items":[{"content":"x","metadata":{"n":${number}}}]}`), 'items[0].metadata.n')
+    refusedFields(t, await app.get(`/v1/banks/b/memories?limit=${number}`), 'limit')
+    for (const method of ['PUT', 'PATCH'] as const) {
+      const response = await app.inject({ method, url: '/v1/banks/b/config', headers: JSON_TYPE, payload: `{"homeostasis":{"recall_max_tokens":${number}}}` })
+      refusedFields(t, response, 'homeostasis.recall_max_tokens')
+    }
+    for (const schema of [`{"type":"object","properties":{"a":{"enum":[1,${number}]}}}`, `{"type":"object","properties":{"a":{"const":${number}}}}`, `{"type":"object","default":{"a":${number}}}`, `{"type":"object","properties":{"a":{"maximum":${number}}}}`]) {
+      const response = await sendText(app, '/v1/reflect', `{"bank_id":"b","query":"x","response_schema":${schema}}`)
+      refused(t, response, 400, 'invalid_request', { detail: /^response_schema/ })
+    }
+    const line = await app.inject({ method: 'POST', url: '/v1/banks/b/import', headers: { 'content-type': 'application/x-ndjson' }, payload: `{"format":"memory-gateway-export","version":1}\n{"text":"x","metadata":{"n":${number}}}` })
+    refusedFields(t, line, 'line 2: metadata.n')
+  }
+})
+
+await t.test('an instant with a fraction of any length is none', async (t) => {
+  const app = await testApp(t)
+  t.equal((await app.post('/v1/retain', { bank_id: 'b', content: 'x', occurred_at: `2025-01-01T00:00:00.${'1'.repeat(20)}Z` })).statusCode, 200)
+  refusedFields(t, await app.post('/v1/retain', { bank_id: 'b', content: 'x', occurred_at: `2025-01-01T00:00:00.${'1'.repeat(100_000)}Z` }), 'occurred_at')
+})
+
+await t.test('bytes are held from their arrival to the end of the exchange, and a long body counts for more', async (t) => {
+  const { app, open } = await listening(t)
+  const body = JSON.stringify({ bank_id: 'b', query: 'x' }).padEnd(100_000)
+  const { socket } = await open()
+  socket.write(head('/v1/recall', 'Content-Length: 100000') + body.slice(0, 90_000))
+  await until(() => app.workBytes.held === 4 * 90_000)
+  socket.write(body.slice(90_000))
+  await once(socket, 'data')
+  await until(() => app.workBytes.held === 0)
+})
+
+await t.test('a client that leaves in the middle of its body gives its room back', async (t) => {
+  const { app, open } = await listening(t)
+  for (const headers of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
+    const { socket } = await open()
+    const part = ' '.repeat(70_000)
+    socket.write(head('/v1/recall', headers) + (headers.startsWith('T') ? `${part.length.toString(16)}\r\n${part}\r\n` : part))
+    await until(() => app.workBytes.held === 4 * 70_000)
+    socket.destroy()
+    await until(() => app.workBytes.held === 0)
+    await until(() => app.exchanges.size === 0)
+  }
+})
+
+await t.test('what is only announced holds nothing, and keeps nobody out', async (t) => {
+  const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
+  for (let index = 0; index < 20; index++) (await open()).socket.write(head('/v1/recall', `Content-Length: ${2 * MIB}`))
+  await until(() => app.exchanges.size === 20)
+  t.equal(app.workBytes.held, 0)
+  t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
+})
+
+await t.test('without room a long body is refused at once and asked to come back, and a short one is let in', async (t) => {
+  const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
+  const hold = app.workBytes.hold(12 * MIB)
+  const { socket, answer } = await open()
+  socket.write(head('/v1/recall', `Content-Length: ${MIB}`))
+  t.match(await answer, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"server_busy"/i)
+  const chunked = await open()
+  chunked.socket.write(head('/v1/recall', 'Transfer-Encoding: chunked') + `20000\r\n${' '.repeat(0x20000)}\r\n`)
+  t.match(await chunked.answer, /^HTTP\/1\.1 503 [^]*"code":"server_busy"/)
+  t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x' })).statusCode, 200)
+  hold.release()
+  t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
+  await until(() => app.workBytes.held === 0)
+})
+
+await t.test('a body that could never have its room is let in alone', async (t) => {
+  const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
+  t.equal((await sendText(app, '/v1/recall', '{"bank_id":"b","query":"x"}'.padEnd(9 * MIB))).statusCode, 200)
+  t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('a client that is refused in the middle of its body gets the answer', async (t) => {
+  const { open } = await listening(t, { maxBodyBytes: MIB })
+  for (const headers of [`Content-Length: ${4 * MIB}`, 'Transfer-Encoding: chunked']) {
+    const { socket, answer } = await open()
+    socket.write(head('/v1/recall', headers))
+    const piece = Buffer.alloc(65_536, ' ')
+    for (let sent = 0; sent < 4 * MIB && socket.writable; sent += piece.length) {
+      socket.write(headers.startsWith('T') ? Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]) : piece)
+    }
+    const text = await answer
+    t.match(text, /^HTTP\/1\.1 413 [^]*"code":"body_too_large"/, headers)
+    t.match(text, /\r\nconnection: close\r\n/i)
+  }
+})
+
+await t.test('all of it is given back after every kind of end', async (t) => {
+  const app = await testApp(t, { maxBodyBytes: 200_000, file: { bounds: { array_elements: 100 } } })
+  const long = ' '.repeat(100_000)
+  for (const [payload, status] of [
+    [`{"bank_id":"b","query":"x"}${long}`, 200], [`{"bank_id":"b"}${long}`, 400], [`{${long}`, 400], [`[${'1,'.repeat(200)}1]${long}`, 413], [long.repeat(3), 413],
+  ] as const) {
+    t.equal((await sendText(app, '/v1/recall', payload)).statusCode, status)
+    t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: Readable.from([payload.slice(0, 70_000), payload.slice(70_000)]) })).statusCode, status)
+  }
+  t.equal(app.app.workBytes.held, 0)
+})
