@@ -11,12 +11,14 @@ export function * slices (bytes: Buffer): Generator<Buffer, void> {
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES)
 }
 
-/** Texts as bytes in pieces of about PIECE_BYTES, however long or short each text is. */
+/** Texts as bytes in pieces of about PIECE_BYTES, however long or short each text is; the first goes ahead, so that a client sees an answer come. */
 export async function * pieces (texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer, void> {
   let pending = ''
+  let isFirst = true
   for await (const text of texts) {
     pending += text
-    if (pending.length < PIECE_BYTES) continue
+    if (pending.length < PIECE_BYTES && !isFirst) continue
+    isFirst = false
     yield * slices(Buffer.from(pending))
     pending = ''
   }
