@@ -1,6 +1,7 @@
+import { atOnce, type Steps } from '../steps.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { stem } from '../text/stems.js'
-import { words } from '../text/words.js'
+import { wordsInParts } from '../text/words.js'
 
 /** What is known of a text when it is compared with others. */
 export interface TextProfile {
@@ -27,17 +28,27 @@ const NEGATIONS: ReadonlySet<string> = new Set([
 ].flatMap((line) => line.split(' ')))
 
 export function profileOf (text: string): TextProfile {
+  return atOnce(profileSteps(text))
+}
+
+/** profileOf, for texts of any length. */
+export function * profileSteps (text: string): Steps<TextProfile> {
   const counts = new Map<string, number>()
   const sequence: string[] = []
   const numbers: string[] = []
   let negations = 0
-  for (const word of words(text)) {
-    if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
-    if (NEGATIONS.has(word)) negations++
-    if (STOP_WORDS.has(word)) continue
-    const term = stem(word)
-    sequence.push(term)
-    counts.set(term, (counts.get(term) ?? 0) + 1)
+  let isFirst = true
+  for (const part of wordsInParts(text)) {
+    if (!isFirst) yield
+    isFirst = false
+    for (const word of part) {
+      if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
+      if (NEGATIONS.has(word)) negations++
+      if (STOP_WORDS.has(word)) continue
+      const term = stem(word)
+      sequence.push(term)
+      counts.set(term, (counts.get(term) ?? 0) + 1)
+    }
   }
   let squares = 0
   for (const count of counts.values()) squares += count * count

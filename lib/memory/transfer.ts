@@ -1,11 +1,12 @@
 import secureJson from 'secure-json-parse'
 import { formatInstant } from '../clock.js'
 import { invalidField, invalidRequest } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { schemaCheck } from '../schema-check.js'
 import type { ImportOutcome, Memory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../trust.js'
+import { turns } from '../turn-budget.js'
 import type { BankConfigurations } from './bank-configurations.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
@@ -64,11 +65,12 @@ export class Transfer {
     const { key: bank, settings } = open
     return await ledger.once(idempotency, context, bankId, async (keep) => {
       const now = clock()
-      const imported = this.#read(open, text, now, live.current.trust.of(context))
+      const caller = callerOf(context)
+      const imported = await this.#read(open, text, now, live.current.trust.of(context), caller)
       const { lines } = imported
       const change = config === 'apply' && imported.config !== undefined ? this.#configurations.changeTo(bank, imported.config, context, 'line 1: config.') : undefined
       const standing = lines.filter(({ memory }) => memory.expiresAt === null || memory.expiresAt > now)
-      const memories = await indexer.index(standing, settings.retrieval.chunk_max_characters)
+      const memories = await indexer.index(standing, settings.retrieval.chunk_max_characters, caller)
       // A memory that has expired since it was exported would be gone the moment it came in.
       const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + lines.length - standing.length })
       return await indexer.replacing(bank, memories, async () => {
@@ -81,12 +83,14 @@ export class Transfer {
   }
 
   /** @param ceiling what the importer's memories are trusted; a line can only lower it */
-  #read ({ settings }: OpenBank, text: string, now: number, ceiling: Trust): Imported {
+  async #read ({ settings }: OpenBank, text: string, now: number, ceiling: Trust, caller: string): Promise<Imported> {
     const { newId } = this.#deps
     const [header, ...lines] = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 })).filter(({ line }) => line !== '')
     if (header === undefined) throw invalidRequest([{ field: '', message: 'The import is empty' }])
     const config = readHeader(parseLine(header.line, header.number))
-    const prepared = lines.map(({ line, number }) => {
+    const prepared: PreparedMemory[] = []
+    for (const { line, number } of lines) {
+      if (turns.isSpent) await turns.next(caller)
       const at = `line ${number}: `
       const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(parseLine(line, number), at)
       const identity = {
@@ -94,8 +98,8 @@ export class Transfer {
         retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
         trust: lowestTrust(ceiling, trust),
       }
-      return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, 'text')
-    })
+      prepared.push(await prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, caller, 'text'))
+    }
     return { lines: prepared, config }
   }
 }
