@@ -1,5 +1,5 @@
 import { formatInstant } from '../clock.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import { unite, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
 import { byScore } from '../retrieval/ranking.js'
 import { cut, guarded, type Ranked, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
