@@ -8,6 +8,9 @@ export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
+/** Longest text that is read, with more digits of a second than any clock has. */
+const LONGEST = 64
+
 // RFC 3339 has years of four digits: what an offset takes out of them could not be written again.
 const FIRST = Date.parse('0000-01-01T00:00:00.000Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
@@ -15,9 +18,10 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 /**
  * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
  * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none,
- *   names a day that does not exist, has no offset, or lies outside of the years 0 to 9999 in UTC
+ *   names a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the years 0 to 9999 in UTC
  */
 export function parseInstant (text: string): number | undefined {
+  if (text.length > LONGEST) return undefined
   const parts = RFC3339.exec(text)
   if (parts === null) return undefined
   const [, year, month, day, hour, minute, second] = parts.map(Number) as number[]

@@ -73,7 +73,7 @@ async function memoriesOf ({ sessions }: Conversation, now: number, embeddings?:
       const text = turnContent(turn)
       const memoryId = newId()
       ids.set(turn.dia_id, memoryId)
-      const [passages] = makePassages([text], { chunkMaxCharacters: 2000 })
+      const [passages] = await makePassages([text], { chunkMaxCharacters: 2000 }, 'bench')
       const vectors = embeddings === undefined ? undefined : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         memoryId,

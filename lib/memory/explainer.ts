@@ -6,7 +6,8 @@ import { cut, guarded, type Ranked, type RetrievalRequest, type RetrievalSetting
 import { spanFilters } from '../retrieval/time-search.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
-import { analyzeText } from '../text/analysis.js'
+import { inTurns } from '../steps.js'
+import { analyzeSteps } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
@@ -53,13 +54,14 @@ export class Explainer {
     const memoryId = request.expect.toLowerCase()
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
-    const asked = retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval)
+    const asked = retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context)
     const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
+    const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)
     const stages: ExplainStages = {
       filter: { passed: failed.length === 0, failed },
-      lexical: lexicalStage(memory, ranked, places, failed),
+      lexical: lexicalStage(memory, terms, ranked, places, failed),
       semantic: semanticStage(memory, ranked, places, failed),
     }
     const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: ranked.degraded }) }
@@ -73,7 +75,7 @@ export class Explainer {
     }
     const candidate = ranked.candidates[rank - 1]!
     this.#addJudgement(stages, memory, candidate, ranked, asked.settings)
-    const tokens = await sumTokens(ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens))
+    const tokens = await sumTokens(ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens), Infinity, asked.caller)
     stages.budget = budgetStage(ranked.candidates, rank, tokens, asked)
     const [bound] = stages.budget.cut_by
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
@@ -155,8 +157,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
   }
 }
 
-function lexicalStage (memory: Memory, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
-  const { terms } = analyzeText(memory.text)
+function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
   const asked = [...ranked.question.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own

@@ -22,12 +22,13 @@ export class Indexer {
 
   /**
    * @param chunkMaxCharacters what a text is split above
+   * @param caller as in TurnBudget.next
    * @returns the memories as the store wants them, in order; without vectors when these come later
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store takes no late vectors
    */
-  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number): Promise<NewMemory[]> {
+  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
     const { embeddings, filler } = this.#options
-    const passages = makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters })
+    const passages = await makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters }, caller)
     const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
     if (embeddings === undefined || memories.length === 0) return memories
     if (filler !== undefined && (embeddings.deferred === true || filler.isFailing)) return memories

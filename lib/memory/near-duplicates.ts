@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { stem } from '../text/stems.js'
-import { words } from '../text/words.js'
+import { wordsInParts } from '../text/words.js'
 import { turns } from '../turn-budget.js'
 
 /** What is known of a text when it is compared with others. Terms are hashes of 53 bits: there may be millions in a request. */
@@ -20,8 +20,6 @@ export interface TextProfile {
 
 /** Terms that a text is looked for by. */
 const MAX_LONGEST = 64
-/** Words that are looked at in one piece: about a quarter of a millisecond. */
-const WORDS_TOGETHER = 512
 
 const DIGIT = /\p{N}/u
 const NUMBER_WORDS: ReadonlySet<string> = new Set([
@@ -48,7 +46,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
   const sequence: number[] = []
   const numbers: string[] = []
   let negations = 0
-  for (const some of wordsOf(text)) {
+  for (const some of wordsInParts(text)) {
     if (turns.isSpent) await turns.next(caller)
     for (const word of some) {
       if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
@@ -76,12 +74,6 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
     },
     longest: firstOf(byLength.reverse(), MAX_LONGEST),
   }
-}
-
-/** The words of a text, some at a time. */
-function * wordsOf (text: string): Generator<string[]> {
-  const all = words(text)
-  for (let at = 0; at < all.length; at += WORDS_TOGETHER) yield all.slice(at, at + WORDS_TOGETHER)
 }
 
 function firstOf (lists: ReadonlyArray<readonly string[] | undefined>, limit: number): string[] {

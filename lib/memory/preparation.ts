@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto'
 import type { BankSections } from '../config/defaults.js'
 import { invalidRequest, type FieldError } from '../errors.js'
+import { atOnce, inTurns, type Steps } from '../steps.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory } from '../stores/vector-store.js'
-import { suspicion } from '../text/suspicion.js'
+import { suspicionSteps } from '../text/suspicion.js'
 import { TokenCount } from '../text/tokens.js'
 import type { Trust } from '../trust.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 import { normalForm } from '../text/normal-form.js'
+import { AT_ONCE, partsFor } from '../text/parts.js'
 
 /** A memory that has passed every check, on its way to the index. */
 export interface PreparedMemory {
@@ -29,9 +31,10 @@ interface Identity {
  * Checks one item against the bank's policy and makes the memory of it.
  * @param at what stands before a field's name in an error, for instance `items[3].`
  * @param textField what the caller calls the text
+ * @param caller as in TurnBudget.next
  * @throws ServiceError invalid_request that names every wrong field
  */
-export function prepare (item: RetainItem, identity: Identity, policy: BankSections, at: string, textField = 'content'): PreparedMemory {
+export async function prepare (item: RetainItem, identity: Identity, policy: BankSections, at: string, caller: string, textField = 'content'): Promise<PreparedMemory> {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
@@ -60,8 +63,9 @@ export function prepare (item: RetainItem, identity: Identity, policy: BankSecti
     tokens: TokenCount.of(text),
   }
   const labels = labelsOf(memory)
-  if (suspicion(text).length > 0 || (labels !== NO_LABELS && suspicion(labels).length > 0)) memory.trust = 'suspect'
-  return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
+  const isSuspect = (await inTurns(suspicionSteps(text), caller)).length > 0 || (labels !== NO_LABELS && (await inTurns(suspicionSteps(labels), caller)).length > 0)
+  if (isSuspect) memory.trust = 'suspect'
+  return { memory, fingerprint: await inTurns(fingerprintSteps(memory), caller), redactions: screened.redactions }
 }
 
 /** Of a memory that has none. */
@@ -78,7 +82,30 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
  * What makes a retain an exact repeat: the content after NFC, trimming and single spaces, the set of tags, the document
  * and the time. SHA-256 in hex.
  */
-export function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
-  const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
+export function fingerprintOf (memory: Memory): string {
+  return atOnce(fingerprintSteps(memory))
+}
+
+/** fingerprintOf, for texts of any length. */
+export function * fingerprintSteps ({ text, tags, documentId, occurredAt }: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
+  const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
+}
+
+function toNfc (text: string): string {
+  return normalForm(text, 'NFC')
+}
+
+function withSingleSpaces (text: string): string {
+  return text.replace(SPACES, ' ')
+}
+
+function * inParts (text: string, change: (part: string) => string): Steps<string> {
+  if (text.length <= AT_ONCE) return change(text)
+  let changed = ''
+  for (const part of partsFor(text, change)) {
+    changed += change(part)
+    yield
+  }
+  return changed
 }

@@ -1,6 +1,6 @@
 import type { BankSections } from '../config/defaults.js'
 import { invalidField, invalidRequest } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
@@ -34,7 +34,7 @@ export class Reader {
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
-      ...retrievalRequest(request, banks, filters, retrieval),
+      ...retrievalRequest(request, banks, filters, retrieval, context),
       explain,
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
@@ -63,9 +63,10 @@ export class Reader {
 }
 
 /** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
-export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval']): RetrievalRequest {
+export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval'], context: RequestContext): RetrievalRequest {
   const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
   return {
+    caller: callerOf(context),
     query: request.query,
     banks: banks.map(({ key }) => key),
     settings: retrievalSettings(retrieval),

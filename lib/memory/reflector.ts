@@ -1,19 +1,20 @@
 import { formatInstant } from '../clock.js'
 import { Deadline, DeadlineExceeded, type Timer } from '../deadline.js'
 import { ServiceError } from '../errors.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonSchema, LanguageModel } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
+import { inTurns } from '../steps.js'
 import { isAtLeast, type Trust } from '../trust.js'
-import { Turns } from '../turns.js'
+import { turns } from '../turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { DeskCall } from './model-desk.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, tokenBudget } from './reader.js'
 import { readFilters, toHit } from './records.js'
 import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type Answered, type Question } from './reflect/answering.js'
-import { pickEvidence } from './reflect/evidence.js'
+import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
@@ -63,7 +64,6 @@ interface Ground {
 export class Reflector {
   readonly #deps: Dependencies
   readonly #options: ReflectorOptions
-  readonly #beginnings = new Turns()
 
   constructor (deps: Dependencies, options: ReflectorOptions) {
     this.#deps = deps
@@ -151,6 +151,7 @@ export class Reflector {
   async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
     const { live, retriever, desk, clock } = this.#deps
     const { timer } = this.#options
+    const caller = callerOf(context)
     const banks = await readableBanks(request, context, this.#deps)
     const { reflect, retrieval } = commonSections(banks, live.current)
     const filters = atLeast(readFilters(request), reflect.min_trust)
@@ -161,8 +162,9 @@ export class Reflector {
     const admission = this.#deps.admission.admit('reflect', context, banks)
     try {
       const admitted = await deadline.wait(admission)
-      await deadline.wait(this.#beginnings.next())
+      await deadline.wait(turns.next(caller))
       const retrieved = await deadline.wait(retriever.retrieve({
+        caller,
         query: request.query,
         banks: banks.map(({ key }) => key),
         settings: retrievalSettings(retrieval),
@@ -171,11 +173,11 @@ export class Reflector {
         minScore: reflect.min_score,
         signal: deadline.signal,
       }))
-      const { hits, evidence } = pickEvidence(retrieved.hits, {
+      const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
         maxMemories: reflect.max_evidence,
         maxTokens: tokenBudget(reflect.max_evidence_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))!,
         ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
-      })
+      }), caller))
       const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
       const leftMs = deadline.leftMs()
       const call: Omit<DeskCall, 'messages'> = {
@@ -208,6 +210,7 @@ export class Reflector {
               desk,
               call: { ...call, messages: messages() },
               deadline,
+              caller,
               linkable: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
             },
         schema,

@@ -46,6 +46,17 @@ interface Imported {
   change: BankConfigChange | undefined
 }
 
+/** Where a memory of an import stands. */
+interface LinePlace {
+  /** What stands before a field's name in an error. */
+  at: string
+  now: number
+  /** What the importer's memories are trusted; a line can only lower it. */
+  ceiling: Trust
+  /** As in TurnBudget.next. */
+  caller: string
+}
+
 /** The lines of an export, with their line feeds. */
 export interface Export extends AsyncIterable<string> {
   /** Lets go of what the store keeps for it. */
@@ -116,7 +127,7 @@ export class Transfer {
         if (config === 'apply' && own !== undefined) imported.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
         continue
       }
-      const { memory, fingerprint } = this.#prepare(open, value, `line ${line.number}: `, now, ceiling)
+      const { memory, fingerprint } = await this.#prepare(open, value, { at: `line ${line.number}: `, now, ceiling, caller })
       if (memory.expiresAt === null || memory.expiresAt > now) imported.standing.push({ memory, fingerprint })
       else imported.expired++
     }
@@ -124,15 +135,14 @@ export class Transfer {
     return imported
   }
 
-  /** @param ceiling what the importer's memories are trusted; a line can only lower it */
-  #prepare ({ settings }: OpenBank, value: unknown, at: string, now: number, ceiling: Trust): PreparedMemory {
+  async #prepare ({ settings }: OpenBank, value: unknown, { at, now, ceiling, caller }: LinePlace): Promise<PreparedMemory> {
     const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(value, at)
     const identity = {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
     }
-    return prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, 'text')
+    return await prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, caller, 'text')
   }
 
   async #admitted (open: OpenBank, imported: Imported, { onConflict }: ImportOptions, context: RequestContext, keep: KeepReceipt<ImportAnswer>): Promise<ImportAnswer> {
@@ -161,7 +171,7 @@ export class Transfer {
     const memories: NewMemory[] = []
     while (standing.length > 0) {
       if (turns.isSpent) await turns.next(caller)
-      memories.push(...await this.#deps.indexer.index(standing.splice(0, INDEXED_TOGETHER), settings.retrieval.chunk_max_characters))
+      memories.push(...await this.#deps.indexer.index(standing.splice(0, INDEXED_TOGETHER), settings.retrieval.chunk_max_characters, caller))
     }
     return memories
   }

@@ -3,7 +3,7 @@ import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
 import type { Trust } from '../trust.js'
-import { mapInTurns } from '../turn-budget.js'
+import { turns } from '../turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
@@ -69,12 +69,16 @@ export class Writer {
     const { key: bank, settings } = open
     const trust = live.current.trust.of(context)
     const caller = callerOf(context)
-    const prepared = await mapInTurns(items, caller, (item, index) => this.#prepare(open, item, at(index), trust))
+    const prepared: PreparedMemory[] = []
+    for (const [index, item] of items.entries()) {
+      if (turns.isSpent) await turns.next(caller)
+      prepared.push(await this.#prepare(open, item, at(index), trust, caller))
+    }
     const admitted = await admission.admit('retain', context, [open], items.length)
     const { dedup } = settings.signal_quality
     const write = async (chosen = dedup): Promise<T> => {
       const plan = await planDedup(prepared, chosen, { store, key: bank, now: clock() }, caller)
-      return await this.#carryOut(plan, open, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
+      return await this.#carryOut(plan, open, caller, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats
         const { redactions } = prepared[index]!
@@ -113,9 +117,9 @@ export class Writer {
    * Stores what the plan says, all or nothing.
    * @param answerBy makes the answer by what a place of the plan has become
    */
-  async #carryOut<T> ({ slots }: Plan, { key: bank, settings }: OpenBank, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
+  async #carryOut<T> ({ slots }: Plan, { key: bank, settings }: OpenBank, caller: string, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
     const { indexer, store, clock } = this.#deps
-    const memories = await indexer.index(slots.map(({ memory }) => memory), settings.retrieval.chunk_max_characters)
+    const memories = await indexer.index(slots.map(({ memory }) => memory), settings.retrieval.chunk_max_characters, caller)
     const toAnswer = (outcomes: readonly InsertOutcome[]): T => {
       const bySlot = new Map(slots.map((slot, index) => [slot, factsOf(outcomes[index]!, memories[index]!)]))
       return answerBy((place) => isSlot(place) ? bySlot.get(place)! : { ...place, repeats: false })
@@ -139,10 +143,10 @@ export class Writer {
     return toAnswer(outcomes)
   }
 
-  #prepare ({ settings }: OpenBank, item: RetainItem, at: string, trust: Trust): PreparedMemory {
+  async #prepare ({ settings }: OpenBank, item: RetainItem, at: string, trust: Trust, caller: string): Promise<PreparedMemory> {
     const { clock, newId } = this.#deps
     const now = clock()
-    const prepared = prepare(item, { memoryId: newId(), retainedAt: now, trust }, settings, at)
+    const prepared = await prepare(item, { memoryId: newId(), retainedAt: now, trust }, settings, at, caller)
     const { expiresAt } = prepared.memory
     if (expiresAt !== null && expiresAt <= now) throw invalidField(`${at}expires_at`, 'must lie in the future')
     return prepared

@@ -1,6 +1,10 @@
-import { sentences } from '../text/sentences.js'
+import { atOnce, type Steps } from '../steps.js'
+import { sentenceSteps } from '../text/sentences.js'
 
 export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
+
+/** Sentences that are put together in a step. */
+const TOGETHER = 512
 
 export interface Span {
   /** UTF-16 offsets, half-open. */
@@ -14,10 +18,17 @@ export interface Span {
  * @returns spans in order, not overlapping, that cover everything but white space
  */
 export function chunk (text: string, maxCharacters: number): Span[] {
+  return atOnce(chunkSteps(text, maxCharacters))
+}
+
+/** chunk, for texts of any length. */
+export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
   if (text.length <= maxCharacters) return [{ start: 0, end: text.length }]
   const spans: Span[] = []
   let current: Span | undefined
-  for (const sentence of sentences(text)) {
+  let count = 0
+  for (const sentence of yield * sentenceSteps(text)) {
+    if (++count % TOGETHER === 0) yield
     for (const piece of pieces(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end

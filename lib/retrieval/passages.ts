@@ -1,19 +1,34 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
-import { analyzeText } from '../text/analysis.js'
 import { ServiceError } from '../errors.js'
-import { chunk } from './chunking.js'
+import { inTurns } from '../steps.js'
+import { analyzeSteps, analyzeText } from '../text/analysis.js'
+import { AT_ONCE } from '../text/parts.js'
+import { turns } from '../turn-budget.js'
+import { chunkSteps } from './chunking.js'
 
 /** How texts are made searchable. */
 export interface Indexing {
   chunkMaxCharacters: number
 }
 
-/** The passages of each text, in order, with their index terms and without vectors. */
-export function makePassages (texts: readonly string[], { chunkMaxCharacters }: Indexing): Passage[][] {
-  return texts.map((text) => chunk(text, chunkMaxCharacters).map(({ start, end }): Passage => ({
-    start, end, ...analyzeText(text.slice(start, end)),
-  })))
+/**
+ * The passages of each text, in order, with their index terms and without vectors.
+ * @param caller as in TurnBudget.next
+ */
+export async function makePassages (texts: readonly string[], { chunkMaxCharacters }: Indexing, caller: string): Promise<Passage[][]> {
+  const all: Passage[][] = []
+  for (const text of texts) {
+    const passages: Passage[] = []
+    const spans = text.length <= chunkMaxCharacters ? [{ start: 0, end: text.length }] : await inTurns(chunkSteps(text, chunkMaxCharacters), caller)
+    for (const { start, end } of spans) {
+      if (turns.isSpent) await turns.next(caller)
+      const passage = text.slice(start, end)
+      passages.push({ start, end, ...passage.length <= AT_ONCE ? analyzeText(passage) : await inTurns(analyzeSteps(passage), caller) })
+    }
+    all.push(passages)
+  }
+  return all
 }
 
 /** @throws ServiceError when the provider rejects or answers with anything but one finite vector of its dimensions a text */

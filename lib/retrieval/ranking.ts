@@ -1,6 +1,7 @@
+import { atOnce, type Steps } from '../steps.js'
 import { fuse, USUAL_COSINE, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
 import type { Question } from './scoring/question.js'
-import { documentKey, judge, judgement, prospects } from './scoring/ranking.js'
+import { documentKey, judge, judgement, prospectSteps } from './scoring/ranking.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
@@ -29,18 +30,27 @@ export interface RankingOptions {
 const SPREAD = 60
 
 /** @returns the candidates with their scores, within 0–1, falling, ties by memory id */
-export function rankCandidates (candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions): FusedCandidate[] {
+export function rankCandidates (candidates: FusedCandidate[], question: Question, signals: SignalReader, options: RankingOptions): FusedCandidate[] {
+  return atOnce(rankSteps(candidates, question, signals, options))
+}
+
+/** rankCandidates in steps, of a candidate each. */
+export function * rankSteps (
+  candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
+): Steps<FusedCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
-  const judged = prospects(candidates, question, signals)
+  const judged = yield * prospectSteps(candidates, question, signals)
   // A score means the same with a second strategy as without.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
   const sums = new Map<FusedCandidate, number>()
-  candidates.forEach((candidate, index) => {
+  for (const [index, candidate] of candidates.entries()) {
+    yield
     const sum = fused[index]! + judge(judged[index]!, question, scorers) - usual
     sums.set(candidate, sum)
     candidate.score = toScore(sum)
     if (explain) candidate.signals = contributions(judgement(judged[index]!, question), scorers)
-  })
+  }
+  yield
   candidates.sort(byScore)
   return question.asksSeveral && diversity > 0 ? spread(candidates, sums, diversity) : candidates
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
@@ -7,13 +6,15 @@ import type { Reranker } from '../models/reranker.js'
 import { Outranked, ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry.js'
 import { sumTokens } from '../text/tokens.js'
+import { inTurns, type Steps } from '../steps.js'
+import { turns } from '../turn-budget.js'
 import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
-import { rankCandidates } from './ranking.js'
+import { rankSteps } from './ranking.js'
 import { rerank, type RerankOptions } from './reranking.js'
 import { questionParts } from './scoring/parts.js'
-import { readQuestion, type Question } from './scoring/question.js'
+import { questionSteps, type Question } from './scoring/question.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
@@ -51,6 +52,8 @@ export interface RetrievalRequest {
   reranker?: { reranker: Reranker, options: RerankOptions }
   /** Whether hits tell what each scorer added. */
   explain?: boolean
+  /** As in TurnBudget.next. */
+  caller: string
   signal?: AbortSignal
 }
 
@@ -106,7 +109,7 @@ export class Retriever {
     const { candidates, total, degraded, stages: ranking, strategies } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
     const { hits, truncated, tokens } = await stages.wait('budget', async () => {
-      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
+      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens, request.caller)
       return cut(candidates, request)
     })
     return { hits, truncated, tokens, total, degraded, strategies, stages: stages.done }
@@ -120,32 +123,34 @@ export class Retriever {
   /** All candidates in their order. */
   async rank (request: RetrievalRequest): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
-    const { rewrites = [], settings } = request
+    const { rewrites = [], settings, caller } = request
     const { weights } = settings
     const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
-    const { question, parts } = stages.compute('analyze', () => ({
-      question: readQuestion(request.query, now),
-      parts: [...questionParts(request.query), ...rewrites].map((part) => readQuestion(part, now)),
-    }))
-    const questions = [question, ...parts]
+    const questions = await stages.wait('analyze', async () => await inTurns(readAll([request.query, ...questionParts(request.query), ...rewrites], now), caller))
+    const [question, ...parts] = questions
     const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
     const results = await stages.wait('search', async () => {
       const found: SearchResult[][] = []
       for (const [index, one] of questions.entries()) {
         // A store in memory answers at once: between the parts of a question others have their turn.
-        if (index > 0) await setImmediate()
+        if (index > 0 || turns.isSpent) await turns.next(caller)
         found.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
       }
       return found
     })
     const explain = request.explain === true
-    const { rankings, candidates } = stages.compute('rank', () => {
-      const rankings = questions.map((one, index) => rankCandidates(unite(results[index]!), one, this.#signals, { ...settings, explain }))
+    const { rankings, candidates } = await stages.wait('rank', async () => {
+      const rankings: FusedCandidate[][] = []
+      for (const [index, one] of questions.entries()) {
+        if (turns.isSpent) await turns.next(caller)
+        rankings.push(await inTurns(rankSteps(unite(results[index]!), one, this.#signals, { ...settings, explain }), caller))
+      }
+      if (turns.isSpent) await turns.next(caller)
       // The query in its own words has its turn among the others.
-      const turns = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
-      return { rankings, candidates: interleave(turns, request.minScore) }
+      const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
+      return { rankings, candidates: interleave(lists, request.minScore) }
     })
     const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: settings.rerank })
     const reranked = judge === undefined ? candidates : await stages.wait('rerank', async () => await this.#rerank(judge, request, candidates, degraded))
@@ -209,6 +214,12 @@ export class Retriever {
       return candidates
     }
   }
+}
+
+function * readAll ([first, ...others]: [string, ...string[]], now: number): Steps<[Question, ...Question[]]> {
+  const questions: [Question, ...Question[]] = [yield * questionSteps(first, now)]
+  for (const text of others) questions.push(yield * questionSteps(text, now))
+  return questions
 }
 
 /** @returns the first of the candidates that pass the bounds of the request */

@@ -1,5 +1,5 @@
 import type { Telemetry } from '../telemetry.js'
-import { openSpan, traced } from '../tracing.js'
+import { traced } from '../tracing.js'
 
 export interface Stage {
   name: string
@@ -20,7 +20,6 @@ export class Stages {
     this.done = [...done]
   }
 
-  /** A stage that waits for something. */
   async wait<T> (name: string, work: () => Promise<T>): Promise<T> {
     const startedAt = this.#timer()
     try {
@@ -28,16 +27,6 @@ export class Stages {
     } finally {
       this.#end(name, startedAt)
     }
-  }
-
-  /** A stage that computes. */
-  compute<T> (name: string, work: () => T): T {
-    const startedAt = this.#timer()
-    const span = openSpan(`recall.${name}`)
-    const result = work()
-    span.end()
-    this.#end(name, startedAt)
-    return result
   }
 
   #end (name: string, startedAt: number): void {

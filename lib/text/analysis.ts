@@ -1,6 +1,8 @@
+import type { Steps } from '../steps.js'
+import { AT_ONCE } from './parts.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
-import { words } from './words.js'
+import { words, wordsInParts } from './words.js'
 
 export interface AnalyzedText {
   /** Every term with the number of times it occurs, in order of first occurrence. */
@@ -22,14 +24,32 @@ const ENDS_IN_QUESTION = /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M
  */
 export function analyzeText (text: string): AnalyzedText {
   const terms = new Map<string, number>()
+  const length = countTerms(words(text), terms)
+  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
+}
+
+/** analyzeText, for texts of any length. */
+export function * analyzeSteps (text: string): Steps<AnalyzedText> {
+  if (text.length <= AT_ONCE) return analyzeText(text)
+  const terms = new Map<string, number>()
   let length = 0
-  for (const word of words(text)) {
+  for (const part of wordsInParts(text)) {
+    length += countTerms(part, terms)
+    yield
+  }
+  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
+}
+
+/** @returns how many of the words are no stop words */
+function countTerms (words: readonly string[], terms: Map<string, number>): number {
+  let length = 0
+  for (const word of words) {
     const stopped = STOP_WORDS.has(word)
     if (!stopped) length += 1
     const term = stopped ? word : stem(word)
     terms.set(term, (terms.get(term) ?? 0) + 1)
   }
-  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
+  return length
 }
 
 /**

@@ -1,5 +1,10 @@
+import { atOnce, type Steps } from '../steps.js'
+
 /** Characters that are decoded at most of each form. */
 const MOST = 262_144
+
+/** Escapes that are read in a step. */
+const TOGETHER = 1024
 
 const BASE64 = /[A-Za-z0-9+/_-]{24,}/g
 const HEX = /(?:[0-9A-Fa-f]{2}){16,}/g
@@ -8,10 +13,19 @@ const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|
 
 /** What the base64, hexadecimal and escaped parts of a text say, one form a piece; pieces without any are absent. Parts of several lines are one. */
 export function decodedTexts (text: string): string[] {
+  return atOnce(decodedSteps(text))
+}
+
+/** decodedTexts, for texts of any length. */
+export function * decodedSteps (text: string): Steps<string[]> {
   const base64 = joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1'))
+  yield
   const hex = joined(text, HEX, (part) => Buffer.from(part, 'hex').toString('latin1'))
+  yield
   const percent = joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
-  return [base64, hex, percent, unescaped(text)].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
+  yield
+  const escaped = yield * unescaped(text)
+  return [base64, hex, percent, escaped].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
 }
 
 function joined (text: string, pattern: RegExp, decode: (part: string) => string): string {
@@ -30,12 +44,18 @@ function asUtf8 (bytes: string): string {
 }
 
 /** The text with escapes of characters as these; '' when there are none. As bytes, like the other forms. */
-function unescaped (text: string): string {
+function * unescaped (text: string): Steps<string> {
   if (text.search(ESCAPES) < 0) return ''
-  const plain = text.slice(0, MOST).replace(ESCAPES, (whole, unit?: string, byte?: string, hex?: string, decimal?: string) => {
+  const looked = text.slice(0, MOST)
+  let plain = ''
+  let from = 0
+  let count = 0
+  for (const { 0: whole, 1: unit, 2: byte, 3: hex, 4: decimal, index } of looked.matchAll(ESCAPES)) {
     const point = unit ?? byte ?? hex
     const code = point === undefined ? Number(decimal) : Number.parseInt(point, 16)
-    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-  })
-  return Buffer.from(plain).toString('latin1')
+    plain += looked.slice(from, index) + (code <= 0x10ffff ? String.fromCodePoint(code) : whole)
+    from = index + whole.length
+    if (++count % TOGETHER === 0) yield
+  }
+  return Buffer.from(plain + looked.slice(from)).toString('latin1')
 }

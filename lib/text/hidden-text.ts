@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from '../steps.js'
+
 /** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
 const TAG_FLAGS = /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}/gu
 const BEYOND_ASCII = /[\u0080-\uffff]/
@@ -21,7 +23,16 @@ const HIDING = [
 
 /** Whether a text has characters in it that hide something from its reader. */
 export function hidesText (text: string): boolean {
+  return atOnce(hidingSteps(text))
+}
+
+/** hidesText, one pattern a step. */
+export function * hidingSteps (text: string): Steps<boolean> {
   if (!BEYOND_ASCII.test(text)) return false
   const rest = text.replace(TAG_FLAGS, '')
-  return HIDING.some((pattern) => pattern.test(rest))
+  for (const pattern of HIDING) {
+    yield
+    if (pattern.test(rest)) return true
+  }
+  return false
 }

@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from '../steps.js'
 import { ORDER_RULES, type OrderKind } from './order-rules.js'
 
 /** A word of a rule. */
@@ -18,6 +19,9 @@ const SPELLED_OUT = 8
 /** Beginnings of orders, without spaces. */
 const RUN_TOGETHER = /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
 
+/** Words that are looked at in a step. */
+const TOGETHER = 512
+
 const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))))
 
 /**
@@ -25,9 +29,15 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flat
  * @param words of plainWords()
  */
 export function ordersIn (words: readonly string[]): Set<OrderKind> {
+  return atOnce(orderSteps(words))
+}
+
+/** ordersIn, for any number of words. */
+export function * orderSteps (words: readonly string[]): Steps<Set<OrderKind>> {
   const found = new Set<OrderKind>()
   let spelled = ''
   for (let at = 0; at <= words.length; at++) {
+    if (at % TOGETHER === TOGETHER - 1) yield
     const word = words[at]
     if (word?.length === 1) {
       spelled += word

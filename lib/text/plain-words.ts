@@ -1,4 +1,6 @@
+import type { Steps } from '../steps.js'
 import { normalForm } from './normal-form.js'
+import { AT_ONCE, partsFor } from './parts.js'
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** What is not seen: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
@@ -19,15 +21,49 @@ export function seenText (text: string): string {
   return BEYOND_ASCII.test(text) ? normalForm(text.replace(UNSEEN, ''), 'NFKC') : text
 }
 
+/** seenText, for texts of any length. */
+export function * seenSteps (text: string): Steps<string> {
+  if (text.length <= AT_ONCE || !BEYOND_ASCII.test(text)) return seenText(text)
+  let seen = ''
+  for (const part of partsFor(text, seenText)) {
+    seen += seenText(part)
+    yield
+  }
+  return seen
+}
+
 /**
  * The words that a reader makes out in a text, however it is spelled: without case, accents and lookalikes of other scripts, with
  * `don't` as `dont` and `you're` as `you are`. An `@` is a word.
  * @param seen a text of seenText()
  */
 export function plainWords (seen: string): string[] {
+  return plainText(seen).match(WORD) ?? []
+}
+
+/** plainWords, for texts of any length. */
+export function * plainSteps (seen: string): Steps<string[]> {
+  if (seen.length <= AT_ONCE) return plainWords(seen)
+  const words: string[] = []
+  // Where a word is cut by the end of a part, the next part begins with the rest of it.
+  let rest = ''
+  for (const part of partsFor(seen, plainText)) {
+    const text = rest + plainText(part)
+    const found = text.match(WORD) ?? []
+    rest = ''
+    const last = found.at(-1)
+    if (last !== undefined && last !== '@' && text.endsWith(last)) rest = found.pop()!
+    for (const word of found) words.push(word)
+    yield
+  }
+  if (rest !== '') words.push(rest)
+  return words
+}
+
+function plainText (seen: string): string {
   let text = seen.toLowerCase()
   if (BEYOND_ASCII.test(text)) text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
-  return text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are').match(WORD) ?? []
+  return text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are')
 }
 
 function pairs (letters: string, latin: string): Array<[string, string]> {

@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from '../steps.js'
+
 /** Where a sentence lies in its text: UTF-16 offsets, `end` exclusive. */
 export interface Span {
   start: number
@@ -6,6 +8,8 @@ export interface Span {
 
 /** UTF-16 units that ICU sees at a time, unless a sentence is longer. */
 const WINDOW = 4_096
+/** Segments that are read in a step; with blank ones a text has many. */
+const TOGETHER = 64
 
 // Building one loads ICU's rules. The locale is fixed so that a text is cut alike on every host.
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
@@ -21,7 +25,13 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
  * @returns spans that are trimmed of white space, not empty, in order and apart; none for a blank text
  */
 export function sentences (text: string): Span[] {
+  return atOnce(sentenceSteps(text))
+}
+
+/** sentences, for texts of any length. */
+export function * sentenceSteps (text: string): Steps<Span[]> {
   const spans: Span[] = []
+  let count = 0
   let from = 0
   let size = WINDOW
   while (from < text.length) {
@@ -31,10 +41,12 @@ export function sentences (text: string): Span[] {
     for (const { segment } of segmenter.segment(window)) {
       if (goesOn && done + segment.length === window.length) break
       pushTrimmed(spans, segment, from + done)
+      if (++count % TOGETHER === 0) yield
       done += segment.length
       // A wide window was for one long sentence; short ones after it are cheaper in a window of their own.
       if (size > WINDOW) break
     }
+    yield
     size = done === 0 ? size * 2 : WINDOW
     from += done
   }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { setImmediate } from 'node:timers/promises'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
+import { atOnce, inTurns, type Steps } from '../steps.js'
 
 /** Longest piece, in UTF-16 units, that goes to the encoder whole. */
 const LONGEST_PIECE = 256
@@ -8,6 +8,23 @@ const LONGEST_PIECE = 256
 const SUSPECT = /\S{128}|[\s/]{128}/
 /** Covers what the encoder takes as one piece: a word, punctuation with its line ends, or white space. */
 const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
+
+/** Length of the slices that are counted at a time, and of one in which no place to end it is found: of threes, as numbers are cut. */
+const SLICE = 512
+const LONGEST_SLICE = 4_095
+/**
+ * Where a piece of the encoding always ends: before white space behind a letter or a number, before white space that is no line end, behind a
+ * line end, and before or behind a number or a letter with its marks where something else stands that could not
+ * be part of it (an apostrophe could, before the letters of a contraction).
+ */
+const BETWEEN = new RegExp([
+  String.raw`(?<=[\p{L}\p{N}])(?=\s)`,
+  String.raw`(?<=\S)(?=[^\S\r\n])`,
+  String.raw`(?<=[\r\n])(?=[^\s/])`,
+  String.raw`(?<=\p{L}\p{M}{0,4})(?=[^\p{L}\p{M}'])`,
+  String.raw`(?<=\p{L})(?='[^smtdlrvSMTDLRVſ])`,
+  String.raw`(?<=\p{N})(?=\P{N})`,
+].join('|'), 'gu')
 
 const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
@@ -33,22 +50,55 @@ function count (text: string): number {
  * text is counted exactly.
  */
 export function countTokens (text: string): number {
-  if (text.length <= LONGEST_PIECE || !SUSPECT.test(text)) return count(text)
-  let total = 0
-  let from = 0
-  for (const run of text.matchAll(RUN)) {
-    const end = run.index + run[0].length
-    for (let cut = run.index + LONGEST_PIECE; cut < end; cut += LONGEST_PIECE) {
-      const at = isLowSurrogate(text, cut) ? cut + 1 : cut
-      total += count(text.slice(from, at))
-      from = at
-    }
-  }
-  return total + count(text.slice(from))
+  return text.length <= LONGEST_PIECE ? count(text) : atOnce(countSteps(text))
 }
 
-/** Milliseconds of counting after which whatever else waits for the event loop has its turn. */
-const SLICE_MS = 5
+/**
+ * countTokens in steps.
+ * @param enough where a higher count than this does; what is behind is then not counted
+ */
+export function * countSteps (text: string, enough = Infinity): Steps<number> {
+  let total = 0
+  for (const part of partsOf(text)) {
+    for (const slice of slicesOf(part)) {
+      total += count(slice)
+      if (total > enough) return total
+      yield
+    }
+  }
+  return total
+}
+
+/** The parts of a text between the cuts through its long runs. */
+function * partsOf (text: string): Generator<string> {
+  let from = 0
+  if (text.length > LONGEST_PIECE && SUSPECT.test(text)) {
+    for (const run of text.matchAll(RUN)) {
+      const end = run.index + run[0].length
+      for (let cut = run.index + LONGEST_PIECE; cut < end; cut += LONGEST_PIECE) {
+        const at = isLowSurrogate(text, cut) ? cut + 1 : cut
+        yield text.slice(from, at)
+        from = at
+      }
+    }
+  }
+  yield from === 0 ? text : text.slice(from)
+}
+
+/** A text in slices that end between two pieces of the encoding, so that their counts are the count of the whole. */
+function * slicesOf (text: string): Generator<string> {
+  let from = 0
+  while (text.length - from > SLICE) {
+    const window = text.slice(from, from + LONGEST_SLICE)
+    BETWEEN.lastIndex = SLICE
+    const found = BETWEEN.exec(window)
+    const at = from + (found === null ? window.length : found.index)
+    const to = isLowSurrogate(text, at) ? at + 1 : at
+    yield text.slice(from, to)
+    from = to
+  }
+  if (from < text.length) yield from === 0 ? text : text.slice(from)
+}
 
 /**
  * The tokens of one text: counted when somebody first asks, then remembered. Copies of a memory share it. To count takes longer than all
@@ -86,6 +136,14 @@ export class TokenCount {
     return this.#value
   }
 
+  /** Counts in steps. Whoever asks for the value before they are done counts at once. */
+  * steps (): Steps<undefined> {
+    if (this.#text === undefined) return undefined
+    this.#value = yield * countSteps(this.#text)
+    this.#text = undefined
+    return undefined
+  }
+
   toJSON (): number {
     return this.value
   }
@@ -94,18 +152,12 @@ export class TokenCount {
 /**
  * The sum of the counts. What has to be counted for it is counted in slices, between which others have their turn.
  * @param enough where a higher sum than this does; what is behind is then not counted
+ * @param caller as in TurnBudget.next; who counts for nobody in particular names none
  */
-export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity): Promise<number> {
+export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
   let sum = 0
-  let since: number | undefined
   for (const count of counts) {
-    if (!count.isKnown) {
-      since ??= performance.now()
-      if (performance.now() - since > SLICE_MS) {
-        await setImmediate()
-        since = performance.now()
-      }
-    }
+    if (!count.isKnown) await inTurns(count.steps(), caller)
     sum += count.value
     if (sum > enough) break
   }

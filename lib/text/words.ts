@@ -1,4 +1,5 @@
 import { normalForm } from './normal-form.js'
+import { AT_ONCE, partsFor } from './parts.js'
 
 /** Longest word kept, in UTF-16 units. What is longer is a hash, a key or base64, and its head tells it apart. */
 const LONGEST_WORD = 64
@@ -32,6 +33,9 @@ const STRETCH = new RegExp([
   ...UNSPACED.map((script) => `(?:${script}\\p{M}*)+`),
   `(?:(?!${UNSPACED.join('|')})[\\p{L}\\p{N}']\\p{M}*)+`,
 ].join('|'), 'gu')
+const SPACE = /\s/g
+/** Words that are given at a time. */
+const TOGETHER = 256
 /** What a reader takes for one character: a letter with its marks. */
 const CHARACTER = /\P{M}\p{M}*/gu
 
@@ -49,8 +53,65 @@ export function words (text: string): string[] {
   return BEYOND_ASCII.test(text) ? wordsOfUnicode(text) : wordsOfAscii(text)
 }
 
+/** The same words, some at a time, none perhaps: between two of the lists a long text can wait. */
+export function * wordsInParts (text: string): Generator<string[]> {
+  if (text.length <= AT_ONCE) {
+    yield words(text)
+    return
+  }
+  const isAscii = !BEYOND_ASCII.test(text)
+  let folded = isAscii ? text.toLowerCase() : ''
+  if (!isAscii) {
+    for (const part of partsFor(text, fold)) {
+      folded += fold(part)
+      yield []
+    }
+  }
+  for (const part of apart(folded)) {
+    if (part.length <= 2 * AT_ONCE) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
+    else yield * wordsOfLong(part, isAscii ? ASCII_WORD : WORD)
+  }
+}
+
+/** A text in parts that end behind white space, which no word has in it. */
+function * apart (folded: string): Generator<string> {
+  let from = 0
+  while (folded.length - from > AT_ONCE) {
+    SPACE.lastIndex = from + AT_ONCE
+    const to = SPACE.exec(folded) === null ? folded.length : SPACE.lastIndex
+    yield folded.slice(from, to)
+    from = to
+  }
+  yield folded.slice(from)
+}
+
+/** The words of a text without white space. */
+function * wordsOfLong (folded: string, pattern: RegExp): Generator<string[]> {
+  let found: string[] = []
+  for (const [run] of folded.matchAll(pattern)) {
+    if (!ANY_UNSPACED.test(run)) found.push(finished(run))
+    else if (run.length < TOGETHER) pushStretches(run, found)
+    else {
+      for (const word of stretchesOf(run)) {
+        found.push(word)
+        if (found.length < TOGETHER) continue
+        yield found
+        found = []
+      }
+    }
+    if (found.length < TOGETHER) continue
+    yield found
+    found = []
+  }
+  yield found
+}
+
 function wordsOfAscii (text: string): string[] {
-  const found = text.toLowerCase().match(ASCII_WORD)
+  return asciiWordsOf(text.toLowerCase())
+}
+
+function asciiWordsOf (folded: string): string[] {
+  const found = folded.match(ASCII_WORD)
   if (found === null) return []
   const result: string[] = []
   for (const word of found) result.push(finished(word))
@@ -58,15 +119,22 @@ function wordsOfAscii (text: string): string[] {
 }
 
 function wordsOfUnicode (text: string): string[] {
-  const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '')
-  // What kept piled marks apart is among what is not read, so they are kept apart once more.
-  const folded = normalForm(read, 'NFC').toLowerCase().replace(APOSTROPHES, "'")
+  return unicodeWordsOf(fold(text))
+}
+
+function unicodeWordsOf (folded: string): string[] {
   const result: string[] = []
   for (const run of folded.match(WORD) ?? []) {
     if (ANY_UNSPACED.test(run)) pushStretches(run, result)
     else result.push(finished(run))
   }
   return result
+}
+
+function fold (text: string): string {
+  const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '')
+  // What kept piled marks apart is among what is not read, so they are kept apart once more.
+  return normalForm(read, 'NFC').toLowerCase().replace(APOSTROPHES, "'")
 }
 
 function pushStretches (run: string, result: string[]): void {
@@ -88,6 +156,27 @@ function pushPairs (stretch: string, result: string[]): void {
     before = character
   }
   if (characters.length === 1 && before !== undefined) result.push(finished(before))
+}
+
+/** The same as pushStretches, one word after the other: a run can be as long as its text. */
+function * stretchesOf (run: string): Generator<string> {
+  for (const [stretch] of run.matchAll(STRETCH)) {
+    if (!ANY_UNSPACED.test(stretch)) {
+      const word = finished(stretch)
+      if (word !== '') yield word
+      continue
+    }
+    let before: string | undefined
+    let isAlone = true
+    for (const [character] of stretch.matchAll(CHARACTER)) {
+      if (before !== undefined) {
+        isAlone = false
+        yield finished(before + character)
+      }
+      before = character
+    }
+    if (isAlone && before !== undefined) yield finished(before)
+  }
 }
 
 /** Apostrophes gone, length bounded. */

@@ -1,3 +1,4 @@
+import { trimBlanks } from './blanks.js'
 import { TokenRefused } from './token-refused.js'
 
 /** The payload of a token whose signature is good. */
@@ -50,5 +51,5 @@ export function subjectOf (claims: Claims): string {
 
 /** Whether a claim is a string with more than blanks in it. */
 export function isFilled (claim: unknown): claim is string {
-  return typeof claim === 'string' && claim.trim() !== ''
+  return typeof claim === 'string' && trimBlanks(claim) !== ''
 }

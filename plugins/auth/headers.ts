@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidField } from '../../lib/errors.js'
 import { isPrincipal } from '../../lib/identity/context.js'
+import { trimBlanks } from './blanks.js'
 
 /**
  * The trimmed value of a header that may be sent once.
@@ -13,7 +14,7 @@ export function headerValue (request: FastifyRequest, name: string, repeated: ()
   const value = request.headers[name]
   if (value === undefined) return undefined
   if (typeof value !== 'string' || occurrences(request.raw.rawHeaders, name) > 1) throw repeated()
-  const trimmed = value.trim()
+  const trimmed = trimBlanks(value)
   return trimmed === '' ? undefined : trimmed
 }
 

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Deadline } from '../../deadline.js'
 import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
+import { turns } from '../../turn-budget.js'
 import { visibleText } from '../../text/visible.js'
 import type { DeskCall, ModelDesk } from '../model-desk.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
@@ -9,14 +9,16 @@ import { compileResponseSchema } from './response-schema.js'
 import { addSpending, NOTHING_SPENT, type Spent } from './spent.js'
 import { readStructured, repairMessage } from './structured.js'
 
-/** Characters of an answer that are filtered in one go. */
-const TURN = 16_384
+/** Characters of an answer that are filtered in one go; a model may answer with a megabyte of anything. */
+const TURN = 2_048
 
 /** What is asked of the model, and how long it may take. */
 export interface Question {
   desk: ModelDesk
   call: DeskCall
   deadline: Deadline
+  /** As in TurnBudget.next. */
+  caller: string
   /** Texts whose web addresses the answer may repeat. */
   linkable: readonly string[]
 }
@@ -87,12 +89,11 @@ export async function extractiveAnswer (model: LanguageModel, question: Question
   return { ...await checked(await model.generate(request), question), truncated: false, spent: NOTHING_SPENT }
 }
 
-async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable }: Question): Promise<Pick<Answered, 'text' | 'abstained' | 'unverified'>> {
+async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable, caller }: Question): Promise<Pick<Answered, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
   const pieces: string[] = []
   for (let start = 0; start < generation.text.length; start += TURN) {
-    // A model may answer with a megabyte of anything: others have their turn in between.
-    if (start > 0) await setImmediate()
+    if (turns.isSpent) await turns.next(caller)
     pieces.push(filter.push(generation.text.slice(start, start + TURN)))
   }
   const { text: rest, abstained, unverified } = filter.end()

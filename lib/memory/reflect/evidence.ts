@@ -2,8 +2,9 @@ import { formatInstant } from '../../clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { FusedCandidate } from '../../retrieval/fusion.js'
 import type { Memory } from '../../stores/vector-store.js'
-import { suspicion } from '../../text/suspicion.js'
-import { countTokens } from '../../text/tokens.js'
+import type { Steps } from '../../steps.js'
+import { suspicionSteps } from '../../text/suspicion.js'
+import { countSteps } from '../../text/tokens.js'
 import { visibleText } from '../../text/visible.js'
 import { isAtLeast, type Trust } from '../../trust.js'
 
@@ -34,18 +35,18 @@ export interface PickedEvidence {
  * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once. Texts are
  * looked at anew: one that was stored before it would have been noticed is suspect now.
  */
-export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): PickedEvidence {
+export function * evidenceSteps (candidates: readonly FusedCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
   const picked: PickedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
   let left = maxTokens
   for (const candidate of candidates) {
     if (picked.hits.length >= maxMemories || left <= 0) break
     const { bank } = candidate
-    const memory = lookedAt(candidate.memory)
+    const memory = yield * lookedAt(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = fitting(candidate, left)
+    const excerpt = yield * fitting(candidate, left)
     if (excerpt === undefined) continue
     seen.add(key)
     left -= excerpt.tokens
@@ -62,11 +63,12 @@ export function pickEvidence (candidates: readonly FusedCandidate[], { maxMemori
   return picked
 }
 
-function lookedAt (memory: Memory): Memory {
-  return memory.trust !== 'suspect' && suspicion(memory.text).length > 0 ? { ...memory, trust: 'suspect' } : memory
+function * lookedAt (memory: Memory): Steps<Memory> {
+  return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
-function fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): { text: string, tokens: number } | undefined {
+function * fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
+  yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined
   // Best first, as many as fit, then in the order of the text.
@@ -74,7 +76,7 @@ function fitting ({ memory, passageCount, passages }: FusedCandidate, left: numb
   let tokens = 0
   for (const { start, end } of passages) {
     const text = memory.text.slice(start, end)
-    const cost = countTokens(text) + 2
+    const cost = (yield * countSteps(text)) + 2
     if (tokens + cost > left) continue
     tokens += cost
     chosen.push({ start, text })

@@ -1,4 +1,5 @@
-import { analyzeText } from '../../text/analysis.js'
+import { inTurns, type Steps } from '../../steps.js'
+import { analyzeSteps } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
@@ -16,7 +17,7 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   readonly fusionWeight = 0
 
   async embed (texts: readonly string[]): Promise<Float32Array[]> {
-    return texts.map(hashedBag)
+    return await inTurns(hashedBags(texts), this.model)
   }
 
   status (): ModelStatus {
@@ -24,9 +25,18 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   }
 }
 
-function hashedBag (text: string): Float32Array {
+function * hashedBags (texts: readonly string[]): Steps<Float32Array[]> {
+  const vectors: Float32Array[] = []
+  for (const text of texts) {
+    vectors.push(hashedBag((yield * analyzeSteps(text)).terms))
+    yield
+  }
+  return vectors
+}
+
+function hashedBag (terms: ReadonlyMap<string, number>): Float32Array {
   const vector = new Float32Array(DIMENSIONS)
-  for (const [term, count] of analyzeText(text).terms) {
+  for (const [term, count] of terms) {
     const hash = fnv1a(term) >>> 0
     const index = hash % DIMENSIONS
     // The sign bit keeps colliding terms from always adding up.

@@ -1,14 +1,18 @@
 import { parseInstant } from '../../clock.js'
-import { analyzeQuery, analyzeText, tellingStems } from '../../text/analysis.js'
-import { sentences } from '../../text/sentences.js'
-import { countTokens } from '../../text/tokens.js'
-import { promptTokens } from '../prompt-tokens.js'
+import { inTurns, type Steps } from '../../steps.js'
+import { stem } from '../../text/stems.js'
+import { STOP_WORDS } from '../../text/stop-words.js'
+import { sentenceSteps } from '../../text/sentences.js'
+import { countSteps } from '../../text/tokens.js'
+import { wordsInParts } from '../../text/words.js'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../status.js'
 import { placeContradictions, type Placed, type Statement } from './contradictions.js'
 
 /** Sentences in an answer at most: what a reader takes in at a glance. */
 const MAX_SENTENCES = 3
+/** Sentences and terms that are gone through in a step. */
+const TOGETHER = 64
 
 interface Quote extends Statement {
   text: string
@@ -26,15 +30,8 @@ export class MockLanguageModel implements LanguageModel {
   /** It quotes; it cannot fill in a form. */
   readonly structured = false
 
-  async generate ({ messages, grounding, maxTokens }: GenerateRequest): Promise<Generation> {
-    const text = answer(grounding.question, grounding.evidence, maxTokens)
-    return {
-      text,
-      usage: {
-        inputTokens: promptTokens(messages),
-        outputTokens: countTokens(text),
-      },
-    }
+  async generate (request: GenerateRequest): Promise<Generation> {
+    return await inTurns(generation(request), `${this.model} ${request.tenantId ?? ''}`)
   }
 
   status (): ModelStatus {
@@ -42,25 +39,36 @@ export class MockLanguageModel implements LanguageModel {
   }
 }
 
-function answer (question: string, evidence: readonly Evidence[], maxTokens: number): string {
-  const quotes = evidence.flatMap(({ text, occurredAt }, index) => sentences(text).map(({ start, end }): Quote => {
-    const sentence = text.slice(start, end)
-    return {
-      text: sentence,
-      source: index + 1,
-      terms: new Set(analyzeText(sentence).terms.keys()),
-      telling: tellingStems(sentence),
-      occurredAt: occurredAt === null ? null : parseInstant(occurredAt) ?? null,
+function * generation ({ messages, grounding, maxTokens }: GenerateRequest): Steps<Generation> {
+  const text = yield * answer(grounding.question, grounding.evidence, maxTokens)
+  let inputTokens = 0
+  for (const { content } of messages) inputTokens += yield * countSteps(content)
+  return { text, usage: { inputTokens, outputTokens: yield * countSteps(text) } }
+}
+
+function * answer (question: string, evidence: readonly Evidence[], maxTokens: number): Steps<string> {
+  const quotes: Quote[] = []
+  for (const [index, { text, occurredAt }] of evidence.entries()) {
+    for (const { start, end } of yield * sentenceSteps(text)) {
+      const sentence = text.slice(start, end)
+      quotes.push({
+        text: sentence,
+        source: index + 1,
+        ...yield * readWords(sentence),
+        occurredAt: occurredAt === null ? null : parseInstant(occurredAt) ?? null,
+      })
+      yield
     }
-  }))
-  const chosen = choose(analyzeQuery(question), quotes)
+  }
+  const asked = yield * readWords(question)
+  const chosen = yield * choose([...new Set(asked.telling.length > 0 ? asked.telling : asked.terms)], quotes)
   const parts: string[] = []
   let tokens = 0
   for (const placed of placeContradictions(chosen)) {
     const part = written(placed)
-    const cost = countTokens(part) + 1
+    const cost = (yield * countSteps(part, maxTokens)) + 1
     if (tokens + cost > maxTokens) {
-      if (parts.length === 0) parts.push(shorten(placed.statement, maxTokens))
+      if (parts.length === 0) parts.push(yield * shorten(placed.statement, maxTokens))
       break
     }
     parts.push(part)
@@ -69,21 +77,55 @@ function answer (question: string, evidence: readonly Evidence[], maxTokens: num
   return parts.join(' ')
 }
 
+function * readWords (text: string): Steps<Pick<Statement, 'terms' | 'telling'>> {
+  const terms = new Set<string>()
+  const telling: string[] = []
+  for (const part of wordsInParts(text)) {
+    for (const word of part) {
+      const isTelling = !STOP_WORDS.has(word)
+      const term = isTelling ? stem(word) : word
+      terms.add(term)
+      if (isTelling) telling.push(term)
+    }
+    yield
+  }
+  return { terms, telling }
+}
+
 function written ({ statement, date, earlier }: Placed<Quote>): string {
   const cited = `${statement.text} [${statement.source}]`
   return date === null ? cited : `${cited} (${earlier ? 'earlier, ' : ''}${date})`
 }
 
 /** The best sentences, best first; ties go to the better evidence, then to the earlier sentence. */
-function choose (terms: readonly string[], quotes: readonly Quote[]): Quote[] {
-  const weights = new Map(terms.map((term) => {
-    const frequency = quotes.filter((quote) => quote.terms.has(term)).length
-    return [term, Math.log(1 + quotes.length / (frequency + 1))]
-  }))
-  const scored = quotes.map((quote) => ({ quote, score: terms.reduce((sum, term) => sum + (quote.terms.has(term) ? weights.get(term)! : 0), 0) }))
-  const highest = Math.max(...scored.map(({ score }) => score))
+function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Quote[]> {
+  const places = new Map(terms.map((term, place) => [term, place]))
+  const frequencies = terms.map(() => 0)
+  const shared: number[][] = []
+  for (const quote of quotes) {
+    const found: number[] = []
+    for (const term of quote.terms) {
+      const place = places.get(term)
+      if (place === undefined) continue
+      frequencies[place]! += 1
+      found.push(place)
+    }
+    // Sums of fractions depend on their order, and sentences that share the same words are to tie.
+    shared.push(found.sort((a, b) => a - b))
+    if (shared.length % TOGETHER === 0) yield
+  }
+  const weights = frequencies.map((frequency) => Math.log(1 + quotes.length / (frequency + 1)))
+  let highest = -Infinity
+  const scores: number[] = []
+  for (const found of shared) {
+    const score = found.reduce((sum, place) => sum + weights[place]!, 0)
+    scores.push(score)
+    highest = Math.max(highest, score)
+    if (scores.length % TOGETHER === 0) yield
+  }
   // Half of the best is where a sentence stops being about the question. With no shared word at all, the best evidence speaks first.
-  return scored
+  return quotes
+    .map((quote, index) => ({ quote, score: scores[index]! }))
     .filter(({ score }) => score >= highest / 2)
     .sort((a, b) => b.score - a.score)
     .slice(0, highest === 0 ? 1 : MAX_SENTENCES)
@@ -91,25 +133,24 @@ function choose (terms: readonly string[], quotes: readonly Quote[]): Quote[] {
 }
 
 /** As much of the sentence as fits: whole words, else whole characters, and its mark if there is room. Never more than the ceiling. */
-function shorten (quote: Quote, maxTokens: number): string {
+function * shorten (quote: Quote, maxTokens: number): Steps<string> {
   const words = quote.text.split(/\s+/u)
   const characters = [...quote.text]
   const mark = ` … [${quote.source}]`
-  return longest(words.length, maxTokens, (kept) => words.slice(0, kept).join(' ') + mark) ??
-    longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('') + mark) ??
-    longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('')) ??
+  return (yield * longest(words.length, maxTokens, (kept) => words.slice(0, kept).join(' ') + mark)) ??
+    (yield * longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('') + mark)) ??
+    (yield * longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join(''))) ??
     '…'
 }
 
 /** @returns the cut that keeps the most pieces within the ceiling; undefined when not even one piece fits */
-function longest (pieces: number, maxTokens: number, cut: (kept: number) => string): string | undefined {
-  const fits = (kept: number) => countTokens(cut(kept)) <= maxTokens
-  if (!fits(1)) return undefined
+function * longest (pieces: number, maxTokens: number, cut: (kept: number) => string): Steps<string | undefined> {
+  if ((yield * countSteps(cut(1), maxTokens)) > maxTokens) return undefined
   let low = 1
   let high = pieces
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (fits(middle)) low = middle
+    if ((yield * countSteps(cut(middle), maxTokens)) <= maxTokens) low = middle
     else high = middle - 1
   }
   return cut(low)

@@ -1,5 +1,8 @@
-import { analyzeQuery, tellingStems } from '../../text/analysis.js'
+import { atOnce, type Steps } from '../../steps.js'
 import { fnv1a } from '../../text/hashes.js'
+import { stem } from '../../text/stems.js'
+import { STOP_WORDS } from '../../text/stop-words.js'
+import { wordsInParts } from '../../text/words.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 
 /** What a query asks for, as far as its form shows it. */
@@ -11,6 +14,8 @@ export interface Question {
   stems: readonly string[]
   /** Their hashes, in order. */
   hashes: readonly number[]
+  /** Where each hash stands first. */
+  places: ReadonlyMap<number, number>
   asksTime: boolean
   asksNumber: boolean
   asksPlace: boolean
@@ -35,12 +40,33 @@ const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:
 
 /** @param now the instant that relative times are counted from */
 export function readQuestion (text: string, now: number): Question {
-  const stems = tellingStems(text)
+  return atOnce(questionSteps(text, now))
+}
+
+/** readQuestion in steps. */
+export function * questionSteps (text: string, now: number): Steps<Question> {
+  const stems: string[] = []
+  const terms = new Set<string>()
+  const others = new Set<string>()
+  for (const part of wordsInParts(text)) {
+    yield
+    for (const word of part) {
+      if (STOP_WORDS.has(word)) others.add(word)
+      else stems.push(stem(word))
+    }
+  }
+  for (const one of stems) terms.add(one)
+  const hashes = stems.map(fnv1a)
+  const places = new Map<number, number>()
+  for (const [place, hash] of hashes.entries()) if (!places.has(hash)) places.set(hash, place)
+  yield
   return {
     text,
-    terms: analyzeQuery(text),
+    // Stop words are dropped, unless there is no other word.
+    terms: [...terms.size > 0 ? terms : others],
     stems,
-    hashes: stems.map(fnv1a),
+    hashes,
+    places,
     asksTime: TIME.test(text),
     asksNumber: NUMBER.test(text),
     asksPlace: PLACE.test(text),

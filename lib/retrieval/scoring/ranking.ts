@@ -1,4 +1,5 @@
 import { bankKeyString } from '../../identity/context.js'
+import { atOnce, type Steps } from '../../steps.js'
 import type { Candidate, CandidateScores, Memory } from '../../stores/vector-store.js'
 import type { Question } from './question.js'
 import { daysFrom } from './dates.js'
@@ -16,14 +17,27 @@ export type Judgement = Record<ScorerName, number>
  * @param candidates each memory once
  */
 export function prospects (candidates: readonly Candidate[], question: Question, reader: SignalReader): Prospect[] {
+  return atOnce(prospectSteps(candidates, question, reader))
+}
+
+/** prospects in steps. */
+export function * prospectSteps (candidates: readonly Candidate[], question: Question, reader: SignalReader): Steps<Prospect[]> {
   const best = bestScores(candidates)
-  const read = candidates.map((candidate) => reader.read(candidate.memory))
+  const read: Signals[] = []
+  for (const { memory } of candidates) {
+    yield
+    read.push(reader.read(memory))
+  }
   const asked = askedSpeaker(read, question)
+  yield
   const documents = documentShares(candidates)
-  return candidates.map(({ memory, scores }, index) => {
+  const prospects: Prospect[] = []
+  for (const [index, { memory, scores }] of candidates.entries()) {
+    yield
     const signals = read[index]!
-    return { memory, scores, signals, best, document: documents[index]!, daysAway: daysAway(memory, signals, question), asked: asked !== undefined && signals.speaker.join(' ') === asked }
-  })
+    prospects.push({ memory, scores, signals, best, document: documents[index]!, daysAway: daysAway(memory, signals, question), asked: asked !== undefined && signals.speaker.join(' ') === asked })
+  }
+  return prospects
 }
 
 /** The weighted sum of what the scorers give. */
@@ -52,15 +66,15 @@ function bestScores (candidates: readonly Candidate[]): Required<CandidateScores
 
 /** @returns the speaker whom the question names, if there is just one such among those who speak */
 function askedSpeaker (read: readonly Signals[], { stems }: Question): string | undefined {
-  const seen = new Map<string, boolean>()
+  const named = new Set(stems)
+  const seen = new Set<string>()
   let asked: string | undefined
   for (const { speaker } of read) {
     if (speaker.length === 0) continue
     const name = speaker.join(' ')
     if (seen.has(name)) continue
-    const named = speaker.some((word) => stems.includes(word))
-    seen.set(name, named)
-    if (!named) continue
+    seen.add(name)
+    if (!speaker.some((word) => named.has(word))) continue
     if (asked !== undefined) return undefined
     asked = name
   }

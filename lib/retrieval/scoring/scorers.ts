@@ -53,7 +53,7 @@ export type ScorerName = keyof typeof SCORERS
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
-function phrase ({ signals: { hashes } }: Prospect, { hashes: asked }: Question): number {
+function phrase ({ signals: { hashes } }: Prospect, { hashes: asked, places }: Question): number {
   if (asked.length < 2) return 0
   // Five bits of a hash tell most words apart without a look at the list.
   let mask = 0
@@ -62,8 +62,8 @@ function phrase ({ signals: { hashes } }: Prospect, { hashes: asked }: Question)
   for (let at = 1; at < hashes.length; at++) {
     const hash = hashes[at]!
     if ((mask & 1 << hash) === 0) continue
-    const place = asked.indexOf(hash)
-    if (place > 0 && asked[place - 1] === hashes[at - 1]) found++
+    const place = places.get(hash)
+    if (place !== undefined && place > 0 && asked[place - 1] === hashes[at - 1]) found++
   }
   return Math.min(1, found / (asked.length - 1))
 }

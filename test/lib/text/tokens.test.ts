@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import { decode, encode } from 'gpt-tokenizer/encoding/o200k_base'
 import t from 'tap'
+import { oddTexts } from './odd-texts.js'
 import { countTokens, sumTokens, TokenCount } from '../../../lib/text/tokens.js'
 
 const ordinary = { disallowedSpecial: new Set<string>() }
@@ -31,6 +32,14 @@ await t.test('a long text of words is counted exactly', async (t) => {
     const text = chosen.join('')
     assert.equal(countTokens(text), encode(text).length)
   }), { numRuns: 30 }))
+})
+
+await t.test('any text without runs that are longer than a piece may be is counted exactly in slices', async (t) => {
+  t.doesNotThrow(() => fc.assert(fc.property(oddTexts, (text) => {
+    // What has no white space for long is cut where no piece ends for certain.
+    const spaced = text.slice(0, 3_000).replace(/(.{60})/gsu, '$1 ').toWellFormed()
+    assert.equal(countTokens(spaced), encode(spaced, ordinary).length)
+  }), { numRuns: 100 }))
 })
 
 await t.test('long runs are counted in bounded time and close to exactly', async (t) => {

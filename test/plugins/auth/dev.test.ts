@@ -16,7 +16,7 @@ await t.test('dev mode', async (t) => {
     t.same((await whoami(app, { 'x-service-principal': '   ' })).json(), { tenantId: null })
   })
 
-  for (const principal of ['user:a b', `user:${'x'.repeat(252)}`, 'user:\u00a0x', 'a\u0085b']) {
+  for (const principal of ['user:a b', `user:${'x'.repeat(252)}`, 'user:\u00a0x', 'user:\u00a0', '\u00a0user:a', '\u00a0', 'a\u0085b']) {
     await t.test(`refuses the principal ${JSON.stringify(principal.slice(0, 12))} of ${principal.length} characters`, async (t) => {
       const response = await whoami(app, { 'x-service-principal': principal })
       t.equal(response.statusCode, 400)

@@ -66,6 +66,8 @@ const both: Record<string, Both> = {
   'sub has spaces': { payload: { ...claims, sub: 'user:a b' }, reason: 'invalid principal' },
   'sub has a line feed at its end': { payload: { ...claims, sub: 'user:alice\n' }, reason: 'invalid principal' },
   'sub has an invisible character': { payload: { ...claims, sub: 'user:ali\u200bce' }, reason: 'invalid principal' },
+  'sub ends in a no-break space': { payload: { ...claims, sub: 'user:\u00a0' }, reason: 'invalid principal' },
+  'sub is a no-break space': { payload: { ...claims, sub: '\u00a0' }, reason: 'invalid principal' },
   'sub is too long': { payload: { ...claims, sub: 'x'.repeat(257) }, reason: 'invalid principal' },
   'the payload is a string': { payload: '"user:alice"', reason: 'malformed token' },
   'the payload is an array': { payload: [claims], reason: 'malformed token' },

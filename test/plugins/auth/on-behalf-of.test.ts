@@ -26,7 +26,7 @@ await t.test('on behalf of', async (t) => {
     t.same(response.json(), { principal: 'agent:a', actor: { type: 'agent', id: 'a', claims: CLAIMS }, tenantId: null, onBehalfOf: 'user:b' })
   })
 
-  for (const value of ['bob', ':b', 'user:', 'user:a b', `user:${'x'.repeat(252)}`, '*\u00a0']) {
+  for (const value of ['bob', ':b', 'user:', 'user:a b', `user:${'x'.repeat(252)}`, '*\u00a0', 'user:b\u00a0']) {
     await t.test(`the header must be <type>:<id>, which ${JSON.stringify(value.slice(0, 10))} is not`, async (t) => {
       const response = await whoamiWith(on, token(), { [HEADER]: value })
       t.equal(response.statusCode, 400)

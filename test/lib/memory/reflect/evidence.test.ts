@@ -1,7 +1,8 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { pickEvidence } from '../../../../lib/memory/reflect/evidence.js'
+import { evidenceSteps, type EvidenceBounds, type PickedEvidence } from '../../../../lib/memory/reflect/evidence.js'
 import type { FusedCandidate } from '../../../../lib/retrieval/fusion.js'
+import { atOnce } from '../../../../lib/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
 const AT = Date.parse('2026-01-15T10:00:00.000Z')
@@ -31,6 +32,10 @@ function candidate ({ text, bankId = 'home', occurredAt = null, source = null, t
     scores: {},
     score: 0.5,
   }
+}
+
+function pickEvidence (candidates: readonly FusedCandidate[], bounds: EvidenceBounds): PickedEvidence {
+  return atOnce(evidenceSteps(candidates, bounds))
 }
 
 function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {

@@ -1,0 +1,51 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { atOnce, inTurns, type Steps } from '../../lib/steps.js'
+
+function * counting (to: number, seen: number[] = []): Steps<string> {
+  for (let count = 1; count <= to; count++) {
+    seen.push(count)
+    yield
+  }
+  return `${to} steps`
+}
+
+function * failing (): Steps<never> {
+  yield
+  throw new Error('a step failed')
+}
+
+t.test('steps are done one after the other, and give what came of them', async (t) => {
+  const seen: number[] = []
+  t.equal(atOnce(counting(3, seen)), '3 steps')
+  t.equal(await inTurns(counting(2, seen), 'a'), '2 steps')
+  t.equal(await inTurns(counting(0, seen), 'a'), '0 steps')
+  t.strictSame(seen, [1, 2, 3, 1, 2])
+})
+
+t.test('a step that fails ends them', async (t) => {
+  t.throws(() => atOnce(failing()), /a step failed/)
+  await t.rejects(inTurns(failing(), 'a'), /a step failed/)
+})
+
+t.test('in turns, steps that take long let others have the event loop in between', async (t) => {
+  function * slow (): Steps<number> {
+    for (let step = 0; step < 40; step++) {
+      for (const until = performance.now() + 1; performance.now() < until;);
+      yield
+    }
+    return turns
+  }
+  let turns = 0
+  const ended = new AbortController()
+  const other = (async () => {
+    while (!ended.signal.aborted) {
+      turns++
+      await setImmediate()
+    }
+  })()
+  const counted = await inTurns(slow(), 'a')
+  ended.abort()
+  await other
+  t.ok(counted >= 3, `${counted} turns of the event loop during 40 steps`)
+})
