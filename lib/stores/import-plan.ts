@@ -1,4 +1,7 @@
+import { turns } from '../turn-budget.js'
 import { isAtLeast, type Trust } from '../trust.js'
+import { inPieces, type Work } from './pieces.js'
+import { SplitMap } from './split-map.js'
 import { Outranked, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
 /** A memory that stands in the bank, as far as an import can conflict with it. */
@@ -8,43 +11,85 @@ export interface Standing {
   trust: Trust
 }
 
-export interface ImportPlan<S extends Standing> {
+export interface ImportPlan<S> {
   /** No two of them, nor of them and what is left standing, share an id or a fingerprint. */
   added: NewMemory[]
-  removed: Set<S>
+  removed: S[]
   outcome: ImportOutcome
+}
+
+/** What stands in the bank, by what an import can conflict with. */
+export interface StandingMemories<S> {
+  byId (memoryId: string): S | undefined
+  byFingerprint (fingerprint: string): S | undefined
 }
 
 /**
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
  * @param standing all that the memories can conflict with
+ * @param caller as in TurnBudget.next
  * @throws Outranked with `supersede`
  */
-export function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict): ImportPlan<S> {
+export async function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict, caller: string): Promise<ImportPlan<S>> {
+  return await inPieces(planAgainst(memories, standing, onConflict), turns, caller)
+}
+
+function * planAgainst<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict): Work<ImportPlan<S>> {
+  const byId = new SplitMap<S>()
+  const byFingerprint = new SplitMap<S>()
+  for (const each of standing) {
+    byId.set(each.memoryId, each)
+    byFingerprint.set(each.fingerprint, each)
+    yield
+  }
+  const toStanding = (each: S) => each
+  return yield * importSteps(memories, { byId: (id) => byId.get(id), byFingerprint: (fingerprint) => byFingerprint.get(fingerprint) }, toStanding, onConflict)
+}
+
+/**
+ * `planImport` as work in pieces, on what a store keeps.
+ * @param toStanding what of it an import looks at
+ */
+export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => Standing, onConflict: OnConflict): Work<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  const added = new Set<NewMemory>()
-  const removed = new Set<S>()
-  const byId = new Map<string, S | NewMemory>(standing.map((each) => [each.memoryId, each]))
-  const byFingerprint = new Map<string, S | NewMemory>(standing.map((each) => [each.fingerprint, each]))
-  const isAdded = (each: S | NewMemory): each is NewMemory => added.has(each as NewMemory)
+  // Places of those that are to be added, undefined where another one of the call has replaced it; null stands for one that goes.
+  const added: Array<NewMemory | undefined> = []
+  const removed: S[] = []
+  const placeById = new SplitMap<number | null>()
+  const placeByFingerprint = new SplitMap<number | null>()
   for (const memory of memories) {
-    const conflicts = new Set([byId.get(memory.memoryId), byFingerprint.get(memory.fingerprint)].filter((each) => each !== undefined))
-    if (conflicts.size > 0 && onConflict === 'skip') {
+    const byId = placeById.get(memory.memoryId)
+    const byFingerprint = placeByFingerprint.get(memory.fingerprint)
+    const places = new Set([byId, byFingerprint].filter((place) => typeof place === 'number'))
+    const met = new Set([
+      byId === undefined ? standing.byId(memory.memoryId) : undefined,
+      byFingerprint === undefined ? standing.byFingerprint(memory.fingerprint) : undefined,
+    ].filter((each) => each !== undefined))
+    const conflicts = places.size + met.size > 0
+    if (conflicts && onConflict === 'skip') {
       outcome.skipped++
+      yield
       continue
     }
-    for (const each of conflicts) {
+    const goes = (each: Standing) => {
       if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new Outranked()
-      byId.delete(each.memoryId)
-      byFingerprint.delete(each.fingerprint)
-      if (isAdded(each)) added.delete(each)
-      else removed.add(each)
+      placeById.set(each.memoryId, null)
+      placeByFingerprint.set(each.fingerprint, null)
     }
-    added.add(memory)
-    byId.set(memory.memoryId, memory)
-    byFingerprint.set(memory.fingerprint, memory)
-    if (conflicts.size > 0) outcome.overwritten++
+    for (const place of places) {
+      goes(added[place]!)
+      added[place] = undefined
+    }
+    for (const each of met) {
+      goes(toStanding(each))
+      removed.push(each)
+    }
+    placeById.set(memory.memoryId, added.length)
+    placeByFingerprint.set(memory.fingerprint, added.length)
+    added.push(memory)
+    if (conflicts) outcome.overwritten++
     else outcome.imported++
+    yield
   }
-  return { added: [...added], removed, outcome }
+  return { added: added.filter((memory) => memory !== undefined), removed, outcome }
 }

@@ -1,116 +1,156 @@
 import type { BankKey } from '../../identity/context.js'
-import { takesPart } from '../context.js'
+import type { NewMemory } from '../vector-store.js'
 import { ContextIndexing } from './context-indexing.js'
-import { isWeight, LexicalIndex, type LexicalDocument } from './lexical-index.js'
+import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
+import { ExpiryHeap } from './expiry-heap.js'
+import { LexicalIndex } from './lexical-index.js'
+import type { Work } from '../pieces.js'
+import { BANK_BYTES, entryBytes, indexBytes } from './room.js'
+import { SortedList } from '../sorted-list.js'
+import { SplitMap } from '../split-map.js'
 import type { VectorArena } from './vector-arena.js'
-import { VectorIndex, type VectorEntry } from './vector-index.js'
-import type { Memory, NewMemory } from '../vector-store.js'
+import { VectorIndex } from './vector-index.js'
 
-/** A memory in its bank, with its places in the indexes. */
-export interface Entry {
-  readonly memory: Memory
-  readonly fingerprint: string
-  readonly passages: PassageRef[]
-  /** Whether its last passage ends in a question. */
-  readonly question: boolean
-  /** Weights of its own terms, in the order of its postings; absent when all are 1, and for a memory that lends nothing. */
-  readonly ownCounts?: readonly number[]
+/** A change that readers do not see before it is committed, and that is then tidied up. */
+interface Change {
+  adding: Mark
+  removing: Mark
+  isCommitted: boolean
+  /** Added entries whose id or fingerprint is that of one which goes. */
+  readonly byId: SplitMap<Entry>
+  readonly byFingerprint: SplitMap<Entry>
 }
 
-/** One passage, as the indexes know it. */
-export interface PassageRef {
-  readonly entry: Entry
-  readonly start: number
-  readonly end: number
-  lexical?: LexicalDocument<PassageRef>
-  vector?: VectorEntry<PassageRef>
-}
-
-/** One bank: its memories and the indexes over them. Every method is synchronous, so each is a transaction. */
+/**
+ * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited; `version` tells whether
+ * that is still the same after something was.
+ */
 export class Bank {
   readonly key: BankKey
   readonly lexical = new LexicalIndex<PassageRef>()
   readonly #arena: VectorArena
-  readonly #byId = new Map<string, Entry>()
-  readonly #byFingerprint = new Map<string, Entry>()
+  readonly #byId = new SplitMap<Entry>()
+  readonly #byFingerprint = new SplitMap<Entry>()
   readonly #context = new ContextIndexing(this.lexical)
-  /** Entries that have passages without a vector. */
-  readonly #unembedded = new Set<Entry>()
+  readonly #expiries = new ExpiryHeap<Entry>()
+  /** Those that a change under way adds or removes are in both lists. */
+  readonly #ordered = new SortedList(byAge)
+  readonly #unembedded = new SortedList(byMemoryId)
   #vectors: VectorIndex<PassageRef> | undefined
-  #nextExpiry = Infinity
-  /** Rising by (retainedAt, memoryId); undefined when it has to be sorted anew. */
-  #ordered: Entry[] | undefined = []
-  #lastRetainedAt: number | null | undefined = null
+  #change: Change | undefined
+  #version = 0
+  #size = 0
+  #embeddedCount = 0
+  #unembeddedCount = 0
+  #entryBytes = 0
+  #newest: { version: number, retainedAt: number | null } | undefined
 
   constructor (key: BankKey, arena: VectorArena) {
     this.key = key
     this.#arena = arena
   }
 
+  /** Another one whenever what readers see, or where it lies, has changed. */
+  get version (): number {
+    return this.#version
+  }
+
   get size (): number {
-    return this.#byId.size
+    return this.#size
+  }
+
+  /** Estimated bytes that the bank takes. */
+  get bytes (): number {
+    return BANK_BYTES + this.#entryBytes + indexBytes(this.lexical.extent) + (this.#vectors?.bytes ?? 0)
   }
 
   /** Whether every memory is one passage. */
   get isUnsplit (): boolean {
-    return this.lexical.size === this.size
+    return this.lexical.size === this.#size
   }
 
+  /** Memories that have passages without a vector. */
   get unembeddedCount (): number {
-    return this.#unembedded.size
+    return this.#unembeddedCount
   }
 
+  /** Memories that have passages with one. */
+  get embeddedCount (): number {
+    return this.#embeddedCount
+  }
+
+  /** Those of entries that are not visible among them while a change is under way. */
   get vectors (): VectorIndex<PassageRef> | undefined {
     return this.#vectors
   }
 
+  /** Whether there may be entries that readers must not see. */
+  get isChanging (): boolean {
+    return this.#change !== undefined
+  }
+
+  /** When the next memory expires. */
+  get nextExpiry (): number {
+    return this.#expiries.next
+  }
+
   get lastRetainedAt (): number | null {
-    if (this.#lastRetainedAt === undefined) {
-      this.#lastRetainedAt = null
-      for (const { memory } of this.#byId.values()) this.#lastRetainedAt = Math.max(this.#lastRetainedAt ?? -Infinity, memory.retainedAt)
+    if (this.#newest?.version !== this.#version) {
+      let retainedAt: number | null = null
+      for (const entry of this.#ordered.backwards()) {
+        if (!entry.isVisible) continue
+        retainedAt = entry.memory.retainedAt
+        break
+      }
+      this.#newest = { version: this.#version, retainedAt }
     }
-    return this.#lastRetainedAt
+    return this.#newest.retainedAt
   }
 
   byId (memoryId: string): Entry | undefined {
-    return this.#byId.get(memoryId)
+    return visible(this.#byId.get(memoryId)) ?? visible(this.#change?.byId.get(memoryId))
   }
 
   byFingerprint (fingerprint: string): Entry | undefined {
-    return this.#byFingerprint.get(fingerprint)
+    return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#change?.byFingerprint.get(fingerprint))
   }
 
-  entries (): Iterable<Entry> {
-    return this.#byId.values()
+  /** Oldest first, also those that are not visible. */
+  ordered (): Generator<Entry> {
+    return this.#ordered.forwards()
   }
 
-  /** Oldest first. The array is the bank's own: read it, and copy it before anything is awaited. */
-  ordered (): readonly Entry[] {
-    this.#ordered ??= [...this.#byId.values()].sort(byAge)
-    return this.#ordered
+  /** Newest first, also those that are not visible. @param isBefore whether an entry is on or before where to begin */
+  backwards (isBefore?: (entry: Entry) => boolean): Generator<Entry> {
+    return this.#ordered.backwards(isBefore)
   }
 
-  /** Entries that have passages without a vector. */
-  unembedded (): Iterable<Entry> {
-    return this.#unembedded
+  /** Entries that have passages without a vector, by id, also those that are not visible. @param after only those behind this id */
+  unembedded (after?: string): Generator<Entry> {
+    return this.#unembedded.forwards(after === undefined ? undefined : ({ memory }) => memory.memoryId <= after)
+  }
+
+  /** Those that have expired at `now`, also those that are not visible. */
+  expired (now: number): Generator<Entry> {
+    return this.#expiries.expired(now)
   }
 
   /**
    * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing.
    * The caller has seen to it that no two memories that are left share an id or a fingerprint.
+   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a whole
+   * @param committed called in the moment in which it is
    */
-  apply (added: readonly NewMemory[], removed: ReadonlySet<Entry>): void {
-    const entries: Entry[] = []
-    try {
-      // Vectors come first because they are what can fail: their memory may be exhausted.
-      for (const memory of added) entries.push(this.#embed(memory))
-    } catch (error) {
-      for (const entry of entries) this.#unembed(entry)
-      throw error
-    }
-    for (const entry of removed) this.#delete(entry)
-    this.#context.update(entries.map((entry, index) => ({ entry, passages: added[index]!.passages })), removed)
-    for (const entry of entries) this.#set(entry)
+  * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Work<void> {
+    const change: Change | undefined = hidden
+      ? { adding: { isVisible: false }, removing: { isVisible: true }, isCommitted: false, byId: new SplitMap(), byFingerprint: new SplitMap() }
+      : undefined
+    this.#change = change
+    const entries = yield * this.#embed(added, change?.adding)
+    if (change === undefined) yield * this.#applyOpenly(entries, added, removed)
+    else yield * this.#applyHidden(change, entries, added, removed, committed)
+    this.#version++
+    if (change === undefined) committed()
   }
 
   /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
@@ -121,45 +161,123 @@ export class Bank {
       this.#unembed(entry)
       throw error
     }
-    this.#unembedded.delete(entry)
+    this.#unembedded.remove(entry)
+    this.#unembeddedCount--
+    this.#embeddedCount++
+    this.#version++
   }
 
-  /** Drops what has expired at `now`. */
-  expire (now: number): void {
-    if (now < this.#nextExpiry) return
-    this.#nextExpiry = Infinity
-    const expired = new Set<Entry>()
-    for (const entry of this.#byId.values()) {
-      const { expiresAt } = entry.memory
-      if (expiresAt === null) continue
-      if (expiresAt <= now) expired.add(entry)
-      else this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt)
+  /** Takes what was removed out of the index for good. */
+  * sweep (): Work<void> {
+    // A search that stands still between two pieces must not go on over postings that have moved.
+    for (const _ of this.lexical.sweep()) {
+      this.#version++
+      yield
     }
-    this.apply([], expired)
+    this.#version++
   }
 
   /** Gives the bank's vector memory back. The bank is not used afterwards. */
   release (): void {
     this.#vectors?.release()
+    this.#version++
   }
 
-  #embed (source: NewMemory): Entry {
-    const { fingerprint, passages, ...memory } = source
-    const counts = takesPart(memory, passages) ? [...passages[0]!.terms.values()].filter((count) => isWeight(count)) : []
-    const entry: Entry = {
-      memory, fingerprint, passages: [], question: passages.at(-1)?.question === true, ...(counts.some((count) => count !== 1) && { ownCounts: counts }),
-    }
+  * #embed (added: readonly NewMemory[], mark: Mark | undefined): Work<Entry[]> {
+    const entries: Entry[] = []
     try {
-      for (const { start, end, vector } of passages) {
-        const ref: PassageRef = { entry, start, end }
-        entry.passages.push(ref)
-        if (vector !== undefined) this.#addVector(ref, vector)
+      // Vectors come first because they are what can fail: their memory may be exhausted.
+      for (const source of added) {
+        const entry = new Entry(source, mark)
+        entries.push(entry)
+        for (const [index, { vector }] of source.passages.entries()) if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        yield
       }
     } catch (error) {
-      this.#unembed(entry)
+      for (const entry of entries) {
+        this.#unembed(entry)
+        yield
+      }
+      this.#change = undefined
       throw error
     }
-    return entry
+    return entries
+  }
+
+  * #applyOpenly (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Work<void> {
+    for (const entry of removed) {
+      this.#count(entry, -1)
+      this.#delete(entry)
+      entry.mark = GONE
+      yield
+    }
+    yield * this.#context.update(entries, (index) => added[index]!.passages, removed)
+    for (const entry of entries) {
+      this.#entryBytes += entryBytes(entry)
+      this.#count(entry, 1)
+      this.#list(entry)
+      this.#byId.set(entry.memory.memoryId, entry)
+      this.#byFingerprint.set(entry.fingerprint, entry)
+      yield
+    }
+  }
+
+  * #applyHidden (change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[], committed: () => void): Work<void> {
+    for (const entry of removed) {
+      entry.mark = change.removing
+      yield
+    }
+    this.lexical.begin()
+    const documents = yield * this.#context.update(entries, (index) => added[index]!.passages, removed)
+    const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
+    for (const entry of entries) {
+      counts.bytes += entryBytes(entry)
+      counts.embedded += Number(entry.isEmbedded)
+      counts.unembedded += Number(entry.isUnembedded)
+      this.#list(entry)
+      putOrWait(this.#byId, change.byId, entry.memory.memoryId, entry)
+      putOrWait(this.#byFingerprint, change.byFingerprint, entry.fingerprint, entry)
+      yield
+    }
+    for (const entry of removed) {
+      counts.embedded -= Number(entry.isEmbedded)
+      counts.unembedded -= Number(entry.isUnembedded)
+      yield
+    }
+    this.#size += entries.length - removed.length
+    this.#embeddedCount += counts.embedded
+    this.#unembeddedCount += counts.unembedded
+    this.#entryBytes += counts.bytes
+    change.adding.isVisible = true
+    change.removing.isVisible = false
+    this.lexical.commit()
+    this.#version++
+    committed()
+    yield
+    yield * this.#settle(change, entries, removed, documents)
+  }
+
+  /** What a committed change leaves to do. */
+  * #settle (change: Change, entries: readonly Entry[], removed: readonly Entry[], documents: ReadonlyArray<NonNullable<PassageRef['lexical']>>): Work<void> {
+    for (const entry of removed) {
+      this.#delete(entry)
+      entry.mark = GONE
+      this.#version++
+      yield
+    }
+    for (const entry of entries) {
+      if (change.byId.delete(entry.memory.memoryId)) this.#byId.set(entry.memory.memoryId, entry)
+      if (change.byFingerprint.delete(entry.fingerprint)) this.#byFingerprint.set(entry.fingerprint, entry)
+      entry.mark = undefined
+      yield
+    }
+    for (const document of documents) {
+      this.lexical.settle(document)
+      this.#version++
+      yield
+    }
+    this.lexical.end()
+    this.#change = undefined
   }
 
   #addVector (ref: PassageRef, vector: Float32Array): void {
@@ -170,38 +288,41 @@ export class Bank {
   #unembed (entry: Entry): void {
     for (const ref of entry.passages) {
       if (ref.vector !== undefined) this.#vectors?.remove(ref.vector)
-      delete ref.vector
+      ref.vector = undefined
     }
   }
 
-  #set (entry: Entry): void {
-    const { memory } = entry
-    this.#byId.set(memory.memoryId, entry)
-    this.#byFingerprint.set(entry.fingerprint, entry)
-    if (entry.passages.some(({ vector }) => vector === undefined)) this.#unembedded.add(entry)
-    if (memory.expiresAt !== null) this.#nextExpiry = Math.min(this.#nextExpiry, memory.expiresAt)
-    if (this.#lastRetainedAt !== undefined) this.#lastRetainedAt = Math.max(this.#lastRetainedAt ?? -Infinity, memory.retainedAt)
-    // New memories nearly always come last; an older one (an import) has the order sorted anew when it is next asked for.
-    const last = this.#ordered?.at(-1)
-    if (last === undefined || byAge(last, entry) < 0) this.#ordered?.push(entry)
-    else this.#ordered = undefined
+  #count (entry: Entry, by: 1 | -1): void {
+    this.#size += by
+    if (entry.isEmbedded) this.#embeddedCount += by
+    if (entry.isUnembedded) this.#unembeddedCount += by
+  }
+
+  #list (entry: Entry): void {
+    this.#ordered.add(entry)
+    if (entry.isUnembedded) this.#unembedded.add(entry)
+    const { expiresAt } = entry.memory
+    if (expiresAt !== null) entry.expiry = this.#expiries.add(entry, expiresAt)
   }
 
   #delete (entry: Entry): void {
+    this.#entryBytes -= entryBytes(entry)
+    this.#ordered.remove(entry)
+    if (entry.isUnembedded) this.#unembedded.remove(entry)
+    if (entry.expiry !== undefined) this.#expiries.forget(entry.expiry)
     this.#unembed(entry)
-    this.#unembedded.delete(entry)
-    this.#byId.delete(entry.memory.memoryId)
-    this.#byFingerprint.delete(entry.fingerprint)
-    this.#ordered = undefined
-    if (this.#lastRetainedAt === entry.memory.retainedAt) this.#lastRetainedAt = this.size === 0 ? null : undefined
+    const { memory: { memoryId }, fingerprint } = entry
+    if (this.#byId.get(memoryId) === entry) this.#byId.delete(memoryId)
+    if (this.#byFingerprint.get(fingerprint) === entry) this.#byFingerprint.delete(fingerprint)
   }
 }
 
-function byAge (a: Entry, b: Entry): number {
-  return a.memory.retainedAt - b.memory.retainedAt || compareText(a.memory.memoryId, b.memory.memoryId)
+function visible (entry: Entry | undefined): Entry | undefined {
+  return entry?.isVisible === true ? entry : undefined
 }
 
-/** Code-unit order, which no locale changes. */
-export function compareText (a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+/** An entry takes its key, unless one that is on its way out still has it. */
+function putOrWait (map: SplitMap<Entry>, waiting: SplitMap<Entry>, key: string, entry: Entry): void {
+  if (map.get(key) === undefined) map.set(key, entry)
+  else waiting.set(key, entry)
 }

@@ -1,69 +1,102 @@
 import { takesPart, withContext, type Lender } from '../context.js'
 import type { Passage } from '../vector-store.js'
-import type { Entry, PassageRef } from './bank.js'
 import { DocumentSequence } from './document.js'
-import type { LexicalIndex } from './lexical-index.js'
+import type { Entry, PassageRef } from './entry.js'
+import type { LexicalDocument, LexicalIndex } from './lexical-index.js'
+import type { Work } from '../pieces.js'
+import { SplitMap } from '../split-map.js'
+
+/** Lenders that are remembered at most while a change is indexed: neighbours ask for the same ones. */
+const REMEMBERED = 64
 
 /** Keeps a bank's lexical index as lib/stores/context.ts has it: every memory with the terms that its neighbours lend. */
 export class ContextIndexing {
   readonly #lexical: LexicalIndex<PassageRef>
-  readonly #documents = new Map<string, DocumentSequence>()
+  readonly #documents = new SplitMap<DocumentSequence>()
 
   constructor (lexical: LexicalIndex<PassageRef>) {
     this.#lexical = lexical
   }
 
-  /** Takes `removed` out of the index, puts `added` in, and indexes anew who has other neighbours now. */
-  update (added: ReadonlyArray<{ entry: Entry, passages: readonly Passage[] }>, removed: ReadonlySet<Entry>): void {
-    const lenders = new Map<Entry, Lender>()
-    const changed = new Set<Entry>()
-    for (const entry of removed) {
-      for (const near of this.#leave(entry)) changed.add(near)
-      for (const { lexical } of entry.passages) if (lexical !== undefined) this.#lexical.remove(lexical)
+  /**
+   * Takes `removed` out of the index, puts `added` in, and indexes anew who has other neighbours now. Nothing fails.
+   * @param passagesOf those of `added`, in order
+   * @returns the documents of the index that were added or removed
+   */
+  * update (added: readonly Entry[], passagesOf: (index: number) => readonly Passage[], removed: readonly Entry[]): Work<Array<LexicalDocument<PassageRef>>> {
+    const touched: Array<LexicalDocument<PassageRef>> = []
+    const changed: Entry[] = []
+    const change = (entry: Entry): void => {
+      if (entry.task !== undefined) return
+      entry.task = 'again'
+      changed.push(entry)
     }
-    for (const { entry, passages } of added) {
-      if (this.#join(entry)) {
-        lenders.set(entry, { terms: passages[0]!.terms, question: entry.question })
-        changed.add(entry)
-      } else {
-        for (const [index, { terms, length }] of passages.entries()) {
-          const ref = entry.passages[index]!
-          ref.lexical = this.#lexical.add(ref, terms, length)
-        }
+    for (const entry of removed) {
+      entry.task = 'leaves'
+      yield
+    }
+    for (const entry of removed) {
+      for (const near of this.#leave(entry)) change(near)
+      for (const ref of entry.passages) {
+        this.#lexical.remove(ref.lexical!)
+        touched.push(ref.lexical!)
+        yield
       }
     }
-    for (const { entry } of added) {
-      const document = this.#documentOf(entry)
-      if (document !== undefined) for (const near of [...document.before(entry), ...document.behind(entry)]) changed.add(near)
+    for (const [index, entry] of added.entries()) {
+      const passages = passagesOf(index)
+      if (this.#join(entry)) {
+        entry.task = passages[0]!
+        changed.push(entry)
+        yield
+        continue
+      }
+      for (const [at, { terms, length }] of passages.entries()) {
+        const ref = entry.passages[at]!
+        touched.push(ref.lexical = this.#lexical.add(ref, terms, length))
+        yield
+      }
     }
-    for (const entry of removed) changed.delete(entry)
-    const lengths = new Map(added.map(({ entry, passages }) => [entry, passages[0]?.length ?? 0]))
-    this.#index(changed, lenders, lengths)
+    for (const entry of added) {
+      const document = this.#documentOf(entry)
+      if (document !== undefined) for (const near of [...document.before(entry), ...document.behind(entry)]) change(near)
+      yield
+    }
+    yield * this.#index(changed, touched)
+    return touched
   }
 
-  #index (changed: ReadonlySet<Entry>, lenders: Map<Entry, Lender>, lengths: ReadonlyMap<Entry, number>): void {
+  * #index (changed: readonly Entry[], touched: Array<LexicalDocument<PassageRef>>): Work<void> {
+    const lenders = new Map<Entry, Lender>()
     const lenderOf = (entry: Entry): Lender => {
-      const known = lenders.get(entry) ?? this.#lenderOf(entry)
-      lenders.set(entry, known)
-      return known
+      const known = lenders.get(entry)
+      if (known !== undefined) return known
+      if (lenders.size === REMEMBERED) lenders.clear()
+      const lender = this.#lenderOf(entry)
+      lenders.set(entry, lender)
+      return lender
     }
-    // All is read before anything is written: a lender's terms are known by its place in the index.
-    const anew = [...changed].map((entry) => {
+    for (const entry of changed) {
       const document = this.#documentOf(entry)!
       const terms = withContext(lenderOf(entry), document.before(entry).map(lenderOf), document.behind(entry).map(lenderOf))
-      return { ref: entry.passages[0]!, terms, length: lengths.get(entry) }
-    })
-    for (const { ref, terms, length } of anew) {
+      const ref = entry.passages[0]!
       const known = ref.lexical
-      const own = length ?? this.#lexical.lengthOf(known!)
-      if (known !== undefined) this.#lexical.remove(known)
-      ref.lexical = this.#lexical.add(ref, terms, own)
+      const length = typeof entry.task === 'object' ? entry.task.length : this.#lexical.lengthOf(known!)
+      // The new document comes first, so that the terms of both stay in the vocabulary.
+      touched.push(ref.lexical = this.#lexical.add(ref, terms, length))
+      if (known !== undefined) {
+        this.#lexical.remove(known)
+        touched.push(known)
+      }
+      entry.task = undefined
+      yield
     }
   }
 
-  #lenderOf (entry: Entry): Lender {
-    const { postings, ownTerms } = entry.passages[0]!.lexical!
-    return { terms: new Map(postings.slice(0, ownTerms).map(({ term }, index) => [term, entry.ownCounts?.[index] ?? 1])), question: entry.question }
+  #lenderOf ({ task, passages, question, ownCounts }: Entry): Lender {
+    if (typeof task === 'object') return { terms: task.terms, question }
+    const { postings, ownTerms } = passages[0]!.lexical!
+    return { terms: new Map(postings.slice(0, ownTerms).map(({ term }, index) => [term, ownCounts?.[index] ?? 1])), question }
   }
 
   #documentOf ({ memory, passages }: Entry): DocumentSequence | undefined {

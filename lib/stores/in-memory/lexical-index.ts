@@ -1,19 +1,34 @@
 import type { TermWeights } from '../context.js'
-import { GONE, PostingsPool, type Postings } from './postings.js'
+import { atOnce, type Work } from '../pieces.js'
+import { PostingsPool, type Postings } from './postings.js'
+import { giveBack, takeScratch, type Scratch } from './scratch.js'
+import { SplitMap } from '../split-map.js'
 import { TopK } from './top-k.js'
 
 const FIRST_DOCUMENTS = 8
 const DEAD_AT_LEAST = 64
 const DEAD_SHARE = 0.2
+/** Terms of an index that is swept at once. */
+const SWEPT_AT_ONCE = 4096
 /** Scores that are sorted to find the k-th of them. */
 const SORTED_AT_MOST = 2048
+/** Postings, or documents, that a search looks at in one piece: some tenths of a millisecond. */
+const PIECE = 16_384
 /** V8 makes a piece of this many characters a view that keeps the string it was cut from alive. */
 const SLICED_FROM = 13
 
 // There are thousands of small banks, and an empty typed array is not free.
 const NO_LENGTHS = new Float32Array(0)
-const NO_SCORES = new Float64Array(0)
-const NO_ORDINALS = new Uint32Array(0)
+const NO_STATES = new Uint8Array(0)
+
+// What a document is, by ordinal; those of the change that is under way apart.
+const OUT = 0
+const IN = 1
+const COMING = 2
+const GOING = 3
+// Which of these a search finds, as bits: before and after the change is committed.
+const FOUND_BEFORE = 1 << IN | 1 << GOING
+const FOUND_AFTER = 1 << IN | 1 << COMING
 
 /** The free parameters of BM25; a query brings its own, for nothing in the index depends on them. */
 export interface Bm25Parameters {
@@ -27,8 +42,8 @@ export interface Bm25Parameters {
 export class LexicalDocument<T> {
   constructor (
     readonly payload: T,
-    /** @internal Its place in the index, moved by compaction. */
-    public ordinal: number,
+    /** @internal Its place in the index. */
+    readonly ordinal: number,
     /** @internal One for each of its terms, its own ones first. */
     readonly postings: readonly Postings[],
     /** @internal How many of them are its own. */
@@ -45,28 +60,84 @@ export class LexicalDocument<T> {
  * A term's weight in a document may have a part that its neighbours lend (../context.ts). A document then has two scores, with that part and
  * by its own words alone; df and lengths are those of own words in both.
  *
- * It is exact at any time: removed documents count neither in N, df nor the average length. All calls are
- * synchronous. Memory of removed documents is taken back when more than a fifth (and at least 64) are dead.
+ * It is exact at any time: removed documents count neither in N, df nor the average length. A large change is made in pieces that no search
+ * sees: `begin`, then `add` and `remove`, `commit`, which is one step and turns all of it visible, with N, df and lengths; then `settle`
+ * for each document and `end`. Without `begin`, `add` and `remove` are seen at once.
  */
 export class LexicalIndex<T> {
-  readonly #vocabulary = new Map<string, Postings>()
-  readonly #pool = new PostingsPool()
-  /** By ordinal, in order of insertion; undefined where a document was removed. */
+  #vocabulary = new SplitMap<Postings>()
+  #pool = new PostingsPool()
+  /** By ordinal; undefined where a document was taken out. */
   #documents: Array<LexicalDocument<T> | undefined> = []
   #lengths: Float32Array = NO_LENGTHS
+  #states: Uint8Array = NO_STATES
+  #found = FOUND_BEFORE
+  #isChanging = false
+  /** Ordinals that postings may still name, until the next sweep. */
+  #dead: number[] = []
+  /** Ordinals that no posting names. */
+  #free: number[] = []
   #size = 0
+  #sizeChange = 0
   #totalLength = 0
-  /** Scratch of `search`, by ordinal: all zero between searches. */
-  #scores: Float64Array = NO_SCORES
-  /** As `#scores`, by own words alone. */
-  #owns: Float64Array = NO_SCORES
-  /** Scratch of `search`: ordinals with a score, in the order they got it. */
-  #touched: Uint32Array = NO_ORDINALS
+  #lengthChange = 0
   #searching = false
+  /** Postings of documents that are not taken out. */
+  #postings = 0
 
   /** Documents that are not removed. */
   get size (): number {
-    return this.#size
+    return this.#size + (this.#isCommitted ? this.#sizeChange : 0)
+  }
+
+  /** What the index consists of, for an estimate of its bytes. */
+  get extent (): { terms: number, postings: number, documents: number } {
+    return { terms: this.#vocabulary.size, postings: this.#postings, documents: this.#documents.length }
+  }
+
+  /** Whether so much was removed that a sweep is due. */
+  get needsSweep (): boolean {
+    return this.#dead.length >= DEAD_AT_LEAST && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
+  }
+
+  get #isCommitted (): boolean {
+    return this.#found === FOUND_AFTER
+  }
+
+  /** What is added and removed from now on is not seen before `commit`. */
+  begin (): void {
+    this.#isChanging = true
+  }
+
+  /** Makes what was added and removed since `begin` visible, all at once. */
+  commit (): void {
+    this.#found = FOUND_AFTER
+  }
+
+  /** To be called, after `commit`, for each document that was added or removed since `begin`. */
+  settle (document: LexicalDocument<T>): void {
+    const { ordinal, postings, ownTerms } = document
+    const added = this.#states[ordinal] === COMING
+    for (let i = 0; i < ownTerms; i++) {
+      postings[i]!.owners += added ? 1 : -1
+      postings[i]!.change -= added ? 1 : -1
+    }
+    const [size, length] = added ? [1, this.#lengths[ordinal]!] : [-1, -this.#lengths[ordinal]!]
+    this.#size += size
+    this.#sizeChange -= size
+    this.#totalLength += length
+    this.#lengthChange -= length
+    if (added) this.#states[ordinal] = IN
+    else this.#takeOut(document)
+  }
+
+  /** To be called when all is settled. */
+  end (): void {
+    this.#found = FOUND_BEFORE
+    this.#isChanging = false
+    this.#sizeChange = 0
+    this.#lengthChange = 0
+    this.#tidy()
   }
 
   /**
@@ -77,8 +148,9 @@ export class LexicalIndex<T> {
    */
   add (payload: T, terms: ReadonlyMap<string, number | TermWeights>, length: number): LexicalDocument<T> {
     this.#refuseInSearch()
-    const ordinal = this.#documents.length
+    const ordinal = this.#free.pop() ?? this.#documents.length
     if (ordinal === this.#lengths.length) this.#resize(Math.max(FIRST_DOCUMENTS, ordinal * 2))
+    const isChanging = this.#isChanging
     const held: Postings[] = []
     let ownTerms = 0
     for (const [term, count] of terms) {
@@ -88,35 +160,49 @@ export class LexicalIndex<T> {
       const own = typeof count === 'number' ? weight : Math.fround(count.own)
       const postings = this.#vocabulary.get(term) ?? this.#learn(term)
       this.#pool.push(postings, ordinal, weight, own)
-      if (own > 0) ownTerms += 1
+      if (own > 0) {
+        ownTerms += 1
+        if (isChanging) postings.change += 1
+        else postings.owners += 1
+      }
       held.push(postings)
     }
     this.#lengths[ordinal] = length
-    this.#totalLength += this.#lengths[ordinal]!
-    this.#size += 1
+    this.#count(1, this.#lengths[ordinal]!)
+    this.#states[ordinal] = isChanging ? COMING : IN
+    this.#postings += held.length
     // slice() gives back the room that push() took ahead.
     const document = new LexicalDocument(payload, ordinal, held.slice(), ownTerms)
-    this.#documents.push(document)
+    this.#documents[ordinal] = document
     return document
   }
 
   /** Does nothing when the document was removed before or belongs to another index. */
   remove (document: LexicalDocument<T>): void {
     this.#refuseInSearch()
-    const { ordinal } = document
-    if (this.#documents[ordinal] !== document) return
-    this.#documents[ordinal] = undefined
-    this.#size -= 1
-    this.#totalLength -= this.#lengths[ordinal]!
-    for (const [index, postings] of document.postings.entries()) {
-      postings.live -= 1
-      if (index < document.ownTerms) postings.owners -= 1
-      if (postings.live > 0) continue
-      this.#vocabulary.delete(postings.term)
-      this.#pool.release(postings)
+    const { ordinal, postings, ownTerms } = document
+    if (this.#documents[ordinal] !== document || this.#states[ordinal] === GOING) return
+    this.#count(-1, -this.#lengths[ordinal]!)
+    if (this.#isChanging) {
+      this.#states[ordinal] = GOING
+      for (let i = 0; i < ownTerms; i++) postings[i]!.change -= 1
+      return
     }
-    const dead = this.#documents.length - this.#size
-    if (this.#size === 0 || (dead >= DEAD_AT_LEAST && dead > this.#documents.length * DEAD_SHARE)) this.#compact()
+    for (let i = 0; i < ownTerms; i++) postings[i]!.owners -= 1
+    this.#takeOut(document)
+    this.#tidy()
+  }
+
+  /** Takes what was removed out of the postings of all terms. Nothing may be added or removed meanwhile. */
+  * sweep (): Work<void> {
+    for (const postings of this.#vocabulary.values()) {
+      this.#pool.sweep(postings, this.#states)
+      yield
+    }
+    for (let ordinal = this.#dead.pop(); ordinal !== undefined; ordinal = this.#dead.pop()) {
+      this.#free.push(ordinal)
+      yield
+    }
   }
 
   /**
@@ -126,53 +212,68 @@ export class LexicalIndex<T> {
    * @param visit must not add, remove or search in this index; that throws
    */
   search (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number, own: number) => void): void {
-    const touched = this.#scoreAll(terms, parameters)
-    this.#searching = true
-    let next = 0
+    atOnce(this.visit(terms, parameters, visit))
+  }
+
+  /** `search` in pieces. When the index changes between them, it is to be begun anew. */
+  * visit (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number, own: number) => void): Work<void> {
+    this.#refuseInSearch()
+    const scratch = takeScratch(this.#documents.length)
     try {
-      while (next < touched) {
-        const ordinal = this.#touched[next++]!
-        const score = this.#scores[ordinal]!
-        const own = this.#owns[ordinal]!
-        this.#scores[ordinal] = 0
-        this.#owns[ordinal] = 0
-        const document = this.#documents[ordinal]
-        if (document !== undefined) visit(document.payload, score, own)
+      yield * this.#score(terms, parameters, scratch)
+      const { scores, owns, touched, count } = scratch
+      for (let from = 0; from < count; from += PIECE) {
+        if (from > 0) yield
+        const end = Math.min(count, from + PIECE)
+        this.#searching = true
+        try {
+          for (let i = from; i < end; i++) {
+            const ordinal = touched[i]!
+            if (this.#isFound(ordinal)) visit(this.#documents[ordinal]!.payload, scores[ordinal]!, owns[ordinal]!)
+          }
+        } finally {
+          this.#searching = false
+        }
       }
     } finally {
-      // Anything left here means that visit threw.
-      while (next < touched) this.#forget(this.#touched[next++]!)
-      this.#searching = false
+      giveBack(scratch)
     }
   }
 
   /**
    * The documents with the `k` highest scores, and how many have a score at all. The others are never looked at, which is what
    * makes it several times faster than `search`: their payloads lie scattered in memory, their scores in one array.
+   * In pieces, as `visit`.
    * @param comesFirst decides between two documents of equal score; a total order makes the answer independent of history
    * @returns falling
    */
-  best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): { found: Array<{ payload: T, score: number, own: number }>, total: number } {
-    const touched = this.#scoreAll(terms, parameters)
-    const scores = this.#scores
-    const compare = (a: number, b: number): number => scores[b]! - scores[a]! ||
-      (a === b ? 0 : comesFirst(this.#documents[a]!.payload, this.#documents[b]!.payload) ? -1 : 1)
-    const first = new TopK(k, compare)
-    let total = 0
-    // What scores below the k-th so far is passed over without a call. Of a few, the k-th is found by sorting numbers, which is quicker than a heap.
-    let bar = k > 0 && touched > k && touched <= SORTED_AT_MOST ? this.#nth(touched, k) : 0
-    for (let i = 0; i < touched; i++) {
-      const ordinal = this.#touched[i]!
-      if (this.#documents[ordinal] === undefined) continue
-      total++
-      if (scores[ordinal]! < bar) continue
-      first.offer(ordinal)
-      const last = first.bar
-      if (last !== undefined) bar = Math.max(bar, scores[last]!)
+  * best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): Work<{ found: Array<{ payload: T, score: number, own: number }>, total: number }> {
+    this.#refuseInSearch()
+    const scratch = takeScratch(this.#documents.length)
+    try {
+      yield * this.#score(terms, parameters, scratch)
+      const { scores, owns, touched, count } = scratch
+      const compare = (a: number, b: number): number => scores[b]! - scores[a]! ||
+        (a === b ? 0 : comesFirst(this.#documents[a]!.payload, this.#documents[b]!.payload) ? -1 : 1)
+      const first = new TopK(k, compare)
+      let total = 0
+      // What scores below the k-th so far is passed over without a call. Of a few, the k-th is found by sorting numbers, which is quicker than a heap.
+      let bar = k > 0 && count > k && count <= SORTED_AT_MOST ? this.#nth(scratch, k) : 0
+      for (let i = 0; i < count; i++) {
+        if (i % PIECE === PIECE - 1) yield
+        const ordinal = touched[i]!
+        if (!this.#isFound(ordinal)) continue
+        total++
+        if (scores[ordinal]! < bar) continue
+        first.offer(ordinal)
+        const last = first.bar
+        if (last !== undefined) bar = Math.max(bar, scores[last]!)
+      }
+      const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: owns[ordinal]! }))
+      return { found, total }
+    } finally {
+      giveBack(scratch)
     }
-    const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: this.#owns[ordinal]! }))
-    for (let i = 0; i < touched; i++) this.#forget(this.#touched[i]!)
-    return { found, total }
   }
 
   /** An upper bound of any document's score for these terms, those in no document included; > 0 when there is a term. */
@@ -184,7 +285,8 @@ export class LexicalIndex<T> {
 
   /** How many documents hold the term themselves. */
   frequency (term: string): number {
-    return this.#vocabulary.get(term)?.owners ?? 0
+    const postings = this.#vocabulary.get(term)
+    return postings === undefined ? 0 : this.#ownersOf(postings)
   }
 
   /** The length that a document was added with. */
@@ -192,63 +294,68 @@ export class LexicalIndex<T> {
     return this.#lengths[document.ordinal]!
   }
 
-  /**
-   * A document's scores for these terms, as `search` has them. Slow: it looks for the document in the postings of each term.
-   * @returns zeros when it holds none of them
-   */
-  scoresOf (document: LexicalDocument<T>, terms: readonly string[], parameters: Bm25Parameters): { score: number, own: number } {
-    const { ordinals, weights, owns } = this.#pool
-    let score = 0
-    let own = 0
-    for (const term of terms) {
-      const postings = this.#vocabulary.get(term)
-      if (postings === undefined || !document.postings.includes(postings)) continue
-      const at = ordinals.subarray(postings.start, postings.start + postings.count).indexOf(document.ordinal) + postings.start
-      const { gain, flat, perLength } = this.#factors(postings, parameters)
-      const norm = flat + perLength * this.#lengths[document.ordinal]!
-      score += gain * weights[at]! / (weights[at]! + norm)
-      own += gain * owns[at]! / (owns[at]! + norm)
-    }
-    return { score, own }
+  #ownersOf ({ owners, change }: Postings): number {
+    return this.#isCommitted ? owners + change : owners
   }
 
-  /** The k-th highest of the first scores, those of removed documents left aside; 0 when there are not so many. */
-  #nth (touched: number, k: number): number {
-    const sorted = new Float64Array(touched)
+  #isFound (ordinal: number): boolean {
+    return (this.#found >> this.#states[ordinal]! & 1) === 1
+  }
+
+  #count (documents: number, length: number): void {
+    if (this.#isChanging) {
+      this.#sizeChange += documents
+      this.#lengthChange += length
+    } else {
+      this.#size += documents
+      this.#totalLength += length
+    }
+  }
+
+  /** The k-th highest of the scores, those of removed documents left aside; 0 when there are not so many. */
+  #nth ({ scores, touched, count }: Scratch, k: number): number {
+    const sorted = new Float64Array(count)
     let live = 0
-    for (let i = 0; i < touched; i++) {
-      const ordinal = this.#touched[i]!
-      if (this.#documents[ordinal] !== undefined) sorted[live++] = this.#scores[ordinal]!
+    for (let i = 0; i < count; i++) {
+      const ordinal = touched[i]!
+      if (this.#isFound(ordinal)) sorted[live++] = scores[ordinal]!
     }
     return live < k ? 0 : sorted.subarray(0, live).sort()[live - k]!
   }
 
-  /** Leaves the scores in `#scores` and the ordinals that have one in `#touched`; @returns how many */
-  #scoreAll (terms: readonly string[], parameters: Bm25Parameters): number {
-    this.#refuseInSearch()
-    let touched = 0
+  /** Leaves the scores and the ordinals that have one in the scratch. */
+  * #score (terms: readonly string[], parameters: Bm25Parameters, scratch: Scratch): Work<void> {
+    let left = PIECE
     for (const term of terms) {
       const postings = this.#vocabulary.get(term)
-      if (postings !== undefined) touched = this.#score(postings, parameters, touched)
+      if (postings === undefined) continue
+      for (let from = 0; from < postings.count;) {
+        if (left === 0) {
+          yield
+          left = PIECE
+        }
+        const end = Math.min(postings.count, from + left)
+        this.#scorePart(postings, from, end, parameters, scratch)
+        left -= end - from
+        from = end
+      }
     }
-    return touched
   }
 
   #idf (frequency: number): number {
-    return Math.log(1 + (this.#size - frequency + 0.5) / (frequency + 0.5))
+    return Math.log(1 + (this.size - frequency + 0.5) / (frequency + 0.5))
   }
 
-  /** Adds the term's part to every score; @returns how many documents are touched by now */
-  #score (postings: Postings, parameters: Bm25Parameters, before: number): number {
-    const { ordinals, weights, owns } = this.#pool
-    const scores = this.#scores
-    const ownScores = this.#owns
-    const touched = this.#touched
+  /** Adds a part of the term's postings to every score. */
+  #scorePart (postings: Postings, from: number, to: number, parameters: Bm25Parameters, scratch: Scratch): void {
+    const { ordinals, weights, owns } = this.#pool.slabOf(postings)
+    const { scores, owns: ownScores, touched } = scratch
     const lengths = this.#lengths
     const { gain, flat, perLength } = this.#factors(postings, parameters)
-    const end = postings.start + postings.count
-    let after = before
-    for (let i = postings.start; i < end; i++) {
+    const place = this.#pool.placeOf(postings)
+    const end = place + to
+    let after = scratch.count
+    for (let i = place + from; i < end; i++) {
       const ordinal = ordinals[i]!
       const weight = weights[i]!
       const score = scores[ordinal]!
@@ -259,21 +366,17 @@ export class LexicalIndex<T> {
       // Three of four postings in a conversation are lent.
       if (own > 0) ownScores[ordinal] = ownScores[ordinal]! + gain * own / (own + norm)
     }
-    return after
+    scratch.count = after
   }
 
   /** What a term adds to a score is gain · weight / (weight + flat + perLength · length). */
   #factors (postings: Postings, { k1, b }: Bm25Parameters): { gain: number, flat: number, perLength: number } {
+    const totalLength = this.#totalLength + (this.#isCommitted ? this.#lengthChange : 0)
     return {
-      gain: this.#idf(postings.owners) * (k1 + 1),
+      gain: this.#idf(this.#ownersOf(postings)) * (k1 + 1),
       flat: k1 * (1 - b),
-      perLength: this.#totalLength > 0 ? k1 * b * this.#size / this.#totalLength : 0,
+      perLength: totalLength > 0 ? k1 * b * this.size / totalLength : 0,
     }
-  }
-
-  #forget (ordinal: number): void {
-    this.#scores[ordinal] = 0
-    this.#owns[ordinal] = 0
   }
 
   #learn (term: string): Postings {
@@ -284,32 +387,38 @@ export class LexicalIndex<T> {
     return postings
   }
 
-  #compact (): void {
-    const renumbered = new Uint32Array(this.#documents.length).fill(GONE)
-    const kept: Array<LexicalDocument<T>> = []
-    // Summed anew, so that rounding cannot pile up over a long life.
-    this.#totalLength = 0
-    for (const document of this.#documents) {
-      if (document === undefined) continue
-      const length = this.#lengths[document.ordinal]!
-      renumbered[document.ordinal] = kept.length
-      document.ordinal = kept.length
-      this.#lengths[document.ordinal] = length
-      this.#totalLength += length
-      kept.push(document)
+  #takeOut ({ ordinal, postings }: LexicalDocument<T>): void {
+    this.#documents[ordinal] = undefined
+    this.#states[ordinal] = OUT
+    this.#dead.push(ordinal)
+    this.#postings -= postings.length
+    for (const each of postings) {
+      each.live -= 1
+      if (each.live > 0) continue
+      this.#vocabulary.delete(each.term)
+      this.#pool.release(each)
     }
-    this.#documents = kept
-    this.#pool.compact([...this.#vocabulary.values()], renumbered)
-    if (kept.length * 4 <= this.#lengths.length) this.#resize(kept.length * 2)
+  }
+
+  /** Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in pieces. */
+  #tidy (): void {
+    if (this.#size === 0) {
+      this.#pool = new PostingsPool()
+      this.#documents = []
+      this.#dead = []
+      this.#free = []
+      this.#totalLength = 0
+      this.#lengths = NO_LENGTHS
+      this.#states = NO_STATES
+    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) atOnce(this.sweep())
   }
 
   #resize (capacity: number): void {
-    const lengths = this.#lengths.subarray(0, this.#documents.length)
+    const [lengths, states] = [this.#lengths, this.#states]
     this.#lengths = new Float32Array(capacity)
     this.#lengths.set(lengths)
-    this.#scores = new Float64Array(capacity)
-    this.#owns = new Float64Array(capacity)
-    this.#touched = new Uint32Array(capacity)
+    this.#states = new Uint8Array(capacity)
+    this.#states.set(states)
   }
 
   #refuseInSearch (): void {

@@ -1,115 +1,115 @@
-/** Where the documents that hold one term lie in a pool, in order of insertion. */
+/** Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two places. */
 export interface Postings {
   readonly term: string
-  /** Documents that are not removed. */
+  /** Documents that are not taken out. */
   live: number
   /** Those of them that hold the term themselves and not by their context alone: the term's document frequency. */
   owners: number
-  /** Documents, removed ones included. */
+  /** What the change that is under way adds to `owners`. */
+  change: number
+  /** Documents, those that were taken out included. */
   count: number
   start: number
-  /** A power of two. */
-  capacity: number
 }
 
-interface Columns {
+/** A part of the pool. */
+export interface Slab {
+  /** Ordinals of documents. */
   ordinals: Uint32Array
+  /** Weights of the term with context, beside their ordinals. */
   weights: Float32Array
+  /** The part of them that is the document's own. */
   owns: Float32Array
 }
 
-/** Stands for "removed" where a document's new ordinal is looked up. */
-export const GONE = 0xffffffff
-
-const FIRST_POOL = 64
-const NO_ORDINALS = new Uint32Array(0)
-const NO_WEIGHTS = new Float32Array(0)
+const FIRST_PLACES = 64
+const SLAB_BITS = 17
+/** Places of a slab: what is copied in one go when a pool grows. Only a block of more places makes a larger one. */
+const SLAB = 2 ** SLAB_BITS
 
 /**
- * The postings of all terms of one index, in three typed arrays. A pair of arrays for each term would be simpler, but
+ * The postings of all terms of one index, in typed arrays. A pair of arrays for each term would be simpler, but
  * most terms are in one or two documents, and a typed array costs some 200 bytes and a microsecond however short it is.
  * A term has a block of 1, 2, 4, ... places; a block that became too small goes to other terms, whole or in halves.
  */
 export class PostingsPool {
-  /** Ordinals of documents; what is valid lies in a term's `start` up to `start + count`. */
-  ordinals: Uint32Array = NO_ORDINALS
-  /** Weights of the term with context, beside their ordinals. */
-  weights: Float32Array = NO_WEIGHTS
-  /** The part of them that is the document's own. */
-  owns: Float32Array = NO_WEIGHTS
+  #slabs: Slab[] = []
+  /** Places of the last slab that were given out. */
   #used = 0
   /** Starts of free blocks, by the binary logarithm of their size. */
   #free: number[][] = []
 
   /** Postings of a term that no document holds yet. */
   open (term: string): Postings {
-    return { term, live: 0, owners: 0, count: 0, start: this.#take(1), capacity: 1 }
+    return { term, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
+  }
+
+  /** The slab of a block. Take it anew after `open` and `push`. */
+  slabOf ({ start }: Postings): Slab {
+    return this.#slabs[start >>> SLAB_BITS]!
+  }
+
+  /** The place of a block in its slab. */
+  placeOf ({ start }: Postings): number {
+    return start & (SLAB - 1)
   }
 
   push (postings: Postings, ordinal: number, weight: number, own: number): void {
-    if (postings.count === postings.capacity) this.#widen(postings)
-    const at = postings.start + postings.count
-    this.ordinals[at] = ordinal
-    this.weights[at] = weight
-    this.owns[at] = own
+    if (postings.count > 0 && postings.count === powerOfTwo(postings.count)) this.#widen(postings)
+    const { ordinals, weights, owns } = this.slabOf(postings)
+    const at = this.placeOf(postings) + postings.count
+    ordinals[at] = ordinal
+    weights[at] = weight
+    owns[at] = own
     postings.count += 1
     postings.live += 1
-    if (own > 0) postings.owners += 1
   }
 
   /** Gives the block back; the postings must not be used again. */
-  release (postings: Postings): void {
-    const size = logarithm(postings.capacity)
+  release ({ start, count }: Postings): void {
+    this.#giveBack(start, logarithm(powerOfTwo(count)))
+  }
+
+  /** Drops the documents that were taken out, and gives back the places that become too many. @param isOut by ordinal: 0 for those */
+  sweep (postings: Postings, isOut: Uint8Array): void {
+    if (postings.live === postings.count) return
+    const slab = this.slabOf(postings)
+    const place = this.placeOf(postings)
+    const kept = keep(slab, place, postings.count, isOut)
+    const size = logarithm(powerOfTwo(kept))
+    const from = this.#trim(postings.start, logarithm(powerOfTwo(postings.count)), size)
+    for (let half = from - 1; half >= size; half--) this.#giveBack(postings.start + 2 ** half, half)
+    postings.count = kept
+  }
+
+  /** Makes a slab that is one large block smaller, for its halves have no starts. @returns the size of the block then */
+  #trim (start: number, from: number, to: number): number {
+    if (from <= SLAB_BITS || from === to) return from
+    const size = Math.max(to, SLAB_BITS)
+    const { ordinals, weights, owns } = this.#slabs[start >>> SLAB_BITS]!
+    this.#slabs[start >>> SLAB_BITS] = { ordinals: ordinals.slice(0, 2 ** size), weights: weights.slice(0, 2 ** size), owns: owns.slice(0, 2 ** size) }
+    if (start >>> SLAB_BITS === this.#slabs.length - 1) this.#used = SLAB
+    return size
+  }
+
+  #giveBack (start: number, from: number): void {
+    const size = this.#trim(start, from, Math.min(from, SLAB_BITS))
     while (this.#free.length <= size) this.#free.push([])
-    this.#free[size]!.push(postings.start)
-  }
-
-  /**
-   * Drops removed documents, gives the others their new ordinals and closes all gaps.
-   * @param all every open postings
-   * @param renumbered the new ordinal by the old one, GONE for a removed document
-   */
-  compact (all: readonly Postings[], renumbered: Uint32Array): void {
-    const { ordinals, weights, owns } = this
-    let needed = 0
-    for (const { live } of all) needed += powerOfTwo(live)
-    this.ordinals = needed === 0 ? NO_ORDINALS : new Uint32Array(needed)
-    this.weights = needed === 0 ? NO_WEIGHTS : new Float32Array(needed)
-    this.owns = needed === 0 ? NO_WEIGHTS : new Float32Array(needed)
-    this.#used = 0
-    this.#free = []
-    for (const postings of all) {
-      const { start, count } = postings
-      postings.capacity = powerOfTwo(postings.live)
-      postings.start = this.#take(postings.capacity)
-      postings.count = postings.live
-      this.#copy(postings.start, { ordinals, weights, owns }, start, start + count, renumbered)
-    }
-  }
-
-  // Apart from its caller, which runs too rarely to be compiled: that halves the time of a compaction.
-  #copy (to: number, { ordinals, weights, owns }: Columns, from: number, end: number, renumbered: Uint32Array): void {
-    const { ordinals: newOrdinals, weights: newWeights, owns: newOwns } = this
-    let next = to
-    for (let i = from; i < end; i++) {
-      const ordinal = renumbered[ordinals[i]!]!
-      if (ordinal === GONE) continue
-      newOrdinals[next] = ordinal
-      newWeights[next] = weights[i]!
-      newOwns[next] = owns[i]!
-      next += 1
-    }
+    this.#free[size]!.push(start)
   }
 
   #widen (postings: Postings): void {
     const { start, count } = postings
-    const wider = this.#take(postings.capacity * 2)
-    this.ordinals.copyWithin(wider, start, start + count)
-    this.weights.copyWithin(wider, start, start + count)
-    this.owns.copyWithin(wider, start, start + count)
-    this.release(postings)
+    const { ordinals, weights, owns } = this.slabOf(postings)
+    const from = this.placeOf(postings)
+    const wider = this.#take(count * 2)
     postings.start = wider
-    postings.capacity *= 2
+    const to = this.slabOf(postings)
+    const place = this.placeOf(postings)
+    to.ordinals.set(ordinals.subarray(from, from + count), place)
+    to.weights.set(weights.subarray(from, from + count), place)
+    to.owns.set(owns.subarray(from, from + count), place)
+    this.#giveBack(start, logarithm(count))
   }
 
   /** @returns the start of a block of this many places */
@@ -119,23 +119,55 @@ export class PostingsPool {
       const free = this.#free[larger]!.pop()
       if (free === undefined) continue
       // Of a block that is larger than asked for, the upper halves stay free.
-      for (let half = larger - 1; half >= size; half--) this.#free[half]!.push(free + 2 ** half)
+      for (let half = larger - 1; half >= size; half--) this.#giveBack(free + 2 ** half, half)
       return free
     }
+    if (this.#slabs.length === 0 || this.#used + places > SLAB) this.#addSlab(places)
+    const last = this.#slabs.length - 1
     const start = this.#used
     this.#used += places
-    if (this.#used > this.ordinals.length) {
-      const capacity = Math.max(FIRST_POOL, this.#used, Math.ceil(this.ordinals.length * 1.5))
-      const { ordinals, weights, owns } = this
-      this.ordinals = new Uint32Array(capacity)
-      this.ordinals.set(ordinals)
-      this.weights = new Float32Array(capacity)
-      this.weights.set(weights)
-      this.owns = new Float32Array(capacity)
-      this.owns.set(owns)
-    }
-    return start
+    if (this.#used > this.#slabs[last]!.ordinals.length) this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+    return last * SLAB + start
   }
+
+  /** What is left of the last slab becomes free blocks. */
+  #addSlab (places: number): void {
+    const last = this.#slabs.length - 1
+    for (let left = Math.min(SLAB, this.#slabs[last]?.ordinals.length ?? 0) - this.#used; left > 0;) {
+      const size = logarithm(left)
+      this.#giveBack(last * SLAB + this.#used, size)
+      this.#used += 2 ** size
+      left -= 2 ** size
+    }
+    this.#slabs.push(slab(last < 0 ? Math.max(FIRST_PLACES, places) : Math.max(SLAB, places)))
+    this.#used = 0
+  }
+}
+
+// Apart from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
+function keep ({ ordinals, weights, owns }: Slab, place: number, count: number, isOut: Uint8Array): number {
+  let next = place
+  for (let i = place; i < place + count; i++) {
+    const ordinal = ordinals[i]!
+    if (isOut[ordinal] === 0) continue
+    ordinals[next] = ordinal
+    weights[next] = weights[i]!
+    owns[next] = owns[i]!
+    next += 1
+  }
+  return next - place
+}
+
+function slab (places: number): Slab {
+  return { ordinals: new Uint32Array(places), weights: new Float32Array(places), owns: new Float32Array(places) }
+}
+
+function grown ({ ordinals, weights, owns }: Slab, places: number): Slab {
+  const larger = slab(Math.min(places, SLAB))
+  larger.ordinals.set(ordinals)
+  larger.weights.set(weights)
+  larger.owns.set(owns)
+  return larger
 }
 
 function logarithm (powerOfTwo: number): number {

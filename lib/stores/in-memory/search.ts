@@ -1,121 +1,206 @@
-import type { compileFilters } from '../filters.js'
-import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
-import { compareText, type Bank, type Entry, type PassageRef } from './bank.js'
-import { topK } from './top-k.js'
+import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
+import type { Bank } from './bank.js'
+import { compareText, type Entry, type PassageRef } from './entry.js'
+import type { Work } from '../pieces.js'
+import { TopK } from './top-k.js'
 
 /** Passages that a candidate names at most. */
 const MAX_PASSAGES = 3
 
-export interface Found {
-  bank: Bank
+interface Found {
   entry: Entry
   score: number
   /** Of a lexical find: its score by its own words alone. */
-  own?: number
+  own: number
   /** Matched passages; undefined for a memory that has only one. */
   passages: Array<{ ref: PassageRef, score: number }> | undefined
 }
 
-type Accept = ReturnType<typeof compileFilters>
+/** What a lexical search of one bank comes to. */
+interface ByWords {
+  /** The best, falling. */
+  found: Found[]
+  total: number
+  /** How many of them have no embedding. */
+  unembedded: number
+  /** The scores of those that the semantic strategy asks for. */
+  wanted: ReadonlyMap<Entry, { score: number, own: number }>
+}
+
+/** Whether a memory is to be found; undefined when all are. */
+export type Accept = ((memory: Memory) => boolean) | undefined
+
+/** The best of all banks that were searched so far. */
+export class Gathered {
+  readonly #request: SearchRequest
+  readonly #lexical: TopK<Candidate>
+  readonly #semantic: TopK<Candidate>
+  #total = 0
+
+  constructor (request: SearchRequest) {
+    this.#request = request
+    this.#lexical = new TopK(request.limit, byScore)
+    this.#semantic = new TopK(request.limit, byScore)
+  }
+
+  /** Searches one bank, and takes what it finds in when all of it is there. */
+  * search (bank: Bank, accept: Accept): Work<void> {
+    const { lexical, semantic, limit } = this.#request
+    if (lexical !== undefined && semantic === undefined && accept === undefined && bank.isUnsplit) {
+      const { found, total } = yield * bestLexicalMatches(bank, lexical, limit)
+      this.#offerLexical(bank, found)
+      this.#total += total
+      return
+    }
+    const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
+    const wanted = new Set(byMeaning.slice(0, limit).map(({ entry }) => entry))
+    const byWords = lexical === undefined ? undefined : yield * lexicalMatches(bank, lexical, limit, accept, wanted)
+    const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
+    // Nothing is awaited from here on: what was found is still there.
+    if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
+    this.#offerSemantic(bank, byMeaning, byWords)
+    this.#total += semantic === undefined ? byWords?.total ?? 0 : embedded + (byWords?.unembedded ?? 0)
+  }
+
+  /** Nothing may be searched afterwards. */
+  result (): SearchResult {
+    const { lexical, semantic } = this.#request
+    return {
+      ...(lexical !== undefined && { lexical: this.#lexical.sorted() }),
+      ...(semantic !== undefined && { semantic: this.#semantic.sorted() }),
+      total: this.#total,
+    }
+  }
+
+  #offerLexical (bank: Bank, found: readonly Found[]): void {
+    const { semantic } = this.#request
+    const cosine = semantic === undefined || found.length === 0 ? undefined : cosineWith(bank, semantic.vector)
+    for (const match of found) {
+      if (isBelow(match, this.#lexical.bar)) return
+      const semantic = cosine?.(match.entry)
+      this.#lexical.offer(toCandidate(bank, match, { lexical: match.score, own: match.own, ...(semantic !== undefined && { semantic }) }))
+    }
+  }
+
+  #offerSemantic (bank: Bank, found: readonly Found[], byWords: ByWords | undefined): void {
+    for (const match of found) {
+      if (isBelow(match, this.#semantic.bar)) return
+      const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}
+      this.#semantic.offer(toCandidate(bank, match, { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }))
+    }
+  }
+}
 
 /**
  * The bank's best `limit` memories with one of the terms, and how many there are. Only for banks whose memories have one
  * passage each, and without filters: then no memory but the best is looked at.
  */
-export function bestLexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number): { found: Found[], total: number } {
+function * bestLexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number): Work<{ found: Found[], total: number }> {
   const ceiling = bank.lexical.attainable(query.terms, query)
-  const { found, total } = bank.lexical.best(query.terms, query, limit, (a, b) => a.entry.memory.memoryId < b.entry.memory.memoryId)
-  return { found: found.map(({ payload: { entry }, score, own }) => ({ bank, entry, score: Math.min(1, score / ceiling), own: Math.min(1, own / ceiling), passages: undefined })), total }
+  const { found, total } = yield * bank.lexical.best(query.terms, query, limit, (a, b) => a.entry.memory.memoryId < b.entry.memory.memoryId)
+  return { found: found.map(({ payload: { entry }, score, own }) => ({ entry, score: Math.min(1, score / ceiling), own: Math.min(1, own / ceiling), passages: undefined })), total }
 }
 
-/** @returns every memory of the bank with one of the terms that passes the filters; its score is its best passage's */
-export function lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, accept: Accept): Found[] {
+/** The bank's best memories with one of the terms that pass the filters; the score of each is its best passage's. */
+function * lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number, accept: Accept, asked: ReadonlySet<Entry>): Work<ByWords> {
   const ceiling = bank.lexical.attainable(query.terms, query)
-  const found: Found[] = []
+  const first = new TopK(limit, byOrder)
   const several = new Map<Entry, Found | undefined>()
-  bank.lexical.search(query.terms, query, (ref, raw, rawOwn) => {
+  const wanted = new Map<Entry, { score: number, own: number }>()
+  let total = 0
+  let unembedded = 0
+  const count = (entry: Entry): void => {
+    total++
+    if (!entry.isEmbedded) unembedded++
+  }
+  yield * bank.lexical.visit(query.terms, query, (ref, raw, rawOwn) => {
     const { entry } = ref
     const score = Math.min(1, raw / ceiling)
     const own = Math.min(1, rawOwn / ceiling)
     if (entry.passages.length === 1) {
-      if (accept === undefined || accept(entry.memory)) found.push({ bank, entry, score, own, passages: undefined })
+      if (accept !== undefined && !accept(entry.memory)) return
+      count(entry)
+      if (asked.has(entry)) wanted.set(entry, { score, own })
+      const { bar } = first
+      if (bar === undefined || score >= bar.score) first.offer({ entry, score, own, passages: undefined })
       return
     }
     if (!several.has(entry)) {
-      const first = accept === undefined || accept(entry.memory) ? { bank, entry, score: 0, own: 0, passages: [] } : undefined
-      several.set(entry, first)
-      if (first !== undefined) found.push(first)
+      const fresh = accept === undefined || accept(entry.memory) ? { entry, score: 0, own: 0, passages: [] } : undefined
+      several.set(entry, fresh)
+      if (fresh !== undefined) count(entry)
     }
     const known = several.get(entry)
     if (known === undefined) return
     known.passages?.push({ ref, score })
     known.score = Math.max(known.score, score)
-    known.own = Math.max(known.own!, own)
+    known.own = Math.max(known.own, own)
   })
-  return found
+  for (const found of several.values()) {
+    if (found === undefined) continue
+    if (asked.has(found.entry)) wanted.set(found.entry, found)
+    first.offer(found)
+    yield
+  }
+  return { found: first.sorted(), total, unembedded, wanted }
 }
 
-/** @returns the `limit` memories of the bank nearest to the query that pass the filters; exact */
-export function semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Found[] {
-  if (bank.vectors === undefined) return []
-  const acceptRef = accept === undefined ? undefined : (ref: PassageRef) => accept(ref.entry.memory)
+/** The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact, and falling. */
+function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Work<Found[]> {
+  const { vectors } = bank
+  if (vectors === undefined) return []
+  const acceptRef = ({ entry }: PassageRef) => entry.isVisible && (accept === undefined || accept(entry.memory))
+  if (bank.isUnsplit) {
+    const first = new TopK(limit, byOrder)
+    yield * vectors.scan(vector, limit, (ref, cosine) => {
+      const score = Math.min(1, Math.max(0, cosine))
+      if (score >= (first.bar?.score ?? 0) && acceptRef(ref)) first.offer({ entry: ref.entry, score, own: 0, passages: undefined })
+      // All that is below 0 is as good as 0.
+      return first.bar === undefined || first.bar.score === 0 ? -Infinity : first.bar.score
+    })
+    return first.sorted()
+  }
   // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so ask
   // for more until enough memories are there and the last passage is farther away than the last memory that counts.
   for (let k = limit + 1; ; k *= 2) {
-    const hits = bank.vectors.search(vector, k, acceptRef)
+    const hits = yield * vectors.searching(vector, k, acceptRef)
     const found = new Map<Entry, Found>()
     for (const { payload: ref, score: cosine } of hits) {
       const score = Math.max(0, cosine)
       const known = found.get(ref.entry)
       if (known === undefined) {
-        found.set(ref.entry, { bank, entry: ref.entry, score, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
+        found.set(ref.entry, { entry: ref.entry, score, own: 0, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
       } else known.passages?.push({ ref, score })
     }
-    // Hits fall, and so do the memories in the order in which their first hit came.
-    const border = [...found.values()][limit - 1]
-    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) return [...found.values()]
+    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in order.
+    const falling = [...found.values()]
+    const border = falling[limit - 1]
+    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) return falling.sort(byOrder)
   }
 }
 
-/** @returns the first `limit` over all banks, falling, ties by memory id */
-export function best (found: readonly Found[], limit: number): Found[] {
-  return topK(found, limit, byScore)
-}
-
-/** The best by words, as candidates. @param query the embedding that they are to be compared with too */
-export function lexicalCandidates (found: readonly Found[], query?: Float32Array): Candidate[] {
-  const cosines = query === undefined ? undefined : cosinesWith(query)
-  return found.map((match): Candidate => {
-    const semantic = cosines?.(match)
-    return toCandidate(match, { lexical: match.score, own: match.own!, ...(semantic !== undefined && { semantic }) })
-  })
-}
-
-/** The best by meaning, as candidates. @param byWords all that the lexical strategy found, when it was asked for */
-export function semanticCandidates (found: readonly Found[], byWords?: readonly Found[]): Candidate[] {
-  if (byWords === undefined) return found.map((match) => toCandidate(match, { semantic: match.score }))
-  const wanted = new Set(found.map(({ entry }) => entry))
-  const lexical = new Map<Entry, Found>()
-  for (const match of byWords) if (wanted.has(match.entry)) lexical.set(match.entry, match)
-  return found.map((match) => {
-    const { score = 0, own = 0 } = lexical.get(match.entry) ?? {}
-    return toCandidate(match, { lexical: score, own, semantic: match.score })
-  })
+/** The memories with an embedding that pass the filters. */
+function * countEmbedded (bank: Bank, accept: Accept): Work<number> {
+  if (accept === undefined) return bank.embeddedCount
+  let count = 0
+  for (const entry of bank.ordered()) {
+    if (entry.isVisible && accept(entry.memory) && entry.isEmbedded) count++
+    yield
+  }
+  return count
 }
 
 /** @returns a function that gives a memory's best cosine; undefined for one without vectors */
-function cosinesWith (query: Float32Array): (found: Found) => number | undefined {
-  const scorers = new Map<Bank, ReturnType<NonNullable<Bank['vectors']>['scorer']>>()
-  return ({ bank, entry }) => {
-    if (bank.vectors === undefined) return undefined
-    const scorer = scorers.get(bank) ?? bank.vectors.scorer(query)
-    scorers.set(bank, scorer)
-    const cosines = entry.passages.flatMap(({ vector }) => vector === undefined ? [] : [scorer(vector)])
+function cosineWith (bank: Bank, query: Float32Array): (entry: Entry) => number | undefined {
+  const scorer = bank.vectors?.scorer(query)
+  return ({ passages }) => {
+    if (scorer === undefined) return undefined
+    const cosines = passages.flatMap(({ vector }) => vector === undefined ? [] : [scorer(vector)])
     return cosines.length === 0 ? undefined : Math.max(0, ...cosines)
   }
 }
 
-function toCandidate ({ bank, entry, score, passages }: Found, scores: CandidateScores): Candidate {
+function toCandidate (bank: Bank, { entry, score, passages }: Found, scores: CandidateScores): Candidate {
   return {
     bank: bank.key,
     memory: entry.memory,
@@ -130,28 +215,14 @@ function toCandidate ({ bank, entry, score, passages }: Found, scores: Candidate
   }
 }
 
-function byScore (a: Found, b: Found): number {
+function isBelow (match: Found, bar: Candidate | undefined): boolean {
+  return bar !== undefined && match.score < bar.score
+}
+
+function byOrder (a: Found, b: Found): number {
   return b.score - a.score || compareText(a.entry.memory.memoryId, b.entry.memory.memoryId)
 }
 
-/** The memories that a strategy found, whatever the limit is: those with a term and, with the semantic strategy, every one with an embedding that passes the filters. */
-export function countFound (banks: readonly Bank[], lexical: readonly Found[] | undefined, semantic: boolean, accept: Accept): number {
-  if (!semantic) return lexical?.length ?? 0
-  let total = 0
-  let byWords: Set<Entry> | undefined
-  for (const bank of banks) {
-    // Where every passage has an embedding, as is usual, nothing but a filter has to be asked.
-    const embedded = bank.vectors?.size === bank.lexical.size
-    if (embedded && accept === undefined) {
-      total += bank.size
-      continue
-    }
-    for (const entry of bank.entries()) {
-      if (accept !== undefined && !accept(entry.memory)) continue
-      const found = embedded || entry.passages.some(({ vector }) => vector !== undefined) ||
-        (byWords ??= new Set(lexical?.map((match) => match.entry))).has(entry)
-      if (found) total++
-    }
-  }
-  return total
+function byScore (a: Candidate, b: Candidate): number {
+  return b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId)
 }

@@ -1,262 +1,244 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { isAtLeast } from '../../trust.js'
-import { sumTokens, type TokenCount } from '../../text/tokens.js'
+import { sumTokens } from '../../text/tokens.js'
+import { turns as sharedTurns } from '../../turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
-import { compileFilters, tagCondition } from '../filters.js'
-import { planImport } from '../import-plan.js'
+import { compileFilters } from '../filters.js'
+import { inPieces, type Turns, type Work } from '../pieces.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
   OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
-import { Bank, compareText, type Entry } from './bank.js'
+import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
-import { best, bestLexicalMatches, countFound, lexicalCandidates, lexicalMatches, semanticCandidates, semanticMatches } from './search.js'
+import { compareKeys, compareTenants, Directory } from './directory.js'
+import { collectAll, gather, listPage, noStatistics, summarise } from './reads.js'
+import { Room } from './room.js'
+import { Gathered, type Accept } from './search.js'
 import { VectorArena } from './vector-arena.js'
+import { Writer } from './writer.js'
+import { planImportInto, planInsert, planRemoval } from './writes.js'
+
+/** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
+const ATTEMPTS = 3
+
+export interface InMemoryVectorStoreOptions {
+  /** What memories and the configurations of banks may take, estimated. Default: two fifths of the heap's limit. */
+  maximumBytes?: number | undefined
+  /** What shares the event loop out. */
+  turns?: Turns
+  /** Postings that a write touches at most to be done at once. */
+  atOnce?: number
+}
 
 /**
  * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
- * Nothing is awaited while a method looks at a bank or changes it, so each one is atomic.
+ * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is small is done at once.
  */
 export class InMemoryVectorStore implements VectorStore {
-  readonly bankConfigs = new InMemoryBankConfigs()
-  readonly #banks = new Map<string, Bank>()
+  readonly bankConfigs: InMemoryBankConfigs
+  readonly #turns: Turns
+  readonly #room: Room
+  #directory: Directory
+  #writer: Writer
   readonly #arena = new VectorArena()
+  readonly #atOnce: number | undefined
+
+  constructor ({ maximumBytes, turns = sharedTurns, atOnce }: InMemoryVectorStoreOptions = {}) {
+    this.#turns = turns
+    this.#atOnce = atOnce
+    this.#room = new Room(maximumBytes)
+    this.bankConfigs = new InMemoryBankConfigs(this.#room)
+    this.#directory = new Directory(this.#room)
+    this.#writer = this.#makeWriter()
+  }
 
   async health (): Promise<StoreHealth> {
     return { healthy: true }
   }
 
   async insert (key: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]> {
-    const bank = this.#open(key, now)
-    const added = new Map<string, NewMemory>()
-    const outranked = new Set<Entry>()
-    const outcomes = memories.map((memory): InsertOutcome => {
-      const earlier = added.get(memory.fingerprint)
-      if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
-      const standing = bank.byFingerprint(memory.fingerprint)
-      if (standing !== undefined) {
-        const { memoryId, trust } = standing.memory
-        if (isAtLeast(trust, memory.trust)) return { stored: false, memoryId, passageCount: standing.passages.length, trust }
-        outranked.add(standing)
-      }
-      // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
-      if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
-      added.set(memory.fingerprint, memory)
-      return { stored: true, memoryId: memory.memoryId }
-    })
-    this.#apply(bank, [...added.values()], outranked)
-    return outcomes
+    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), { items: () => memories.length })
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
     const accept = compileFilters(request.filters)
-    const banks = request.banks.flatMap((key) => this.#existing(key, request.now) ?? [])
-    const { lexical, semantic, limit } = request
-    if (lexical !== undefined && semantic === undefined && accept === undefined && banks.every((bank) => bank.isUnsplit)) {
-      const perBank = banks.map((bank) => bestLexicalMatches(bank, lexical, limit))
-      return { lexical: lexicalCandidates(best(perBank.flatMap(({ found }) => found), limit)), total: perBank.reduce((sum, { total }) => sum + total, 0) }
+    const gathered = new Gathered(request)
+    for (const key of request.banks) {
+      if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
+      await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
     }
-    const lexicalFound = lexical === undefined ? undefined : collect(banks, (bank) => lexicalMatches(bank, lexical, accept))
-    const semanticFound = semantic === undefined ? undefined : collect(banks, (bank) => semanticMatches(bank, semantic.vector, limit, accept))
-    return {
-      ...(lexicalFound !== undefined && { lexical: lexicalCandidates(best(lexicalFound, limit), semantic?.vector) }),
-      ...(semanticFound !== undefined && { semantic: semanticCandidates(best(semanticFound, limit), lexicalFound) }),
-      total: countFound(banks, lexicalFound, semantic !== undefined, accept),
-    }
+    return gathered.result()
   }
 
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
-    const bank = this.#existing(key, now)
     let attached = 0
     for (const { memoryId, vectors } of late) {
-      const entry = bank?.byId(memoryId)
-      if (entry === undefined || entry.passages.length !== vectors.length || entry.passages.some(({ vector }) => vector !== undefined)) continue
-      bank!.attach(entry, vectors)
-      attached++
+      if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
+      await this.#writer.soon(key, now, () => {
+        const bank = this.#directory.get(bankKeyString(key))
+        const entry = bank?.byId(memoryId)
+        if (bank === undefined || entry === undefined || entry.passages.length !== vectors.length || entry.isEmbedded) return
+        const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
+        this.#room.take(bytes)
+        try {
+          bank.attach(entry, vectors)
+        } finally {
+          this.#room.adjust(-bytes)
+        }
+        this.#directory.note(bank)
+        attached++
+      })
     }
     return attached
   }
 
   async listUnembedded ({ now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
-    const found: Unembedded[] = []
-    for (const { key } of [...this.#banks.values()].sort((a, b) => compareKeys(a.key, b.key))) {
-      const order = after === undefined ? 1 : compareKeys(key, after)
-      if (order < 0) continue
-      const entries = [...this.#existing(key, now)?.unembedded() ?? []]
-        .filter(({ memory }) => order > 0 || memory.memoryId > after!.memoryId)
-        .sort((a, b) => compareText(a.memory.memoryId, b.memory.memoryId))
-      for (const { memory, passages } of entries) {
-        if (found.length === limit) return found
-        found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
-      }
-    }
-    return found
+    return await inPieces(this.#collectUnembedded(now, limit, after), this.#turns, '')
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    return this.#existing(key, now)?.byId(memoryId)?.memory
+    const memory = this.#existing(key, now)?.byId(memoryId)?.memory
+    return memory !== undefined && isThere(memory, now) ? memory : undefined
   }
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
-    const bank = this.#existing(key, request.now)
-    if (bank === undefined) return []
-    const accept = compileFilters(request.filters)
-    const { after, limit } = request
-    const ordered = bank.ordered()
-    const page: Memory[] = []
-    let index = after === undefined ? ordered.length : countBefore(ordered, after)
-    while (--index >= 0 && page.length < limit) {
-      const { memory } = ordered[index]!
-      if (accept === undefined || accept(memory)) page.push(memory)
-    }
-    return page
+    return await this.#read(key, request.now, compileFilters(request.filters), (bank, accept) => listPage(bank, request, accept), [])
   }
 
   async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
-    const bank = this.#existing(key, options.now)
-    if (bank === undefined) return { count: 0, memoryIds: [] }
-    const selected = new Set(select(bank, selector))
-    const memoryIds = [...selected].slice(0, options.idLimit).map((entry) => entry.memory.memoryId)
-    if (!options.dryRun) this.#apply(bank, [], selected)
-    return { count: selected.size, memoryIds }
+    if (options.dryRun) {
+      return await this.#read(key, options.now, undefined, function * (bank, accept) {
+        return (yield * planRemoval(bank, selector, options, accept)).outcome
+      }, { count: 0, memoryIds: [] })
+    }
+    return await this.#writer.write(key, options.now, (bank) => planRemoval(bank, selector, options), {
+      items: (bank) => selector.kind === 'ids' ? selector.memoryIds.length : bank.size,
+    })
   }
 
-  async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
-    const banks: Bank[] = []
-    // Expiring a bank's last memory takes the bank out of the map, which a Map's iterator allows.
-    for (const bank of this.#banks.values()) {
-      const { tenantId, bankId } = bank.key
-      if (request.tenantId !== undefined && tenantId !== request.tenantId) continue
-      if (request.bankId !== undefined && bankId !== request.bankId) continue
-      if (request.after !== undefined && compareKeys(bank.key, request.after) <= 0) continue
-      if (this.#existing(bank.key, request.now) !== undefined) banks.push(bank)
+  async listBanks ({ tenantId, bankId, limit, after, now }: ListBanksRequest): Promise<BankSummary[]> {
+    if (tenantId !== undefined && bankId !== undefined) {
+      const key = { tenantId, bankId }
+      const isBehind = after === undefined || compareKeys(key, after) > 0
+      const summary = isBehind && limit > 0 ? await this.#read(key, now, undefined, summarise, undefined) : undefined
+      return summary === undefined || summary.memoryCount === 0 ? [] : [summary]
     }
-    return banks.sort((a, b) => compareKeys(a.key, b.key)).slice(0, request.limit).map(summary)
+    const summaries: BankSummary[] = []
+    const isBefore = ({ key }: Bank) => (after !== undefined && compareKeys(key, after) <= 0) || (tenantId !== undefined && compareTenants(key.tenantId, tenantId) < 0)
+    for (const { key } of this.#directory.inOrder(isBefore)) {
+      if (summaries.length >= limit || (tenantId !== undefined && key.tenantId !== tenantId)) break
+      if (this.#turns.isSpent) await this.#turns.next('')
+      if (bankId !== undefined && key.bankId !== bankId) continue
+      const summary = await this.#read(key, now, undefined, summarise, undefined)
+      if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
+    }
+    return summaries
   }
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
-    const bank = this.#existing(key, now)
-    const tagCounts = new Map<string, number>()
-    const counts: TokenCount[] = []
-    const statistics: BankStatistics = {
-      ...(bank === undefined ? { ...key, memoryCount: 0, lastRetainedAt: null } : summary(bank)),
-      passageCount: 0,
-      unembeddedCount: bank?.unembeddedCount ?? 0,
-      tokens: 0,
-      tagCounts,
-      firstRetainedAt: null,
-      firstOccurredAt: null,
-      lastOccurredAt: null,
-    }
-    for (const { memory, passages } of bank?.entries() ?? []) {
-      statistics.passageCount += passages.length
-      counts.push(memory.tokens)
-      statistics.firstRetainedAt = Math.min(statistics.firstRetainedAt ?? Infinity, memory.retainedAt)
-      for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
-      if (memory.occurredAt !== null) {
-        statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
-        statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
-      }
-    }
-    // The figures are of the moment of the call; only the counting of these tokens goes on after it.
+    const none = { statistics: noStatistics({ ...key, memoryCount: 0, lastRetainedAt: null }), counts: [] }
+    const { statistics, counts } = await this.#read(key, now, undefined, gather, none)
+    // The figures are of one moment; only the counting of these tokens goes on after it.
     return { ...statistics, tokens: await sumTokens(counts) }
   }
 
   async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
-    const memories = this.#existing(key, now)?.ordered().map((entry) => entry.memory) ?? []
+    const memories = await this.#read(key, now, undefined, collectAll, [])
     return { count: memories.length, memories: iterate(memories) }
   }
 
   async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
-    const bank = this.#open(key, now)
-    // Conflicts are few, so the bank is asked for them and not copied.
-    const entries = new Set(memories.flatMap((memory) => [bank.byId(memory.memoryId), bank.byFingerprint(memory.fingerprint)].filter((entry) => entry !== undefined)))
-    const standing = [...entries].map((entry) => ({ memoryId: entry.memory.memoryId, fingerprint: entry.fingerprint, trust: entry.memory.trust, entry }))
-    const { added, removed, outcome } = planImport(memories, standing, onConflict)
-    this.#apply(bank, added, new Set([...removed].map(({ entry }) => entry)))
-    if (config !== undefined) this.bankConfigs.set(key, config)
-    return outcome
+    const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
+    try {
+      return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), {
+        items: () => memories.length,
+        committed: () => { if (config !== undefined) this.bankConfigs.set(key, config) },
+      })
+    } finally {
+      room?.()
+    }
   }
 
   async removeBank (key: BankKey, now: number): Promise<RemovedBank> {
-    const bank = this.#existing(key, now)
-    const memoryCount = bank?.size ?? 0
-    if (bank !== undefined) this.#apply(bank, [], new Set(bank.entries()))
-    return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
+    return await this.#writer.soon(key, now, () => {
+      const bank = this.#directory.get(bankKeyString(key))
+      const memoryCount = bank?.size ?? 0
+      if (bank !== undefined) this.#writer.drop(bank)
+      return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
+    })
   }
 
   async close (): Promise<void> {
-    this.#banks.clear()
+    this.#writer.close()
+    this.#directory.close()
+    this.#directory = new Directory(this.#room)
+    this.#writer = this.#makeWriter()
     this.bankConfigs.clear()
   }
 
-  /** The bank, made when there is none; it joins the store with its first memory. */
-  #open (key: BankKey, now: number): Bank {
-    return this.#existing(key, now) ?? new Bank(key, this.#arena)
+  #makeWriter (): Writer {
+    return new Writer({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {
-    const bank = this.#banks.get(bankKeyString(key))
-    bank?.expire(now)
-    if (bank?.size !== 0) return bank
-    this.#drop(bank)
-    return undefined
+    this.#writer.expireAtOnce(key, now)
+    return this.#directory.get(bankKeyString(key))
   }
 
-  #apply (bank: Bank, added: readonly NewMemory[], removed: ReadonlySet<Entry>): void {
-    try {
-      bank.apply(added, removed)
-    } finally {
-      if (bank.size === 0) this.#drop(bank)
-      else this.#banks.set(bankKeyString(bank.key), bank)
+  /**
+   * Reads a bank as it is at one moment. When it changes between two pieces, the reading begins anew.
+   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is still being taken out
+   */
+  async #read<T> (key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Work<T>, none: T): Promise<T> {
+    const id = bankKeyString(key)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const bank = this.#existing(key, now)
+      if (bank === undefined) return none
+      const { version } = bank
+      const work = read(bank, acceptAlso(bank, now, accept))
+      for (;;) {
+        const step = work.next()
+        if (step.done === true) return step.value
+        if (!this.#turns.isSpent) continue
+        await this.#turns.next(id)
+        if (bank.version !== version) break
+      }
+      // What it holds is given back.
+      work.return(none)
     }
+    return await this.#writer.alone(key, now, async () => {
+      const bank = this.#directory.get(id)
+      return bank === undefined ? none : await inPieces(read(bank, accept), this.#turns, id)
+    })
   }
 
-  #drop (bank: Bank): void {
-    bank.release()
-    this.#banks.delete(bankKeyString(bank.key))
-  }
-}
-
-/** The finds of all banks; those of one bank, which are nearly always all, are not copied. */
-function collect<T> (banks: readonly Bank[], find: (bank: Bank) => T[]): T[] {
-  return banks.length === 1 ? find(banks[0]!) : banks.flatMap(find)
-}
-
-function select (bank: Bank, selector: Selector): Entry[] {
-  switch (selector.kind) {
-    case 'ids':
-      return selector.memoryIds.flatMap((memoryId) => bank.byId(memoryId) ?? [])
-    case 'tags': {
-      const accept = tagCondition(selector.tags, selector.match)
-      return [...bank.entries()].filter((entry) => accept(entry.memory))
+  * #collectUnembedded (now: number, limit: number, after?: BankKey & { memoryId: string }): Work<Unembedded[]> {
+    const found: Unembedded[] = []
+    const isBefore = after === undefined ? undefined : ({ key }: Bank) => compareKeys(key, after) < 0
+    for (const { key } of this.#directory.inOrder(isBefore)) {
+      yield
+      const bank = this.#existing(key, now)
+      if (bank === undefined || bank.unembeddedCount === 0) continue
+      const isFirst = after !== undefined && compareKeys(key, after) === 0
+      for (const { memory, passages, isVisible } of bank.unembedded(isFirst ? after.memoryId : undefined)) {
+        if (found.length >= limit) return found
+        if (isVisible && isThere(memory, now)) found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+        yield
+      }
     }
-    case 'all':
-      return [...bank.entries()]
+    return found
   }
 }
 
-function summary (bank: Bank): BankSummary {
-  return { ...bank.key, memoryCount: bank.size, lastRetainedAt: bank.lastRetainedAt }
+function isThere ({ expiresAt }: Memory, now: number): boolean {
+  return expiresAt === null || expiresAt > now
 }
 
-/** How many of the rising entries lie before the cursor: where the next page, read backwards, begins. */
-function countBefore (ordered: readonly Entry[], cursor: { retainedAt: number, memoryId: string }): number {
-  let low = 0
-  let high = ordered.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const { retainedAt, memoryId } = ordered[middle]!.memory
-    if (retainedAt < cursor.retainedAt || (retainedAt === cursor.retainedAt && memoryId < cursor.memoryId)) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function compareKeys (a: BankKey, b: BankKey): number {
-  if (a.tenantId !== b.tenantId) return a.tenantId === null ? -1 : b.tenantId === null ? 1 : compareText(a.tenantId, b.tenantId)
-  return compareText(a.bankId, b.bankId)
+/** `accept`, and when something has expired that is still there, only what has not. */
+function acceptAlso (bank: Bank, now: number, accept: Accept): Accept {
+  if (now < bank.nextExpiry) return accept
+  return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
 }
 
 async function * iterate<T> (items: readonly T[]): AsyncGenerator<T> {

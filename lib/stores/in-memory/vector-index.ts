@@ -1,6 +1,11 @@
+import { atOnce, type Work } from '../pieces.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4
+/** Rows of an extent at most: what is copied in one go when an index grows. A multiple of BLOCK_ROWS. */
+const EXTENT_ROWS = 4096
+/** A Row and its place among the rows, as measured. */
+const ENTRY_BYTES = 64
 const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT
 
 /** A stored vector: the handle to remove it by. */
@@ -20,16 +25,16 @@ class Row<T> implements VectorEntry<T> {
 
 /**
  * Exact nearest neighbours by cosine: every search reads every vector, with SIMD (10,000 x 384 floats in about half
- * a millisecond). The rows lie without gaps in one extent of the arena, in no particular order.
+ * a millisecond). The rows lie without gaps in extents of the arena, all but the last one full, in no particular order.
  */
 export class VectorIndex<T> {
   readonly #arena: VectorArena
   readonly #dimensions: number
   /** Bytes in a row. */
   readonly #stride: number
-  /** #rows[i] tells whose vector row i of the extent is. */
+  /** #rows[i] tells whose vector row i of the extents is. */
   #rows: Array<Row<T>> = []
-  #extent: Extent | undefined
+  #extents: Extent[] = []
 
   /**
    * @param arena where the vectors are kept, together with those of other indexes
@@ -50,6 +55,11 @@ export class VectorIndex<T> {
     return this.#rows.length
   }
 
+  /** Bytes that the vectors take, their entries among them. */
+  get bytes (): number {
+    return this.#rows.length * (this.#stride + ENTRY_BYTES)
+  }
+
   /**
    * Stores a copy of the vector, scaled to length 1. A zero vector stays zero and scores 0 with everything.
    * @throws RangeError when the vector has another length than the index or an element that is not finite
@@ -57,25 +67,24 @@ export class VectorIndex<T> {
    */
   add (payload: T, vector: Float32Array): VectorEntry<T> {
     const unit = this.#unit(vector)
-    const extent = this.#extentWithRoom()
+    this.#makeRoom()
     const row = new Row(payload, this.#rows.length)
-    this.#arena.floats.set(unit, this.#floatAt(extent, row.row))
+    this.#arena.floats.set(unit, this.#floatAt(row.row))
     this.#rows.push(row)
     return row
   }
 
   /** Does nothing when the entry was removed before or belongs to another index. */
   remove (entry: VectorEntry<T>): void {
-    const extent = this.#extent
-    if (extent === undefined || !(entry instanceof Row) || this.#rows[entry.row] !== entry) return
+    if (!(entry instanceof Row) || this.#rows[entry.row] !== entry) return
     const last = this.#rows.pop()!
     if (last !== entry) {
-      const [from, to] = [this.#floatAt(extent, last.row), this.#floatAt(extent, entry.row)]
+      const [from, to] = [this.#floatAt(last.row), this.#floatAt(entry.row)]
       this.#arena.floats.copyWithin(to, from, from + this.#stride / FLOAT_BYTES)
       last.row = entry.row
       this.#rows[last.row] = last
     }
-    this.#giveBackUnused(extent)
+    this.#giveBackUnused()
   }
 
   /**
@@ -87,24 +96,39 @@ export class VectorIndex<T> {
    * @throws RangeError when the query has another length than the index or an element that is not finite
    */
   search (query: Float32Array, k: number, accept?: (payload: T) => boolean): Array<VectorMatch<T>> {
-    const unit = this.#unit(query)
+    return atOnce(this.searching(query, k, accept))
+  }
+
+  /** `search` in pieces. When a vector is removed between them, it is to be begun anew. */
+  * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Work<Array<VectorMatch<T>>> {
     const most = Math.min(k, this.#rows.length)
     const best: Array<VectorMatch<T>> = []
-    if (this.#extent === undefined || !(most >= 1)) return best
-    for (let first = 0; first < this.#rows.length; first += BLOCK_ROWS) {
-      const count = Math.min(BLOCK_ROWS, this.#rows.length - first)
-      const scores = this.#arena.dotProducts(unit, this.#extent.offset + first * this.#stride, count)
-      for (let i = 0; i < count; i++) {
-        const score = scores[i]!
-        if (best.length >= most && score <= best[0]!.score) continue
-        const { payload } = this.#rows[first + i]!
-        if (accept === undefined || accept(payload)) offer(best, most, { payload, score })
-      }
-    }
+    yield * this.scan(query, most, (payload, score) => {
+      if (best.length >= most && score <= best[0]!.score) return best[0]!.score
+      if (accept === undefined || accept(payload)) offer(best, most, { payload, score })
+      return best.length < most ? -Infinity : best[0]!.score
+    })
     best.sort((a, b) => b.score - a.score)
     // The product of two vectors of length 1 can come out a rounding error above 1.
     for (const match of best) match.score = Math.max(-1, Math.min(1, match.score))
     return best
+  }
+
+  /**
+   * Shows all vectors by their cosine, which can be a rounding error above 1. In pieces, as `searching`.
+   * @param most nothing is shown below 1
+   * @param see returns the score that those behind must reach to be shown
+   */
+  * scan (query: Float32Array, most: number, see: (payload: T, score: number) => number): Work<void> {
+    const unit = this.#unit(query)
+    if (!(most >= 1)) return
+    let least = -Infinity
+    for (let first = 0; first < this.#rows.length; first += BLOCK_ROWS) {
+      if (first > 0) yield
+      const count = Math.min(BLOCK_ROWS, this.#rows.length - first)
+      const scores = this.#arena.dotProducts(unit, this.#floatAt(first) * FLOAT_BYTES, count)
+      for (let i = 0; i < count; i++) if (scores[i]! >= least) least = see(this.#rows[first + i]!.payload, scores[i]!)
+    }
   }
 
   /**
@@ -114,10 +138,9 @@ export class VectorIndex<T> {
   scorer (query: Float32Array): (entry: VectorEntry<T>) => number {
     const unit = this.#unit(query)
     const floats = this.#arena.floats
-    const extent = this.#extent
     return (entry) => {
-      if (extent === undefined || !(entry instanceof Row) || this.#rows[entry.row] !== entry) return 0
-      const start = this.#floatAt(extent, entry.row)
+      if (!(entry instanceof Row) || this.#rows[entry.row] !== entry) return 0
+      const start = this.#floatAt(entry.row)
       let sum = 0
       for (let i = 0; i < this.#dimensions; i++) sum += unit[i]! * floats[start + i]!
       return Math.max(-1, Math.min(1, sum))
@@ -126,8 +149,8 @@ export class VectorIndex<T> {
 
   /** Removes all vectors and gives their memory back to the arena. The index can be filled again. */
   release (): void {
-    if (this.#extent !== undefined) this.#arena.free(this.#extent)
-    this.#extent = undefined
+    for (const extent of this.#extents) this.#arena.free(extent)
+    this.#extents = []
     this.#rows = []
   }
 
@@ -150,26 +173,29 @@ export class VectorIndex<T> {
     return unit
   }
 
-  #extentWithRoom (): Extent {
-    if (this.#extent === undefined) {
-      this.#arena.prepareScan(this.#stride)
-      this.#extent = this.#arena.allocate(FIRST_ROWS * this.#stride)
-    } else if ((this.#rows.length + 1) * this.#stride > this.#extent.bytes) {
-      this.#extent = this.#arena.double(this.#extent)
+  #makeRoom (): void {
+    const within = this.#rows.length % EXTENT_ROWS
+    const last = this.#extents.length - 1
+    if (within === 0 && this.#rows.length === this.#extents.length * EXTENT_ROWS) {
+      if (last < 0) this.#arena.prepareScan(this.#stride)
+      this.#extents.push(this.#arena.allocate(FIRST_ROWS * this.#stride))
+    } else if ((within + 1) * this.#stride > this.#extents[last]!.bytes) {
+      this.#extents[last] = this.#arena.double(this.#extents[last]!)
     }
-    return this.#extent
   }
 
   /** @returns where a row begins in the floats of the arena */
-  #floatAt (extent: Extent, row: number): number {
-    return (extent.offset + row * this.#stride) / FLOAT_BYTES
+  #floatAt (row: number): number {
+    return (this.#extents[Math.floor(row / EXTENT_ROWS)]!.offset + row % EXTENT_ROWS * this.#stride) / FLOAT_BYTES
   }
 
   /** Halves at a quarter and not at a half, so that adding and removing in turn does not copy back and forth. */
-  #giveBackUnused (extent: Extent): void {
-    const used = this.#rows.length * this.#stride
-    if (used === 0) this.release()
-    else if (used <= extent.bytes / 4 && extent.bytes / 2 >= FIRST_ROWS * this.#stride) this.#extent = this.#arena.halve(extent)
+  #giveBackUnused (): void {
+    const last = this.#extents.length - 1
+    const used = (this.#rows.length - last * EXTENT_ROWS) * this.#stride
+    const extent = this.#extents[last]!
+    if (used === 0) this.#arena.free(this.#extents.pop()!)
+    else if (used <= extent.bytes / 4 && extent.bytes / 2 >= FIRST_ROWS * this.#stride) this.#extents[last] = this.#arena.halve(extent)
   }
 }
 

@@ -1,0 +1,79 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { SortedList } from '../sorted-list.js'
+import { SplitMap } from '../split-map.js'
+import type { Bank } from './bank.js'
+import { compareText } from './entry.js'
+import type { Room } from './room.js'
+
+/** The banks of a store that hold something, and the room that they take. */
+export class Directory {
+  readonly #room: Room
+  readonly #banks = new SplitMap<Bank>()
+  readonly #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
+  readonly #bytes = new WeakMap<Bank, number>()
+  #totalBytes = 0
+
+  constructor (room: Room) {
+    this.#room = room
+  }
+
+  get (id: string): Bank | undefined {
+    return this.#banks.get(id)
+  }
+
+  /** By tenant (none first), then by id. Banks that come or go meanwhile may be given or not. */
+  inOrder (isBefore?: (bank: Bank) => boolean): Generator<Bank> {
+    return this.#ordered.forwards(isBefore)
+  }
+
+  /** Notes what a bank has become; one without memories is dropped, and one that took its place as well. */
+  note (bank: Bank): void {
+    const id = bankKeyString(bank.key)
+    const known = this.#banks.get(id)
+    if (known !== undefined && (known !== bank || bank.size === 0)) this.#drop(id, known)
+    if (bank.size === 0) {
+      bank.release()
+      return
+    }
+    if (known !== bank) {
+      this.#banks.set(id, bank)
+      this.#ordered.add(bank)
+    }
+    this.#count(bank, bank.bytes)
+  }
+
+  /** Gives the room of all banks back. The directory is not used afterwards. */
+  close (): void {
+    this.#room.adjust(-this.#totalBytes)
+    this.#totalBytes = 0
+  }
+
+  /** Drops a bank with all that it holds, which takes no time however much that is. */
+  drop (bank: Bank): void {
+    const id = bankKeyString(bank.key)
+    if (this.#banks.get(id) === bank) this.#drop(id, bank)
+  }
+
+  #drop (id: string, bank: Bank): void {
+    this.#banks.delete(id)
+    this.#ordered.remove(bank)
+    this.#count(bank, 0)
+    bank.release()
+  }
+
+  #count (bank: Bank, bytes: number): void {
+    const more = bytes - (this.#bytes.get(bank) ?? 0)
+    this.#bytes.set(bank, bytes)
+    this.#totalBytes += more
+    this.#room.adjust(more)
+  }
+}
+
+export function compareKeys (a: BankKey, b: BankKey): number {
+  return compareTenants(a.tenantId, b.tenantId) || compareText(a.bankId, b.bankId)
+}
+
+export function compareTenants (a: string | null, b: string | null): number {
+  if (a === b) return 0
+  return a === null ? -1 : b === null ? 1 : compareText(a, b)
+}

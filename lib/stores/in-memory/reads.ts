@@ -1,0 +1,72 @@
+import type { TokenCount } from '../../text/tokens.js'
+import type { Work } from '../pieces.js'
+import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
+import type { Bank } from './bank.js'
+import type { Entry } from './entry.js'
+import type { Accept } from './search.js'
+
+/** Entries that are looked at in one piece. */
+const PIECE = 32
+
+export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: Accept): Work<Memory[]> {
+  const page: Memory[] = []
+  const isBefore = after === undefined
+    ? undefined
+    : ({ memory: { retainedAt, memoryId } }: Entry) => retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
+  let looked = 0
+  for (const entry of bank.backwards(isBefore)) {
+    if (page.length >= limit) break
+    if (entry.isVisible && (accept === undefined || accept(entry.memory))) page.push(entry.memory)
+    if (++looked % PIECE === 0) yield
+  }
+  return page
+}
+
+/** All memories, oldest first. */
+export function * collectAll (bank: Bank, accept: Accept): Work<Memory[]> {
+  const memories: Memory[] = []
+  let looked = 0
+  for (const entry of bank.ordered()) {
+    if (entry.isVisible && (accept === undefined || accept(entry.memory))) memories.push(entry.memory)
+    if (++looked % PIECE === 0) yield
+  }
+  return memories
+}
+
+/** @param accept absent: all memories count, and nothing has to be looked at */
+export function * summarise (bank: Bank, accept: Accept): Work<BankSummary> {
+  if (accept === undefined) return { ...bank.key, memoryCount: bank.size, lastRetainedAt: bank.lastRetainedAt }
+  const memories = yield * collectAll(bank, accept)
+  return { ...bank.key, memoryCount: memories.length, lastRetainedAt: memories.at(-1)?.retainedAt ?? null }
+}
+
+/** The statistics of a bank but for its tokens, which are still to be counted. */
+export function * gather (bank: Bank, accept: Accept): Work<{ statistics: BankStatistics, counts: TokenCount[] }> {
+  const statistics = noStatistics(yield * summarise(bank, accept))
+  const { tagCounts } = statistics
+  const counts: TokenCount[] = []
+  let unembeddedCount = 0
+  for (const entry of bank.ordered()) {
+    const { memory, passages } = entry
+    if (entry.isVisible && (accept === undefined || accept(memory))) {
+      statistics.passageCount += passages.length
+      if (entry.isUnembedded) unembeddedCount++
+      counts.push(memory.tokens)
+      statistics.firstRetainedAt ??= memory.retainedAt
+      for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
+      if (memory.occurredAt !== null) {
+        statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
+        statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
+      }
+    }
+    yield
+  }
+  return { statistics: { ...statistics, unembeddedCount }, counts }
+}
+
+/** Those of a bank without memories. */
+export function noStatistics (summary: BankSummary): BankStatistics & { tagCounts: Map<string, number> } {
+  return {
+    ...summary, passageCount: 0, unembeddedCount: 0, tokens: 0, tagCounts: new Map(), firstRetainedAt: null, firstOccurredAt: null, lastOccurredAt: null,
+  }
+}

@@ -1,0 +1,220 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { atOnce, inPieces, WriterQueue, type Turns, type Work } from '../pieces.js'
+import { Bank } from './bank.js'
+import type { Directory } from './directory.js'
+import type { Entry } from './entry.js'
+import { neededBytes, type Room } from './room.js'
+import type { VectorArena } from './vector-arena.js'
+import { weigh, type Plan } from './writes.js'
+
+/** Postings that a write touches at most to be done at once: some two milliseconds. */
+const AT_ONCE = 4000
+
+export interface WriterOptions {
+  directory: Directory
+  room: Room
+  arena: VectorArena
+  turns: Turns
+  /** Postings that a write touches at most to be done at once. */
+  atOnce?: number | undefined
+}
+
+/**
+ * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces, between which readers see
+ * the bank as it was, until it is committed in one step.
+ */
+export class Writer {
+  readonly #directory: Directory
+  readonly #room: Room
+  readonly #arena: VectorArena
+  readonly #turns: Turns
+  readonly #atOnce: number
+  readonly #queue = new WriterQueue()
+  /** Banks that are being tidied up, or wait for it. */
+  readonly #tidying = new Set<string>()
+  #isClosed = false
+
+  constructor ({ directory, room, arena, turns, atOnce = AT_ONCE }: WriterOptions) {
+    this.#directory = directory
+    this.#room = room
+    this.#arena = arena
+    this.#turns = turns
+    this.#atOnce = atOnce
+  }
+
+  /**
+   * @param plan says what is to be done; may be made twice
+   * @param items about how many memories it looks at
+   * @param committed called in the moment in which the change becomes visible
+   */
+  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Work<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
+    const id = bankKeyString(key)
+    if (!this.#queue.isBusy(id) && this.expireAtOnce(key, now)) {
+      const bank = this.#open(key)
+      if (items(bank) <= this.#atOnce) {
+        const planned = atOnce(plan(bank))
+        if (weigh(planned, this.#atOnce) <= this.#atOnce) {
+          this.#applyAtOnce(bank, planned, committed)
+          return planned.outcome
+        }
+      }
+    }
+    return await this.alone(key, now, async () => {
+      const bank = this.#open(key)
+      const planned = await inPieces(plan(bank), this.#turns, id)
+      if (weigh(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
+      else await this.#applyInPieces(id, bank, planned, committed)
+      return planned.outcome
+    })
+  }
+
+  /** Does something while nobody else writes to the bank. What has expired at `now` is gone from it. */
+  async alone<T> (key: BankKey, now: number, work: () => Promise<T>): Promise<T> {
+    const id = bankKeyString(key)
+    return await this.#queue.run(id, async () => {
+      await this.#expire(key, now)
+      return await work()
+    })
+  }
+
+  /** Does something with a bank at once, or when those who write to it are done. */
+  async soon<T> (key: BankKey, now: number, work: () => T): Promise<T> {
+    if (!this.#queue.isBusy(bankKeyString(key)) && this.expireAtOnce(key, now)) return work()
+    return await this.alone(key, now, async () => work())
+  }
+
+  /** Drops a bank with all that it holds. Only while nobody else writes to it. */
+  drop (bank: Bank): void {
+    this.#directory.drop(bank)
+  }
+
+  /**
+   * Takes out what has expired, when that is little; otherwise that is begun.
+   * @returns whether nothing that has expired is left
+   */
+  expireAtOnce (key: BankKey, now: number): boolean {
+    const id = bankKeyString(key)
+    const bank = this.#directory.get(id)
+    if (bank === undefined || now < bank.nextExpiry) return true
+    if (!this.#queue.isBusy(id)) {
+      const removed: Entry[] = []
+      for (const entry of bank.expired(now)) if (removed.push(entry) > this.#atOnce) break
+      if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) {
+        this.#applyAtOnce(bank, { added: [], removed })
+        return true
+      }
+    }
+    this.#later(id, async () => { await this.#expire(key, now) })
+    return false
+  }
+
+  /** Nothing that is under way becomes visible any more. */
+  close (): void {
+    this.#isClosed = true
+  }
+
+  async #expire (key: BankKey, now: number): Promise<void> {
+    const id = bankKeyString(key)
+    const bank = this.#directory.get(id)
+    if (bank === undefined || now < bank.nextExpiry) return
+    const removed = await inPieces(collectExpired(bank, now), this.#turns, id)
+    if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, { added: [], removed })
+    else await this.#applyInPieces(id, bank, { added: [], removed })
+  }
+
+  /** The bank, made when there is none; it joins the store with its first memory. */
+  #open (key: BankKey): Bank {
+    return this.#directory.get(bankKeyString(key)) ?? new Bank(key, this.#arena)
+  }
+
+  #applyAtOnce (bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
+    let needed = 0
+    for (const memory of added) needed += neededBytes(memory)
+    this.#room.take(needed)
+    try {
+      if (added.length + removed.length > 0) {
+        if (removed.length === bank.size && added.length === 0) this.#directory.drop(bank)
+        else atOnce(bank.apply(added, removed))
+      }
+      committed?.()
+    } finally {
+      this.#room.adjust(-needed)
+      if (bank.size > 0 && added.length > 0) this.#directory.note(bank)
+      else this.#noteRemoval(bank)
+    }
+    this.#tidy(bank)
+  }
+
+  async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
+    const needed = await inPieces(sumOfNeeds(added), this.#turns, id)
+    this.#room.take(needed)
+    let reserved = needed
+    const giveBack = () => {
+      this.#room.adjust(-reserved)
+      reserved = 0
+    }
+    try {
+      const isOverwhole = removed.length === bank.size
+      if (isOverwhole && added.length === 0) {
+        this.#directory.drop(bank)
+        committed?.()
+        return
+      }
+      // A bank that nobody sees yet needs no care, so one of which nothing is left is made anew.
+      const changed = isOverwhole ? new Bank(bank.key, this.#arena) : bank
+      const join = () => {
+        giveBack()
+        if (this.#isClosed) return
+        this.#directory.note(changed)
+        committed?.()
+      }
+      try {
+        await inPieces(changed.apply(added, isOverwhole ? [] : removed, { hidden: !isOverwhole, committed: join }), this.#turns, id)
+      } catch (error) {
+        if (isOverwhole) changed.release()
+        throw error
+      }
+      this.#noteRemoval(changed)
+      this.#tidy(changed)
+    } finally {
+      giveBack()
+    }
+  }
+
+  /** What a bank takes after a change, unless it is no longer there. */
+  #noteRemoval (bank: Bank): void {
+    if (this.#directory.get(bankKeyString(bank.key)) === bank) this.#directory.note(bank)
+  }
+
+  #tidy (bank: Bank): void {
+    if (!bank.lexical.needsSweep) return
+    const id = bankKeyString(bank.key)
+    this.#later(id, async () => { if (this.#directory.get(id) === bank) await inPieces(bank.sweep(), this.#turns, id) })
+  }
+
+  /** Does something in the background when those who write to the bank are done. */
+  #later (id: string, work: () => Promise<void>): void {
+    if (this.#isClosed || this.#tidying.has(id)) return
+    this.#tidying.add(id)
+    // It takes away what is gone already, which does not fail; whoever writes next would meet the same.
+    this.#queue.run(id, work).catch(() => {}).finally(() => { this.#tidying.delete(id) })
+  }
+}
+
+function * collectExpired (bank: Bank, now: number): Work<Entry[]> {
+  const expired: Entry[] = []
+  for (const entry of bank.expired(now)) {
+    expired.push(entry)
+    yield
+  }
+  return expired
+}
+
+function * sumOfNeeds (added: Plan<unknown>['added']): Work<number> {
+  let needed = 0
+  for (const memory of added) {
+    needed += neededBytes(memory)
+    yield
+  }
+  return needed
+}

@@ -1,0 +1,101 @@
+import { isAtLeast } from '../../trust.js'
+import { tagCondition } from '../filters.js'
+import { takesPart } from '../context.js'
+import { importSteps, type ImportPlan } from '../import-plan.js'
+import type { Work } from '../pieces.js'
+import { SplitMap } from '../split-map.js'
+import type { InsertOutcome, Memory, NewMemory, OnConflict, RemoveOptions, RemoveOutcome, Selector } from '../vector-store.js'
+import type { Bank } from './bank.js'
+import type { Entry } from './entry.js'
+
+/** Postings that a neighbour's change costs beside an own one's. */
+const WITH_NEIGHBOURS = 5
+/** What a memory costs beside its postings. */
+const MEMORY = 8
+
+/** What a write is going to do to a bank. */
+export interface Plan<T> {
+  added: readonly NewMemory[]
+  removed: readonly Entry[]
+  outcome: T
+}
+
+export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Work<Plan<InsertOutcome[]>> {
+  const added = new SplitMap<NewMemory>()
+  const inOrder: NewMemory[] = []
+  const outranked: Entry[] = []
+  const outcome: InsertOutcome[] = []
+  for (const memory of memories) {
+    outcome.push(decide(memory))
+    yield
+  }
+  return { added: inOrder, removed: outranked, outcome }
+
+  function decide (memory: NewMemory): InsertOutcome {
+    const earlier = added.get(memory.fingerprint)
+    if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
+    const standing = bank.byFingerprint(memory.fingerprint)
+    if (standing !== undefined) {
+      const { memoryId, trust } = standing.memory
+      if (isAtLeast(trust, memory.trust)) return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+      outranked.push(standing)
+    }
+    // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
+    if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
+    added.set(memory.fingerprint, memory)
+    inOrder.push(memory)
+    return { stored: true, memoryId: memory.memoryId }
+  }
+}
+
+export function planImportInto (bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict): Work<ImportPlan<Entry>> {
+  return importSteps(memories, bank, ({ memory, fingerprint }) => ({ memoryId: memory.memoryId, fingerprint, trust: memory.trust }), onConflict)
+}
+
+/** @param accept whether a memory is there at all; absent: all are */
+export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean): Work<Plan<RemoveOutcome>> {
+  const removed: Entry[] = []
+  const seen = new SplitMap<true>()
+  for (const entry of selected(bank, selector)) {
+    if (entry?.isVisible === true && (accept === undefined || accept(entry.memory))) {
+      const isRepeat = selector.kind === 'ids' && seen.get(entry.memory.memoryId) === true
+      if (!isRepeat) removed.push(entry)
+      if (selector.kind === 'ids') seen.set(entry.memory.memoryId, true)
+    }
+    yield
+  }
+  return { added: [], removed, outcome: { count: removed.length, memoryIds: removed.slice(0, idLimit).map(({ memory }) => memory.memoryId) } }
+}
+
+/** An estimate of the postings that a change touches, up to what is `enough`. */
+export function weigh ({ added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, enough: number): number {
+  let weight = 0
+  for (const memory of added) {
+    const factor = takesPart(memory, memory.passages) ? WITH_NEIGHBOURS : 1
+    weight += MEMORY
+    for (const { terms } of memory.passages) weight += terms.size * factor
+    if (weight > enough) break
+  }
+  for (const { memory, passages } of removed) {
+    if (weight > enough) break
+    const factor = takesPart(memory, passages) ? WITH_NEIGHBOURS : 1
+    weight += MEMORY
+    for (const { lexical } of passages) weight += (lexical?.postings.length ?? 0) * factor
+  }
+  return weight
+}
+
+function * selected (bank: Bank, selector: Selector): Generator<Entry | undefined> {
+  switch (selector.kind) {
+    case 'ids':
+      for (const memoryId of selector.memoryIds) yield bank.byId(memoryId)
+      break
+    case 'tags': {
+      const accept = tagCondition(selector.tags, selector.match)
+      for (const entry of bank.ordered()) yield accept(entry.memory) ? entry : undefined
+      break
+    }
+    case 'all':
+      yield * bank.ordered()
+  }
+}

@@ -1,0 +1,156 @@
+/** Items of one chunk at most: an insertion or a removal moves no more than these. */
+const MOST = 512
+
+/**
+ * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of short arrays. What
+ * comes last, as nearly everything does, is appended. Two items may be equal in the order; then either comes first.
+ */
+export class SortedList<T> {
+  readonly #compare: (a: T, b: T) => number
+  /** None of them empty. */
+  readonly #chunks: T[][] = []
+  #size = 0
+  /** How often items have moved. */
+  #moves = 0
+
+  /** @param compare negative when `a` comes first */
+  constructor (compare: (a: T, b: T) => number) {
+    this.#compare = compare
+  }
+
+  get size (): number {
+    return this.#size
+  }
+
+  add (item: T): void {
+    this.#size++
+    const last = this.#chunks.at(-1)
+    if (last === undefined) {
+      this.#chunks.push([item])
+      return
+    }
+    if (this.#compare(last.at(-1)!, item) < 0) {
+      if (last.length < MOST) last.push(item)
+      else this.#chunks.push([item])
+      return
+    }
+    this.#moves++
+    const { chunk, index } = this.#placeOf((other) => this.#compare(other, item) < 0)
+    const chosen = this.#chunks[chunk]!
+    chosen.splice(index, 0, item)
+    if (chosen.length > MOST) this.#chunks.splice(chunk + 1, 0, chosen.splice(MOST / 2))
+  }
+
+  /** @returns whether it was there */
+  remove (item: T): boolean {
+    const place = this.#find(item)
+    if (place === undefined) return false
+    this.#moves++
+    const chunk = this.#chunks[place.chunk]!
+    if (chunk.length === 1) this.#chunks.splice(place.chunk, 1)
+    else chunk.splice(place.index, 1)
+    this.#size--
+    return true
+  }
+
+  /** The items before one that is there, nearest first. */
+  before (item: T, most: number): T[] {
+    return this.#beside(item, most, -1)
+  }
+
+  /** The items behind one that is there, nearest first. */
+  behind (item: T, most: number): T[] {
+    return this.#beside(item, most, 1)
+  }
+
+  /**
+   * First to last. What is added or removed meanwhile may be given or not; every other item is, once.
+   * @param isBefore the first item for which it is false is the first that is given
+   */
+  * forwards (isBefore?: (item: T) => boolean): Generator<T> {
+    let { chunk, index } = isBefore === undefined ? { chunk: 0, index: 0 } : this.#placeOf(isBefore)
+    for (;;) {
+      const items = this.#chunks[chunk]
+      if (items === undefined) return
+      if (index >= items.length) {
+        chunk++
+        index = 0
+        continue
+      }
+      const moves = this.#moves
+      const item = items[index]!
+      yield item
+      index++
+      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+    }
+  }
+
+  /** Last to first, as `forwards`. @param isBefore the last item for which it is true is the first that is given */
+  * backwards (isBefore?: (item: T) => boolean): Generator<T> {
+    let { chunk, index } = isBefore === undefined ? { chunk: this.#chunks.length, index: 0 } : this.#placeOf(isBefore)
+    for (;;) {
+      if (index <= 0) {
+        chunk--
+        if (chunk < 0) return
+        index = this.#chunks[chunk]!.length
+      }
+      index--
+      const moves = this.#moves
+      const item = this.#chunks[chunk]![index]!
+      yield item
+      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+    }
+  }
+
+  #beside (item: T, most: number, step: 1 | -1): T[] {
+    const found: T[] = []
+    const place = this.#find(item)
+    if (place === undefined) return found
+    let { chunk, index } = place
+    while (found.length < most) {
+      index += step
+      if (this.#chunks[chunk]![index] === undefined) {
+        chunk += step
+        const next = this.#chunks[chunk]
+        if (next === undefined) break
+        index = step === 1 ? 0 : next.length - 1
+      }
+      found.push(this.#chunks[chunk]![index]!)
+    }
+    return found
+  }
+
+  #find (item: T): { chunk: number, index: number } | undefined {
+    let { chunk, index } = this.#placeOf((other) => this.#compare(other, item) < 0)
+    for (;;) {
+      if (index === this.#chunks[chunk]?.length) {
+        chunk++
+        index = 0
+      }
+      const found = this.#chunks[chunk]?.[index]
+      if (found === undefined || this.#compare(found, item) !== 0) return undefined
+      if (found === item) return { chunk, index }
+      index++
+    }
+  }
+
+  /** The place of the first item for which `isBefore` is false; behind the last one when there is none. */
+  #placeOf (isBefore: (item: T) => boolean): { chunk: number, index: number } {
+    let [low, high] = [0, this.#chunks.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (isBefore(this.#chunks[middle]!.at(-1)!)) low = middle + 1
+      else high = middle
+    }
+    const chunk = Math.min(low, Math.max(0, this.#chunks.length - 1))
+    const items = this.#chunks[chunk] ?? []
+    let index = 0
+    let end = items.length
+    while (index < end) {
+      const middle = (index + end) >> 1
+      if (isBefore(items[middle]!)) index = middle + 1
+      else end = middle
+    }
+    return { chunk, index }
+  }
+}

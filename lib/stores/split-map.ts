@@ -1,0 +1,91 @@
+/** Entries of one part at most: what V8 moves in one go when a Map grows, in about a millisecond. */
+const MOST = 8192
+const WAYS = 16
+const WAY_BITS = 4
+/** Keys that still fall together after 32 bits of hash stay together. */
+const DEEPEST = 32 / WAY_BITS - 1
+
+// Of each process alone, so that nobody can prepare keys that fall together.
+const SEED = Math.floor(Math.random() * 2 ** 32)
+
+/**
+ * A map from strings that never holds the event loop up: a Map that grows to a million entries is copied several times, 50 ms and more each,
+ * so this one is split by a hash of the key once it is large. A small one is a Map and a pointer.
+ */
+export class SplitMap<V> {
+  readonly #depth: number
+  #leaf: Map<string, V> | undefined = new Map()
+  #parts: Array<SplitMap<V>> | undefined
+  /** Of the whole map; kept at its root alone. */
+  #size = 0
+
+  constructor (depth = 0) {
+    this.#depth = depth
+  }
+
+  get size (): number {
+    return this.#size
+  }
+
+  get (key: string): V | undefined {
+    return (this.#leaf ?? this.#leafOf(key)).get(key)
+  }
+
+  set (key: string, value: V): void {
+    const leaf = this.#leaf
+    if (leaf === undefined) {
+      this.#setInPart(key, value)
+      return
+    }
+    leaf.set(key, value)
+    this.#size = leaf.size
+    if (leaf.size > MOST && this.#depth <= DEEPEST) this.#split(leaf)
+  }
+
+  delete (key: string): boolean {
+    const deleted = (this.#leaf ?? this.#leafOf(key)).delete(key)
+    if (deleted && --this.#size === 0 && this.#leaf === undefined) {
+      this.#parts = undefined
+      this.#leaf = new Map()
+    }
+    return deleted
+  }
+
+  /** In no particular order. What is set or deleted meanwhile may be given or not. */
+  * values (): Generator<V> {
+    if (this.#leaf !== undefined) yield * this.#leaf.values()
+    else for (const part of this.#parts!) yield * part.values()
+  }
+
+  #leafOf (key: string): Map<string, V> {
+    const hash = hashOf(key)
+    let node = this as SplitMap<V>
+    while (node.#parts !== undefined) node = node.#parts[(hash >>> (WAY_BITS * node.#depth)) & (WAYS - 1)]!
+    return node.#leaf!
+  }
+
+  #setInPart (key: string, value: V): void {
+    const hash = hashOf(key)
+    let node = this as SplitMap<V>
+    while (node.#parts !== undefined) node = node.#parts[(hash >>> (WAY_BITS * node.#depth)) & (WAYS - 1)]!
+    const leaf = node.#leaf!
+    const before = leaf.size
+    leaf.set(key, value)
+    this.#size += leaf.size - before
+    if (leaf.size > MOST && node.#depth <= DEEPEST) node.#split(leaf)
+  }
+
+  #split (leaf: Map<string, V>): void {
+    this.#parts = Array.from({ length: WAYS }, () => new SplitMap<V>(this.#depth + 1))
+    this.#leaf = undefined
+    for (const [key, value] of leaf) this.#parts[(hashOf(key) >>> (WAY_BITS * this.#depth)) & (WAYS - 1)]!.set(key, value)
+  }
+}
+
+/** FNV-1a with a last round that spreads its bits. */
+function hashOf (key: string): number {
+  let hash = SEED
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ hash >>> 15, 0x2c1b3c6d)
+  return (hash ^ hash >>> 13) >>> 0
+}
