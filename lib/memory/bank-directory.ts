@@ -96,7 +96,7 @@ export class BankDirectory {
     const banks: OpenBank[] = []
     for (const [index, key] of keys.entries()) {
       const id = ids[index]!
-      const entry = found[index] ?? this.#entries.get(id) ?? { stored: read.get(id) }
+      const entry = found[index] ?? this.#entryOf(id, read.get(id))
       if (entry.resolved?.settings !== live.current) {
         if (turns.isSpent) await turns.next(caller)
         const settings = live.current
@@ -112,6 +112,12 @@ export class BankDirectory {
     const id = bankKeyString(key)
     this.#entries.delete(id)
     this.#reading.delete(id)
+  }
+
+  /** What is kept of what was read just now; a change may have overtaken it, and then it is for this caller alone. */
+  #entryOf (id: string, stored: StoredConfig | undefined): Entry {
+    const kept = this.#entries.get(id)
+    return kept !== undefined && kept.stored === stored ? kept : { stored }
   }
 
   async #read (configs: BankConfigStore, keys: readonly BankKey[], caller: string): Promise<Map<string, StoredConfig | undefined>> {
