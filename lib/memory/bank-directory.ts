@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../deadline.js'
-import { bankKeyString, bankOf, type BankKey, type RequestContext } from '../identity/context.js'
+import { bankKeyString, bankOf, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
+import { mapInTurns, turns } from '../turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
 /** The configuration of a bank as the store has it, read. */
@@ -24,9 +25,8 @@ export interface BankDirectoryOptions {
 
 interface Entry {
   stored: StoredConfig | undefined
-  bank: OpenBank
-  /** What `bank` was resolved with. */
-  settings: FileSettings
+  /** Made when the bank is asked for. */
+  resolved?: { bank: OpenBank, settings: FileSettings }
 }
 
 /** Bytes of configurations that are kept, about: some 70,000 banks without one, or 128 with the largest. */
@@ -69,7 +69,7 @@ export class BankDirectory {
    * @throws ServiceError access_denied for the first one where the caller may not; dependency_unavailable
    */
   async open (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<OpenBank[]> {
-    const banks = await this.resolve(bankIds.map((bankId) => bankOf(context, bankId)))
+    const banks = await this.resolve(bankIds.map((bankId) => bankOf(context, bankId)), callerOf(context))
     for (const { key, grants } of banks) this.#options.access.require(context, permission, key.bankId, grants)
     return banks
   }
@@ -80,24 +80,31 @@ export class BankDirectory {
     return bank!
   }
 
-  /** The same without asking what the caller may do. @throws ServiceError dependency_unavailable */
-  async resolve (keys: readonly BankKey[]): Promise<OpenBank[]> {
+  /**
+   * The same without asking what the caller may do.
+   * @param caller as in TurnBudget.next: configurations may be large, so that those of many banks are read in pieces
+   * @throws ServiceError dependency_unavailable
+   */
+  async resolve (keys: readonly BankKey[], caller = ''): Promise<OpenBank[]> {
     const { configs, live } = this.#options
     if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
     if (configs.isShared) await this.#beFresh(configs)
     const ids = keys.map(bankKeyString)
     const found = ids.map((id) => this.#entries.get(id))
     const missing = keys.filter((_, index) => found[index] === undefined)
-    const read = missing.length === 0 ? new Map<string, StoredConfig | undefined>() : await this.#read(configs, missing)
-    return keys.map((key, index) => {
-      const entry = found[index]
-      if (entry === undefined) return resolveBank(key, read.get(ids[index]!)?.configuration, live.current)
-      if (entry.settings !== live.current) {
-        entry.settings = live.current
-        entry.bank = resolveBank(key, entry.stored?.configuration, live.current)
+    const read = missing.length === 0 ? new Map<string, StoredConfig | undefined>() : await this.#read(configs, missing, caller)
+    const banks: OpenBank[] = []
+    for (const [index, key] of keys.entries()) {
+      const id = ids[index]!
+      const entry = found[index] ?? this.#entryOf(id, read.get(id))
+      if (entry.resolved?.settings !== live.current) {
+        if (turns.isSpent) await turns.next(caller)
+        const settings = live.current
+        entry.resolved = { settings, bank: resolveBank({ tenantId: key.tenantId, bankId: key.bankId }, entry.stored?.configuration, settings) }
       }
-      return entry.bank
-    })
+      banks.push(entry.resolved.bank)
+    }
+    return banks
   }
 
   /** Lets go of what is known of a bank: it was changed here. */
@@ -107,10 +114,18 @@ export class BankDirectory {
     this.#reading.delete(id)
   }
 
-  async #read (configs: BankConfigStore, keys: readonly BankKey[]): Promise<Map<string, StoredConfig | undefined>> {
+  /** What is kept of what was read just now; a change may have overtaken it, and then it is for this caller alone. */
+  #entryOf (id: string, stored: StoredConfig | undefined): Entry {
+    const kept = this.#entries.get(id)
+    return kept !== undefined && kept.stored === stored ? kept : { stored }
+  }
+
+  async #read (configs: BankConfigStore, keys: readonly BankKey[], caller: string): Promise<Map<string, StoredConfig | undefined>> {
     const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
     if (fresh.length > 0) {
-      const batch = guarded(async () => new Map((await configs.read(fresh)).map(({ bank, config }) => [bankKeyString(bank), readStored(config)])))
+      const batch = guarded(async () => (
+        new Map(await mapInTurns(await configs.read(fresh), caller, ({ bank, config }) => [bankKeyString(bank), readStored(config)] as const))
+      ))
       for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
     }
     const waited = keys.map(async (key) => [bankKeyString(key), await this.#reading.get(bankKeyString(key))!] as const)
@@ -123,9 +138,7 @@ export class BankDirectory {
     const done = (stored: StoredConfig | undefined, failed: boolean) => {
       if (this.#reading.get(id) !== reading) return
       this.#reading.delete(id)
-      if (failed) return
-      const settings = this.#options.live.current
-      this.#entries.set(id, { stored, settings, bank: resolveBank({ tenantId: key.tenantId, bankId: key.bankId }, stored?.configuration, settings) })
+      if (!failed) this.#entries.set(id, { stored })
     }
     reading.then((stored) => { done(stored, false) }, () => { done(undefined, true) })
   }

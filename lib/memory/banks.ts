@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { PERMISSIONS, type Permission } from '../access/access-control.js'
 import { ServiceError } from '../errors.js'
-import { bankOf, type RequestContext } from '../identity/context.js'
+import { bankOf, callerOf, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../ids.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { BankSummary } from '../stores/vector-store.js'
+import { mapInTurns, turns } from '../turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { clamp, nullableInstant, readFilters, toRecord } from './records.js'
@@ -15,8 +15,12 @@ const MAX_PAGE = 200
 /** Summaries read from the store at a time while those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
-/** Banks whose configurations are read at a time. */
+/** Banks whose configurations are read at a time: each may have 32 KiB. */
 const RESOLVED_TOGETHER = 25
+/** Summaries read at a time for an operator, who gets all of them. */
+const ADMIN_PAGE = 5000
+/** Who an operator's turns are for. No principal begins with a space. */
+const OPERATOR = ' operator'
 
 /** What there is: banks, their figures and their memories. */
 export class Banks {
@@ -100,7 +104,7 @@ export class Banks {
 
   /** What the caller may do on a bank, and which grant or policy says so. */
   async permissions (bankId: string, context: RequestContext): Promise<Array<{ permission: Permission, granted_by: string }>> {
-    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)])
+    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
     return PERMISSIONS.flatMap((permission) => {
       const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId, bank!.grants)
       return allowed ? [{ permission, granted_by: grantedBy! }] : []
@@ -109,19 +113,25 @@ export class Banks {
 
   /** For operators: banks over all tenants, or of one. */
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
-    const summaries = await this.#summaries({ ...only, limit: Infinity })
-    if (only.bankId !== undefined && summaries.length === 0) throw new ServiceError('not_found', 'No such bank')
-    return { banks: summaries.map((summary) => ({ tenant_id: summary.tenantId, ...toBankAnswer(summary) })) }
+    const banks: AdminBanksAnswer['banks'] = []
+    for (let after: BankSummary | undefined; ;) {
+      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, ...(after !== undefined && { after }) })
+      banks.push(...await mapInTurns(page, OPERATOR, (summary) => ({ tenant_id: summary.tenantId, ...toBankAnswer(summary) })))
+      after = page.at(-1)
+      if (page.length < ADMIN_PAGE) break
+    }
+    if (only.bankId !== undefined && banks.length === 0) throw new ServiceError('not_found', 'No such bank')
+    return { banks }
   }
 
   /** Those that the caller may read. What a bank itself grants is looked up only where the file does not grant it. */
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
+    const caller = callerOf(context)
+    if (turns.isSpent) await turns.next(caller)
     const denied = page.filter(({ bankId }) => !access.decide(context, 'read', bankId).allowed)
     if (denied.length === 0) return [...page]
-    // Reading many large configurations takes time: others have their turn between two groups.
-    await setImmediate()
-    const open = await directory.resolve(denied)
+    const open = await directory.resolve(denied, caller)
     const refused = new Set(denied.filter(({ bankId }, index) => !access.decide(context, 'read', bankId, open[index]!.grants).allowed))
     return page.filter((summary) => !refused.has(summary))
   }
