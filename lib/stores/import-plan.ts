@@ -15,36 +15,63 @@ export interface ImportPlan<S extends Standing> {
   outcome: ImportOutcome
 }
 
+/** What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint. */
+export class ImportPlanner<S extends Standing> {
+  readonly #onConflict: OnConflict
+  readonly #outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
+  readonly #added = new Set<NewMemory>()
+  readonly #removed = new Set<S>()
+  readonly #byId = new Map<string, S | NewMemory>()
+  readonly #byFingerprint = new Map<string, S | NewMemory>()
+
+  constructor (onConflict: OnConflict) {
+    this.#onConflict = onConflict
+  }
+
+  /** Tells of a memory that stands. Comes before the memories that can conflict with it. */
+  stands (each: S): void {
+    this.#byId.set(each.memoryId, each)
+    this.#byFingerprint.set(each.fingerprint, each)
+  }
+
+  /** @throws Outranked with `supersede` */
+  add (memory: NewMemory): void {
+    const conflicts = new Set([this.#byId.get(memory.memoryId), this.#byFingerprint.get(memory.fingerprint)].filter((each) => each !== undefined))
+    if (conflicts.size > 0 && this.#onConflict === 'skip') {
+      this.#outcome.skipped++
+      return
+    }
+    for (const each of conflicts) {
+      if (this.#onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new Outranked()
+      this.#byId.delete(each.memoryId)
+      this.#byFingerprint.delete(each.fingerprint)
+      if (this.#isAdded(each)) this.#added.delete(each)
+      else this.#removed.add(each)
+    }
+    this.#added.add(memory)
+    this.#byId.set(memory.memoryId, memory)
+    this.#byFingerprint.set(memory.fingerprint, memory)
+    if (conflicts.size > 0) this.#outcome.overwritten++
+    else this.#outcome.imported++
+  }
+
+  get plan (): ImportPlan<S> {
+    return { added: [...this.#added], removed: this.#removed, outcome: this.#outcome }
+  }
+
+  #isAdded (each: S | NewMemory): each is NewMemory {
+    return this.#added.has(each as NewMemory)
+  }
+}
+
 /**
- * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
+ * The plan of an import in one go.
  * @param standing all that the memories can conflict with
  * @throws Outranked with `supersede`
  */
 export function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict): ImportPlan<S> {
-  const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  const added = new Set<NewMemory>()
-  const removed = new Set<S>()
-  const byId = new Map<string, S | NewMemory>(standing.map((each) => [each.memoryId, each]))
-  const byFingerprint = new Map<string, S | NewMemory>(standing.map((each) => [each.fingerprint, each]))
-  const isAdded = (each: S | NewMemory): each is NewMemory => added.has(each as NewMemory)
-  for (const memory of memories) {
-    const conflicts = new Set([byId.get(memory.memoryId), byFingerprint.get(memory.fingerprint)].filter((each) => each !== undefined))
-    if (conflicts.size > 0 && onConflict === 'skip') {
-      outcome.skipped++
-      continue
-    }
-    for (const each of conflicts) {
-      if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new Outranked()
-      byId.delete(each.memoryId)
-      byFingerprint.delete(each.fingerprint)
-      if (isAdded(each)) added.delete(each)
-      else removed.add(each)
-    }
-    added.add(memory)
-    byId.set(memory.memoryId, memory)
-    byFingerprint.set(memory.fingerprint, memory)
-    if (conflicts.size > 0) outcome.overwritten++
-    else outcome.imported++
-  }
-  return { added: [...added], removed, outcome }
+  const planner = new ImportPlanner<S>(onConflict)
+  for (const each of standing) planner.stands(each)
+  for (const memory of memories) planner.add(memory)
+  return planner.plan
 }
