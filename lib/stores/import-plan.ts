@@ -1,6 +1,5 @@
-import { turns } from '../turn-budget.js'
 import { isAtLeast, type Trust } from '../trust.js'
-import { inPieces, type Work } from './pieces.js'
+import type { Work } from './pieces.js'
 import { SplitMap } from './split-map.js'
 import { Outranked, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
@@ -26,29 +25,9 @@ export interface StandingMemories<S> {
 
 /**
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
- * @param standing all that the memories can conflict with
- * @param caller as in TurnBudget.next
- * @throws Outranked with `supersede`
- */
-export async function planImport<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict, caller: string): Promise<ImportPlan<S>> {
-  return await inPieces(planAgainst(memories, standing, onConflict), turns, caller)
-}
-
-function * planAgainst<S extends Standing> (memories: readonly NewMemory[], standing: readonly S[], onConflict: OnConflict): Work<ImportPlan<S>> {
-  const byId = new SplitMap<S>()
-  const byFingerprint = new SplitMap<S>()
-  for (const each of standing) {
-    byId.set(each.memoryId, each)
-    byFingerprint.set(each.fingerprint, each)
-    yield
-  }
-  const toStanding = (each: S) => each
-  return yield * importSteps(memories, { byId: (id) => byId.get(id), byFingerprint: (fingerprint) => byFingerprint.get(fingerprint) }, toStanding, onConflict)
-}
-
-/**
- * `planImport` as work in pieces, on what a store keeps.
+ * @param standing all that the memories can conflict with, as the store has it
  * @param toStanding what of it an import looks at
+ * @throws Outranked with `supersede`
  */
 export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => Standing, onConflict: OnConflict): Work<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }

@@ -1,6 +1,17 @@
 /** A one-dimensional array as PostgreSQL reads it; every element is text or null. */
 export function arrayText (elements: ReadonlyArray<string | null>): string {
-  return `{${elements.map((element) => element === null ? 'NULL' : `"${element.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+  return arrayOf(elements.map(arrayElement))
+}
+
+/** An element as it stands in the text of an array. */
+export function arrayElement (element: string | null): string {
+  if (element === null) return 'NULL'
+  return `"${element.includes('"') || element.includes('\\') ? element.replaceAll(/["\\]/g, '\\$&') : element}"`
+}
+
+/** The text of an array, of elements that are as arrayElement makes them. */
+export function arrayOf (elements: readonly string[]): string {
+  return `{${elements.join(',')}}`
 }
 
 const ELEMENT = /"([^"\\]*(?:\\.[^"\\]*)*)"|([^,]+)/gs

@@ -19,7 +19,8 @@ const INTEGERS = 1007
 const REALS = 1021
 const DOUBLES = 1022
 const ARRAYS = {
-  texts: { to: TEXTS, from: [TEXTS], serialize: arrayText, parse: arrayElements },
+  // An array that was made a text before is taken as it is.
+  texts: { to: TEXTS, from: [TEXTS], serialize: (value: string | ReadonlyArray<string | null>) => typeof value === 'string' ? value : arrayText(value), parse: arrayElements },
   numbers: {
     to: INTEGERS,
     from: [SMALLINTS, INTEGERS, REALS, DOUBLES],

@@ -1,4 +1,4 @@
-import { lockDocuments, mend, planAround } from './context-writes.js'
+import { lockDocuments, mendAround } from './context-writes.js'
 import { memberColumns } from './context-statements.js'
 import type { Executor } from './executor.js'
 import { fromMemberRow, memberText, type MemberRow } from './members.js'
@@ -58,8 +58,7 @@ where m.own_terms is null and m.document_id is not null and cardinality(m.passag
       await lockDocuments(tx, this.#statements, bank, new Set([documentId]))
       const rows = await tx.query<MemberRow>(this.#sql.outside, [key.tenant_id, key.bank_id, documentId, MEMORIES])
       const entering = rows.map(fromMemberRow)
-      const { mending } = await planAround(tx, this.#statements, bank, { entering })
-      await mend(tx, this.#statements, bank, mending)
+      await mendAround(tx, this.#statements, bank, { entering })
       await tx.query(this.#sql.enter, [
         key.tenant_id, key.bank_id, entering.map(({ memoryId }) => memoryId), entering.map(({ question }) => String(question)), entering.map(({ terms }) => memberText(terms)),
       ])

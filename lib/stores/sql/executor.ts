@@ -2,7 +2,8 @@ import type { PoolStatus } from '../vector-store.js'
 
 /**
  * A value of a bound parameter. An array is an array of text (or nulls), whatever its elements become: statements cast it
- * (`$1::text[]::uuid[]`), so that both drivers bind it alike. JSON goes as text and is cast.
+ * (`$1::text[]::uuid[]`), so that both drivers bind it alike; it may also come as the text of an array (arrays.ts), which costs them
+ * nothing. JSON goes as text and is cast.
  */
 export type Param = string | number | boolean | null | ReadonlyArray<string | null>
 

@@ -1,16 +1,14 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../trust.js'
+import { turns } from '../../turn-budget.js'
 import type { TermWeights } from '../context.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
-import { SqlError, type Param, type Queries } from './executor.js'
-import { memberText, ownTerms, toMember } from './members.js'
+import { SqlError, type Queries } from './executor.js'
+import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
 import { bankParameters } from './rows.js'
+import { sortInTurns } from './sorting.js'
 import type { Statements } from './statements.js'
-import { indexTerm } from './terms.js'
-import { unitVectorText } from './vectors.js'
 
-/** Memories that one statement takes at most: a thousand postings weigh little, a hundred thousand hold up everybody else. */
-export const CHUNK = 500
 /** What a write adds to a bank's statistics; less than 0 for what it removes. */
 export interface Counts {
   memories: number
@@ -54,7 +52,7 @@ export interface InsertionOptions {
   now: number
   space: EmbeddingSpace | undefined
   shard: number
-  /** Whether the statement itself counts; otherwise the caller has to. */
+  /** Whether the statement itself counts: then there is only one. Otherwise the caller has to. */
   counted: boolean
   /** The index terms of each memory that takes part in a document's context, which planContext() knows; others have their own. */
   termsOf?: (memoryId: string) => ReadonlyMap<string, TermWeights> | undefined
@@ -71,23 +69,45 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
-  const ordered = memories.map((memory, index) => ({ memory, index }))
-    .sort((a, b) => a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index)
+  const caller = bankKeyString(bank)
+  const ordered = await sortInTurns(memories.map((memory, index) => ({ memory, index })), byFingerprint, caller)
   const repeats: typeof ordered = []
-  for (let start = 0; start < ordered.length; start += CHUNK) {
-    const chunk = ordered.slice(start, start + CHUNK)
-    const rows = await insertChunk(queries, chunk.map(({ memory }) => memory), options)
-    rows.forEach((row, at) => {
-      const { memory, index } = chunk[at]!
+  const note = (rows: readonly InsertedRow[], batch: typeof ordered) => {
+    for (const [at, row] of rows.entries()) {
+      const { memory, index } = batch[at]!
       if (row.stored) {
         outcomes[index] = { stored: true, memoryId: memory.memoryId }
-        note(insertion, row, memory)
-      } else repeats.push(chunk[at]!)
-    })
+        count(insertion, row, memory)
+      } else repeats.push(batch[at]!)
+    }
   }
+  // While the database works on one statement the arrays of the next are made: no more than two are there, and the connection does
+  // not wait for turns of other callers.
+  let underWay: Promise<void> | undefined
+  for (let start = 0; start < ordered.length;) {
+    const batch = new InsertionBatch()
+    let end = start
+    while (end < ordered.length && (options.counted || !batch.isFull)) {
+      if (turns.isSpent) await turns.next(caller)
+      const { memory } = ordered[end]!
+      batch.add(memory, options.termsOf?.(memory.memoryId))
+      end += 1
+    }
+    await underWay
+    const sent = ordered.slice(start, end)
+    underWay = send(queries, batch, options).then((rows) => { note(rows, sent) })
+    // It is awaited later, unless the making of the next one fails first.
+    underWay.catch(() => {})
+    start = end
+  }
+  await underWay
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-  const standing = new Map((await queries.query<StandingRow>(statements.standing, [...key, [], fingerprints])).map((row) => [row.fingerprint, row]))
+  const standing = new Map<string, StandingRow>()
+  for (let start = 0; start < fingerprints.length; start += CHUNK) {
+    const rows = await queries.query<StandingRow>(statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)])
+    for (const row of rows) standing.set(row.fingerprint, row)
+  }
   const given = new Set(memories.map(({ memoryId }) => memoryId))
   for (const { memory, index } of repeats) {
     const row = standing.get(memory.fingerprint)
@@ -100,13 +120,19 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   return insertion
 }
 
+type Placed = { memory: NewMemory, index: number }
+
+function byFingerprint (a: Placed, b: Placed): number {
+  return a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index
+}
+
 /** Whether a repeat takes the place of what stands. */
 export function outranks (memory: NewMemory, standing: StandingRow): boolean {
   return !isAtLeast(readTrust(standing.trust), memory.trust)
 }
 
-async function insertChunk (queries: Queries, memories: readonly NewMemory[], { statements, counted, bank, shard, space, termsOf }: InsertionOptions): Promise<InsertedRow[]> {
-  const values = [...bankParameters(bank), ...insertArrays(memories, termsOf), space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+async function send (queries: Queries, batch: InsertionBatch, { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
+  const values = [...bankParameters(bank), ...batch.arrays, space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
   return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 
@@ -115,7 +141,7 @@ export function addCounts (counts: Counts, more: Counts): void {
   for (const name of Object.keys(NO_COUNTS) as Array<keyof Counts>) counts[name] += more[name]
 }
 
-function note (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
+function count (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
   addCounts(insertion.counts, {
     memories: 1,
     embedded: row.embedded === true ? 1 : 0,
@@ -124,59 +150,4 @@ function note (insertion: Insertion, row: InsertedRow, memory: NewMemory): void 
     length: row.passages_length ?? 0,
   })
   if (row.embedded !== true && hasVectors(memory)) insertion.unembedded += 1
-}
-
-export function hasVectors ({ passages }: NewMemory): boolean {
-  return passages.some(({ vector }) => vector !== undefined)
-}
-
-const optional = (value: number | null): string | null => value === null ? null : String(value)
-
-/** The arrays $3 to $30 of the insert: a row of each of the first nineteen is a memory, of the next six a posting, of the last three a vector. */
-function insertArrays (memories: readonly NewMemory[], termsOf: InsertionOptions['termsOf'] = () => undefined): Param[] {
-  const postings = { ids: [] as string[], ordinals: [] as string[], terms: [] as string[], weights: [] as string[], owns: [] as string[], lengths: [] as string[] }
-  const vectors = { ids: [] as string[], ordinals: [] as string[], texts: [] as string[] }
-  const members = memories.map(toMember)
-  for (const { memoryId, passages } of memories) {
-    const known = termsOf(memoryId)
-    for (const [ordinal, passage] of passages.entries()) {
-      const index = (term: string, weight: number, own: number) => {
-        postings.ids.push(memoryId)
-        postings.ordinals.push(String(ordinal))
-        postings.terms.push(term)
-        postings.weights.push(String(weight))
-        postings.owns.push(String(own))
-        postings.lengths.push(String(passage.length))
-      }
-      if (known === undefined) for (const [term, weight] of ownTerms(passage)) index(term, weight, weight)
-      else for (const [term, weights] of known) index(term, weights.context, weights.own)
-      if (passage.vector === undefined) continue
-      vectors.ids.push(memoryId)
-      vectors.ordinals.push(String(ordinal))
-      vectors.texts.push(unitVectorText(passage.vector))
-    }
-  }
-  return [
-    memories.map(({ memoryId }) => memoryId),
-    memories.map(({ fingerprint }) => fingerprint),
-    memories.map(({ text }) => text),
-    memories.map(({ tags }) => JSON.stringify(tags)),
-    memories.map(({ metadata }) => JSON.stringify(metadata)),
-    memories.map(({ occurredAt }) => optional(occurredAt)),
-    memories.map(({ retainedAt }) => String(retainedAt)),
-    memories.map(({ expiresAt }) => optional(expiresAt)),
-    memories.map(({ documentId }) => documentId),
-    memories.map(({ source }) => source),
-    memories.map(({ tokens }) => String(tokens.value)),
-    memories.map(({ passages }) => `{${passages.map(({ start }) => start).join(',')}}`),
-    memories.map(({ passages }) => `{${passages.map(({ end }) => end).join(',')}}`),
-    memories.map(({ passages }) => JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))])),
-    memories.map(({ passages }) => String(passages.reduce((sum, { length }) => sum + length, 0))),
-    memories.map((memory) => String(hasVectors(memory))),
-    members.map((member) => member === undefined ? null : String(member.question)),
-    members.map((member) => member === undefined ? null : memberText(member.terms)),
-    memories.map(({ trust }) => trust),
-    postings.ids, postings.ordinals, postings.terms, postings.weights, postings.owns, postings.lengths,
-    vectors.ids, vectors.ordinals, vectors.texts,
-  ]
 }

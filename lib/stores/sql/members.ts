@@ -23,10 +23,6 @@ export function toMember (memory: NewMemory): Member | undefined {
   return { memoryId, documentId: documentId!, at: sequenceInstant(memory), expiresAt, length: passages[0]!.length, terms: ownTerms(passages[0]!), question }
 }
 
-export function toMembers (memories: readonly NewMemory[]): Member[] {
-  return memories.flatMap((memory) => toMember(memory) ?? [])
-}
-
 export function fromMemberRow (row: MemberRow): Member {
   return {
     memoryId: row.memory_id,
@@ -44,8 +40,17 @@ export function memberText (terms: ReadonlyMap<string, number>): string {
   return JSON.stringify([...terms])
 }
 
-/** A passage's terms as the index has them: weights in 32 bits, of which too small and too large a number leave nothing to score by. */
-export function ownTerms ({ terms }: Pick<Passage, 'terms'>): Map<string, number> {
+/**
+ * A passage's terms as the index has them: weights in 32 bits, of which too small and too large a number leave nothing to score by. Mostly
+ * they are what they were, and then no copy is made.
+ */
+export function ownTerms ({ terms }: Pick<Passage, 'terms'>): ReadonlyMap<string, number> {
+  let same = true
+  for (const [term, count] of terms) {
+    same = count > 0 && count < Infinity && Math.fround(count) === count && indexTerm(term) === term
+    if (!same) break
+  }
+  if (same) return terms
   const own = new Map<string, number>()
   for (const [term, count] of terms) {
     const weight = Math.fround(count)

@@ -1,4 +1,6 @@
+import { turns } from '../../turn-budget.js'
 import { REACH, withContext, type Lender, type TermWeights } from '../context.js'
+import { sortInTurns } from './sorting.js'
 
 /** A memory that takes part in the context of its document. Terms and weights are as the index has them. */
 export interface Member extends Lender {
@@ -36,22 +38,38 @@ export function storedWeight (weight: number): number {
 }
 
 export interface Plan {
-  mending: Mending
   /** The index terms of an added memory; undefined for another. */
   termsOf: (memoryId: string) => Map<string, TermWeights> | undefined
 }
 
+export interface Mender {
+  /** As in TurnBudget.next. */
+  caller: string
+  /** Rows after which `mend` is called. */
+  most: number
+  mend: (mending: Mending) => Promise<void>
+}
+
 /** What becomes of the index when memories come into documents or leave them: it is a function of what stands before and after. */
-export function planContext ({ present, gone = [], added = [], entering = [] }: Change): Plan {
-  const mending: Mending = { written: [], dropped: [] }
+export async function planContext ({ present, gone = [], added = [], entering = [] }: Change, { caller, most, mend }: Mender): Promise<Plan> {
+  let mending: Mending = { written: [], dropped: [] }
+  const rest = async (rows: number): Promise<void> => {
+    if (turns.isSpent) await turns.next(caller)
+    if (mending.written.length + mending.dropped.length < rows) return
+    const full = mending
+    mending = { written: [], dropped: [] }
+    await mend(full)
+  }
   const places = new Map<string, { sequence: readonly Member[], position: number }>()
   const coming = new Set([...added, ...entering])
   const leaving = new Set(gone)
-  const [before, after] = [byDocument([...present, ...gone]), byDocument([...present, ...coming])]
-  const affected = new Set([...near(before, leaving), ...near(after, coming)])
+  const before = await byDocument([...present, ...gone], caller)
+  const after = await byDocument([...present, ...coming], caller)
+  const affected = new Set([...await near(before, leaving, caller), ...await near(after, coming, caller)])
   for (const [documentId, sequence] of before) {
-    const follows = positions(after.get(documentId) ?? [])
+    const follows = await positions(after.get(documentId) ?? [], caller)
     for (const [position, member] of sequence.entries()) {
+      await rest(most)
       if (leaving.has(member)) {
         for (const [term, { own }] of contextAt(sequence, position)) {
           if (own === 0) mending.dropped.push({ memoryId: member.memoryId, term })
@@ -64,13 +82,14 @@ export function planContext ({ present, gone = [], added = [], entering = [] }: 
   const entrants = new Set(entering)
   for (const sequence of after.values()) {
     for (const [position, member] of sequence.entries()) {
+      await rest(most)
       if (!coming.has(member)) continue
       if (entrants.has(member)) note(mending, member, withContext(member, [], []), contextAt(sequence, position))
       else places.set(member.memoryId, { sequence, position })
     }
   }
+  await rest(1)
   return {
-    mending,
     termsOf: (memoryId) => {
       const place = places.get(memoryId)
       return place === undefined ? undefined : contextAt(place.sequence, place.position)
@@ -79,19 +98,23 @@ export function planContext ({ present, gone = [], added = [], entering = [] }: 
 }
 
 /** Each document's members in their order. */
-export function byDocument (members: readonly Member[]): Map<string, Member[]> {
+async function byDocument (members: readonly Member[], caller: string): Promise<Map<string, Member[]>> {
   const documents = new Map<string, Member[]>()
   for (const member of members) {
+    if (turns.isSpent) await turns.next(caller)
     const sequence = documents.get(member.documentId)
     if (sequence === undefined) documents.set(member.documentId, [member])
     else sequence.push(member)
   }
-  for (const sequence of documents.values()) sequence.sort((a, b) => a.at - b.at || (a.memoryId < b.memoryId ? -1 : 1))
+  for (const [documentId, sequence] of documents) {
+    if (turns.isSpent) await turns.next(caller)
+    documents.set(documentId, await sortInTurns(sequence, (a, b) => a.at - b.at || (a.memoryId < b.memoryId ? -1 : 1), caller))
+  }
   return documents
 }
 
 /** The index terms of the member at a position of its document, with weights as they are stored. */
-export function contextAt (sequence: readonly Member[], position: number): Map<string, TermWeights> {
+function contextAt (sequence: readonly Member[], position: number): Map<string, TermWeights> {
   const before = sequence.slice(Math.max(0, position - REACH), position).reverse()
   const behind = sequence.slice(position + 1, position + 1 + REACH)
   const context = withContext(sequence[position]!, before, behind)
@@ -104,10 +127,11 @@ export function contextAt (sequence: readonly Member[], position: number): Map<s
 }
 
 /** Those within reach of one of the members, which lend to it and are lent to. */
-function near (documents: ReadonlyMap<string, readonly Member[]>, members: ReadonlySet<Member>): Set<Member> {
+async function near (documents: ReadonlyMap<string, readonly Member[]>, members: ReadonlySet<Member>, caller: string): Promise<Set<Member>> {
   const found = new Set<Member>()
   for (const sequence of documents.values()) {
     for (const [position, member] of sequence.entries()) {
+      if (turns.isSpent) await turns.next(caller)
       if (!members.has(member)) continue
       for (const neighbour of sequence.slice(Math.max(0, position - REACH), position + 1 + REACH)) {
         if (!members.has(neighbour)) found.add(neighbour)
@@ -117,8 +141,13 @@ function near (documents: ReadonlyMap<string, readonly Member[]>, members: Reado
   return found
 }
 
-function positions (sequence: readonly Member[]): Map<Member, number> {
-  return new Map(sequence.map((member, position) => [member, position]))
+async function positions (sequence: readonly Member[], caller: string): Promise<Map<Member, number>> {
+  const found = new Map<Member, number>()
+  for (const [position, member] of sequence.entries()) {
+    if (turns.isSpent) await turns.next(caller)
+    found.set(member, position)
+  }
+  return found
 }
 
 function note ({ written, dropped }: Mending, member: Member, old: ReadonlyMap<string, TermWeights>, now: ReadonlyMap<string, TermWeights>): void {

@@ -1,4 +1,4 @@
-import { memberColumns } from './context-statements.js'
+import { memberColumns, MOST_DOCUMENTS } from './context-statements.js'
 import { countInto, tagCondition } from './fragments.js'
 
 /** Expired memories that one statement takes away: so many take well under a second. */
@@ -11,9 +11,15 @@ type Kind = 'ids' | 'any' | 'all' | 'expired'
  * it. The second sees what others had done to it before they let the first have the lock, as vectors that came late.
  */
 export interface RemovalStatements {
-  /** $1 tenant, $2 bank, $3 now, $4 ids or tags: the documents in whose context the chosen memories take part. `expired` looks at a batch of them. */
+  /**
+   * $1 tenant, $2 bank, $3 now, $4 ids or tags: the documents in whose context the chosen memories take part, or so many that all are locked.
+   * `expired` looks at a batch of them.
+   */
   documents: Record<Kind, string>
-  /** The same parameters: locks the memories, and answers their ids in order, with the document of one that takes part. */
+  /**
+   * The same parameters: locks the memories, and answers their `ids` in order, in one text, and `documents` as above. One row, however
+   * many they are, is read in one look at the bank and without holding up the process.
+   */
   choose: Record<Kind, string>
   /** $1 tenant, $2 bank, $3 ids, $4 shard: answers GoneRows. The rows of the index that neighbours lent are left. */
   remove: string
@@ -34,9 +40,13 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
   const documents = (selector: string) => `select distinct m.document_id from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and ${selector} and m.own_terms is not null`
-  const choose = (selector: string, limit = '') => `select m.memory_id::text as memory_id, case when m.own_terms is not null then m.document_id end as document_id
-from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update`
+where m.tenant_id = $1 and m.bank_id = $2 and ${selector} and m.own_terms is not null limit ${MOST_DOCUMENTS + 1}`
+  const choose = (selector: string, limit = '') => `with chosen as materialized (
+  select m.memory_id, case when m.own_terms is not null then m.document_id end as document_id
+  from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update
+)
+select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids,
+  array(select distinct c.document_id from chosen c where c.document_id is not null limit ${MOST_DOCUMENTS + 1})::text[] as documents`
   const wouldRemove = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
   return {
     documents: {

@@ -114,8 +114,10 @@ where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     const { executor, statements } = this.#options
     const choice: Choice = { kind: 'expired', now }
     const documents = await documentsToLock(executor, statements, bank, choice)
-    const ids = await retryUndone(async () => await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, choice, { documents, shard: 0 })))
-    return ids.length
+    const { count } = await retryUndone(async () => (
+      await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, choice, { documents, shard: 0, idLimit: 0 }))
+    ))
+    return count
   }
 
   /** A role that does not own the tables is told so by the server in a notice, and nothing happens. */

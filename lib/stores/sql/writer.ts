@@ -1,25 +1,31 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../trust.js'
+import { turns } from '../../turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { takesPart } from '../context.js'
-import { planImport } from '../import-plan.js'
+import { importSteps, type Standing } from '../import-plan.js'
+import { inPieces } from '../pieces.js'
+import { SplitMap } from '../split-map.js'
 import {
   RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
   type Receipt, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
-import { documentsOf, lockDocuments, mend, planAround, requireLocked, undone } from './context-writes.js'
+import { documentsOf, lockDocuments, membersOf, mendAround, requireLocked, undone } from './context-writes.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
-import { addCounts, CHUNK, hasVectors, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
-import { toMembers } from './members.js'
-import { documentsToLock, removeChosen, removeLocked, type Choice, type Gone } from './removal.js'
+import { addCounts, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
+import { hasVectors, isOneBatch } from './insertion-batch.js'
+import { documentsToLock, removeAll, removeChosen, removeLocked, type Choice, type Gone } from './removal.js'
 import { isTaken, isUndone, retryUndone } from './retrying.js'
 import { bankParameters } from './rows.js'
+import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
 
 /** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
 const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
+/** Memories of an import whose conflicts one statement looks for. */
+const LOOK = 1000
 /** Bank names that are remembered at most. */
 const REMEMBERED = 100_000
 
@@ -73,7 +79,7 @@ export class Writer {
 
   async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    const documents = documentsOf(memories)
+    const documents = await documentsOf(memories, bankKeyString(bank))
     if (memories.length === 1 && documents.size === 0 && receipt === undefined) {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
@@ -105,25 +111,45 @@ export class Writer {
 
   async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config }: ImportOptions): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
+    const caller = bankKeyString(bank)
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    const documents = documentsOf(memories)
-    const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
-    const goes = (row: StandingRow) => onConflict !== 'skip' || hasExpired(now)(row)
+    const documents = await documentsOf(memories, caller)
+    // By id, so that two who lock the same memories meet them in the same order.
+    const ordered = await sortInTurns(memories, (a, b) => a.memoryId < b.memoryId ? -1 : a.memoryId > b.memoryId ? 1 : 0, caller)
+    const around = async function * (tx: Transaction, statement: string): AsyncGenerator<StandingRow> {
+      for (let start = 0; start < ordered.length; start += LOOK) {
+        if (turns.isSpent) await turns.next(caller)
+        const some = ordered.slice(start, start + LOOK)
+        yield * await tx.query<StandingRow>(statement, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
+      }
+    }
     return await this.#write(bank, now, receipt, async (tx) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
-      for (const row of await tx.query<StandingRow>(this.#statements.standing, around)) {
-        if (row.document_id !== null && goes(row)) documents.add(row.document_id)
+      for await (const row of around(tx, this.#statements.standing)) {
+        if (row.document_id !== null && (onConflict !== 'skip' || hasExpired(now)(row))) documents.add(row.document_id)
       }
       await lockDocuments(tx, this.#statements, bank, documents)
-      const rows = await tx.query<StandingRow>(this.#statements.lockStanding, around)
-      const standing = rows.filter((row) => !hasExpired(now)(row)).map((row) => ({ memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }))
-      const { added, removed, outcome } = await planImport(memories, standing, onConflict, bankKeyString(bank))
-      const going = new Set(removed.map(({ memoryId }) => memoryId))
-      const leaving = rows.filter((row) => hasExpired(now)(row) || going.has(row.memory_id))
+      const [byId, byFingerprint] = [new SplitMap<StandingRow>(), new SplitMap<StandingRow>()]
+      const leaving: StandingRow[] = []
+      for await (const row of around(tx, this.#statements.lockStanding)) {
+        if (turns.isSpent) await turns.next(caller)
+        if (byId.get(row.memory_id) !== undefined) continue
+        byId.set(row.memory_id, row)
+        if (hasExpired(now)(row)) leaving.push(row)
+        else byFingerprint.set(row.fingerprint, row)
+      }
+      const standing = {
+        byId: (id: string) => unlessExpired(byId.get(id), now),
+        byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
+      }
+      const { added, removed, outcome } = await inPieces(importSteps(memories, standing, toStanding, onConflict), turns, caller)
+      for (const row of removed) leaving.push(row)
       requireLocked(documents, leaving)
-      const gone = await removeLocked(tx, this.#statements, bank, leaving.map(({ memory_id: id }) => id))
-      const { outcomes } = await this.#add(tx, added, added, gone, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
+      // Document by document, so that few of those that stay a while are mended in vain.
+      const byDocument = await sortInTurns(leaving, (a, b) => (a.document_id ?? '') < (b.document_id ?? '') ? -1 : a.document_id === b.document_id ? 0 : 1, caller)
+      const counts = await removeAll(tx, this.#statements, bank, byDocument.map(({ memory_id: id }) => id))
+      const { outcomes } = await this.#add(tx, added, added, { counts, members: [] }, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
       // Somebody else stored one of the memories between our look and our insert: look again.
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
@@ -146,8 +172,7 @@ export class Writer {
     const documents = dryRun ? new Set<string>() : await documentsToLock(this.#executor, this.#statements, bank, choice)
     return await this.#write(bank, now, receipt, async (tx) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
-      const ids = await removeChosen(tx, this.#statements, bank, choice, { documents, shard: this.#nextShard() })
-      return this.#removed({ count: ids.length, memoryIds: ids.slice(0, idLimit) })
+      return this.#removed(await removeChosen(tx, this.#statements, bank, choice, { documents, shard: this.#nextShard(), idLimit }))
     }, { bulk: choice.kind !== 'ids' })
   }
 
@@ -164,14 +189,22 @@ export class Writer {
     const given = [...new Map(vectors.map((late) => [late.memoryId, late])).values()].sort((a, b) => a.memoryId < b.memoryId ? -1 : 1)
     const { space, shard } = await this.#begin(bank, now, given.length > 0)
     if (space === undefined) return 0
-    const flat = given.flatMap(({ memoryId, vectors }) => vectors.map((vector, ordinal) => ({ memoryId, ordinal, vector })))
+    const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
+    for (const { memoryId, vectors } of given) {
+      for (const [ordinal, vector] of vectors.entries()) {
+        if (turns.isSpent) await turns.next(bankKeyString(bank))
+        ids.push(memoryId)
+        ordinals.push(String(ordinal))
+        texts.push(unitVectorText(vector))
+      }
+    }
     return await retryUndone(async () => await this.#executor.transaction(async (tx) => {
       // Shared: the bank is not forgotten as a whole meanwhile.
       await tx.query(this.#statements.context.lockDocuments, [...bankParameters(bank), []])
       const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
         given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
-        flat.map(({ memoryId }) => memoryId), flat.map(({ ordinal }) => String(ordinal)), flat.map(({ vector }) => unitVectorText(vector)),
+        ids, ordinals, texts,
       ])
       if (!row!.ours) this.#noticeForeign(bank)
       return row!.attached
@@ -184,14 +217,16 @@ export class Writer {
    */
   async #add (tx: Transaction, memories: readonly NewMemory[], coming: readonly NewMemory[], gone: Gone, work: Work): Promise<Insertion> {
     const { statements, bank, shard } = work
-    const { mending, termsOf } = await planAround(tx, statements, bank, { gone: gone.members, added: toMembers(coming) })
-    await mend(tx, statements, bank, mending)
-    const counted = memories.length <= CHUNK
+    const caller = bankKeyString(bank)
+    const added = await membersOf(coming, caller)
+    const termsOf = await mendAround(tx, statements, bank, { gone: gone.members, added })
+    const counted = memories.length === 1 || (added.length === 0 && isOneBatch(memories))
     const insertion = await insertMemories(tx, memories, { ...work, counted, termsOf })
     const expected = new Set(coming)
-    memories.forEach((memory, index) => {
+    for (const [index, memory] of memories.entries()) {
+      if (turns.isSpent) await turns.next(caller)
       if (takesPart(memory, memory.passages) && insertion.outcomes[index]!.stored !== expected.has(memory)) throw collision()
-    })
+    }
     if (!counted) addCounts(gone.counts, insertion.counts)
     await this.#count(tx, bank, shard, gone.counts)
     return this.#noticed(bank, insertion)
@@ -273,6 +308,14 @@ function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): Remo
 
 function hasExpired (now: number): (row: StandingRow) => boolean {
   return ({ expires_at: expiresAt }) => expiresAt !== null && expiresAt <= now
+}
+
+function unlessExpired (row: StandingRow | undefined, now: number): StandingRow | undefined {
+  return row === undefined || hasExpired(now)(row) ? undefined : row
+}
+
+function toStanding (row: StandingRow): Standing {
+  return { memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }
 }
 
 /** The work is to be done anew. */
