@@ -16,7 +16,7 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       description: 'Takes the content, and metadata, tags and occurred_at when they are there; ignores what else the sender puts in.',
       params: Type.Object({ source_id: Type.String() }),
       body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
-      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable', 'shutting_down']),
+      response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ['unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'server_busy', 'dependency_unavailable', 'shutting_down']),
     },
   }, async ({ params, body }) => await sources.get(params.source_id).retain(rawBody(body)))
 }

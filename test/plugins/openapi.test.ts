@@ -91,8 +91,8 @@ const admin = ['invalid_request', 'unauthenticated', ...down] as const
 /** What each operation can answer with when it does not do what was asked. */
 const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported'] as const
 const codes: Record<string, readonly ErrorCode[]> = {
-  retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
-  retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
+  retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'server_busy'],
+  retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'server_busy'],
   recall: [...caller, ...body, ...limits, 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
   reflect: [...caller, ...body, ...limits, 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported'],
@@ -112,12 +112,12 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
   exportBank: caller,
-  importBank: [...caller, ...repeated, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
+  importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'],
   whoami: caller,
   listSources: admin,
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
-  ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits, ...down],
+  ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', 'server_busy', ...body, ...limits, ...down],
   live: ['shutting_down'],
   healthLive: ['shutting_down'],
   health: ['dependency_unavailable', 'shutting_down'],
