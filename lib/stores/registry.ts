@@ -1,4 +1,5 @@
-import { refuseUnknownKeys, type ProviderKind } from '../providers.js'
+import type { ProviderKind } from '../providers.js'
+import { inMemorySettings } from './in-memory/room.js'
 import { InMemoryVectorStore } from './in-memory/store.js'
 import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'
 
@@ -6,10 +7,7 @@ export const vectorStores: ProviderKind<VectorStore> = {
   key: 'vector_store',
   methods: VECTOR_STORE_METHODS,
   registered: {
-    in_memory: (config) => {
-      refuseUnknownKeys('vector_store_config', config, [])
-      return new InMemoryVectorStore()
-    },
+    in_memory: (config) => new InMemoryVectorStore({ maximumBytes: inMemorySettings(config).max_bytes }),
     // Loaded when they are chosen: a start without a database should not wait for its drivers.
     postgres: async (config, surroundings) => (await import('./sql/providers.js')).makePostgresStore(config, surroundings),
     pglite: async (config, surroundings) => await (await import('./sql/providers.js')).makePgliteStore(config, surroundings),

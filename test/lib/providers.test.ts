@@ -54,9 +54,16 @@ t.test('the names of the README are registered', async (t) => {
 })
 
 t.test('the built-in providers refuse settings that they do not know, by name', async (t) => {
-  for (const [kind, name] of [[vectorStores, 'in_memory'], [embeddingProviders, 'mock'], [languageModels, 'mock']] as const) {
+  for (const [kind, name] of [[embeddingProviders, 'mock'], [languageModels, 'mock']] as const) {
     await t.rejects(makeProvider(kind as ProviderKind<object>, name, { url: 'sk-secret' }, '/nowhere'), new ProviderError(`${kind.key}_config: url is not a known key; there is nothing to set`))
   }
+})
+
+t.test('the in-memory store takes a bound of its bytes, and nothing else', async (t) => {
+  const make = async (config: Record<string, unknown>) => await makeProvider(vectorStores, 'in_memory', config, '/nowhere')
+  t.ok(await make({ max_bytes: 2 ** 20 }) instanceof InMemoryVectorStore)
+  await t.rejects(make({ url: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.url: / })
+  await t.rejects(make({ max_bytes: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.max_bytes: (?!.*sk-secret)/ })
 })
 
 t.test('unknown keys are named, with the ones that there are', async (t) => {

@@ -170,7 +170,8 @@ export class Bank {
   /** Takes what was removed out of the index for good. */
   * sweep (): Work<void> {
     // A search that stands still between two pieces must not go on over postings that have moved.
-    for (const _ of this.lexical.sweep()) {
+    const work = this.lexical.sweep()
+    while (work.next().done !== true) {
       this.#version++
       yield
     }

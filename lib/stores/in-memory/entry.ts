@@ -1,7 +1,8 @@
 import { takesPart } from '../context.js'
 import type { Memory, NewMemory, Passage } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
-import { isWeight, type LexicalDocument } from './lexical-index.js'
+import type { LexicalDocument } from './lexical-index.js'
+import { isWeight } from './postings.js'
 import type { VectorEntry } from './vector-index.js'
 
 // One each for all memories without tags and metadata, which are most.
@@ -41,7 +42,7 @@ export class Entry {
       memoryId: source.memoryId,
       text: source.text,
       tags: tags.length === 0 ? NO_TAGS : tags,
-      metadata: isEmpty(metadata) ? NO_METADATA : metadata,
+      metadata: Object.keys(metadata).length === 0 ? NO_METADATA : metadata,
       occurredAt: source.occurredAt,
       retainedAt: source.retainedAt,
       expiresAt: source.expiresAt,
@@ -96,9 +97,4 @@ export function byMemoryId (a: Entry, b: Entry): number {
 /** Code-unit order, which no locale changes. */
 export function compareText (a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-function isEmpty (metadata: object): boolean {
-  for (const _ in metadata) return false
-  return true
 }

@@ -1,6 +1,6 @@
 import type { TermWeights } from '../context.js'
 import { atOnce, type Work } from '../pieces.js'
-import { PostingsPool, type Postings } from './postings.js'
+import { isWeight, PostingsPool, type Postings } from './postings.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
 import { SplitMap } from '../split-map.js'
 import { TopK } from './top-k.js'
@@ -424,10 +424,4 @@ export class LexicalIndex<T> {
   #refuseInSearch (): void {
     if (this.#searching) throw new Error('A visit of LexicalIndex.search must not call back into the index')
   }
-}
-
-/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
-export function isWeight (count: number): boolean {
-  const weight = Math.fround(count)
-  return weight > 0 && weight < Infinity
 }

@@ -178,3 +178,9 @@ function logarithm (powerOfTwo: number): number {
 function powerOfTwo (number: number): number {
   return number <= 1 ? 1 : 1 << (32 - Math.clz32(number - 1))
 }
+
+/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
+export function isWeight (count: number): boolean {
+  const weight = Math.fround(count)
+  return weight > 0 && weight < Infinity
+}

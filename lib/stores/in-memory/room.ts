@@ -1,22 +1,37 @@
 import { getHeapStatistics } from 'node:v8'
+import { Type, type Static } from 'typebox'
 import { ServiceError } from '../../errors.js'
+import { settingsCheck } from '../../provider-settings.js'
+import type { ProviderConfig } from '../../providers.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
 /** The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while something changes. */
 const SHARE = 0.4
 
 // Bytes, as measured with `node --expose-gc` on memories of one word and of thousands.
-const MEMORY_BYTES = 700
+const MEMORY_BYTES = 500
 const PASSAGE_BYTES = 230
 const TAG_BYTES = 40
 const VALUE_BYTES = 70
-const TERM_BYTES = 150
-const POSTING_BYTES = 24
+const TERM_BYTES = 125
+const POSTING_BYTES = 40
 const DOCUMENT_BYTES = 13
 /** A bank without memories, with its maps and indexes. */
-export const BANK_BYTES = 2_500
+export const BANK_BYTES = 5_800
 
-const BEYOND_LATIN_1 = /[^\u0000-\u00ff]/
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/
+
+/** `vector_store_config` of `vector_store: in_memory`. */
+export const InMemorySettings = Type.Object({
+  max_bytes: Type.Optional(Type.Integer({ minimum: 1_048_576, maximum: 2 ** 40, description: 'Bytes that memories, their vectors and the configurations of banks may take, estimated; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the limit of the heap (`--max-old-space-size`).' })),
+}, { additionalProperties: false })
+
+const checkSettings = settingsCheck('vector_store_config', InMemorySettings)
+
+/** @throws ProviderError that names what is wrong and shows no value */
+export function inMemorySettings (config: ProviderConfig): Static<typeof InMemorySettings> {
+  return checkSettings(config)
+}
 
 /** What the store takes, and what it may take. */
 export class Room {

@@ -52,6 +52,11 @@ export class InMemoryVectorStore implements VectorStore {
     this.#writer = this.#makeWriter()
   }
 
+  /** What memories and configurations take, estimated, and what is kept for writes that are under way. */
+  get usedBytes (): number {
+    return this.#room.usedBytes
+  }
+
   async health (): Promise<StoreHealth> {
     return { healthy: true }
   }

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import type { BankKey } from '../../../../lib/identity/context.js'
+import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
+import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
+import { TokenCount } from '../../../../lib/text/tokens.js'
+import fc, { runs } from '../../../helpers/fast-check.js'
+import { NOW } from '../../../helpers/memories.js'
+
+const home: BankKey = { tenantId: null, bankId: 'home' }
+const WORDS = ['red', 'green', 'blue', 'sky', 'sea']
+const BM25 = { k1: 0.9, b: 0.3 }
+const EXPIRY = NOW + 1000
+
+/** Every piece is a turn of its own, which the test lets go on. */
+class SteppedTurns {
+  isSpent = true
+  #waiting: Array<() => void> = []
+
+  async next (): Promise<void> {
+    await new Promise<void>((resolve) => { this.#waiting.push(resolve) })
+  }
+
+  /** Lets everything that waits do one piece. @returns whether anything waited */
+  async step (): Promise<boolean> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+    await new Promise<void>((resolve) => { setImmediate(resolve) })
+    return waiting.length > 0
+  }
+
+  async finish<T> (work: Promise<T>): Promise<T> {
+    const state = { isDone: false }
+    void work.finally(() => { state.isDone = true }).catch(() => {})
+    while (!state.isDone) await this.step()
+    return await work
+  }
+
+  async drain (): Promise<void> {
+    while (await this.step()) ;
+  }
+
+  /** Reads in one go, while all that is under way stands still. */
+  async atOnce<T> (read: () => Promise<T>): Promise<T> {
+    this.isSpent = false
+    const result = await read()
+    this.isSpent = true
+    return result
+  }
+}
+
+/** Each has a small number of words, ids and fingerprints, so that there are conflicts, and vectors that differ. */
+interface Recipe {
+  id: number
+  words: readonly number[]
+  tag: boolean
+  document: boolean
+  expires: boolean
+  embedded: boolean
+}
+
+const ids = Array.from({ length: 12 }, (_, n) => `01890000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)
+
+function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now: number): NewMemory {
+  const terms = new Map<string, number>()
+  for (const word of words) terms.set(WORDS[word]!, (terms.get(WORDS[word]!) ?? 0) + 1)
+  const text = words.map((word) => WORDS[word]).join(' ')
+  return {
+    memoryId: ids[id]!,
+    text,
+    tags: tag ? ['tag'] : [],
+    metadata: { id },
+    occurredAt: null,
+    retainedAt: NOW - id * 7 % 5,
+    expiresAt: expires && now < EXPIRY ? EXPIRY : null,
+    documentId: document ? 'doc' : null,
+    source: null,
+    tokens: TokenCount.of(text),
+    trust: 'trusted',
+    fingerprint: `${text} ${tag} ${document} ${id % 3}`,
+    passages: [{ start: 0, end: text.length, terms, length: words.length, ...(embedded && { vector: Float32Array.of(1, id, words.length) }) }],
+  }
+}
+
+const recipe: fc.Arbitrary<Recipe> = fc.record({
+  id: fc.nat(ids.length - 1), words: fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 }), tag: fc.boolean(), document: fc.boolean(), expires: fc.boolean(), embedded: fc.boolean(),
+})
+const recipes = fc.uniqueArray(recipe, { maxLength: 8, selector: ({ id }) => id })
+
+type Action =
+  | { kind: 'import', recipes: readonly Recipe[], onConflict: 'skip' | 'overwrite' }
+  | { kind: 'remove', selector: Selector }
+  | { kind: 'removeBank' }
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('import' as const), recipes, onConflict: fc.constantFrom('skip' as const, 'overwrite' as const) }) },
+  { weight: 2, arbitrary: fc.array(fc.constantFrom(...ids), { maxLength: 5 }).map((memoryIds): Action => ({ kind: 'remove', selector: { kind: 'ids', memoryIds } })) },
+  { weight: 1, arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'tags', tags: ['tag'], match: 'any' } }) },
+  { weight: 1, arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'all' } }) },
+  { weight: 1, arbitrary: fc.constant<Action>({ kind: 'removeBank' }) },
+)
+
+async function act (store: InMemoryVectorStore, action: Action, now: number): Promise<unknown> {
+  switch (action.kind) {
+    case 'import': return await store.import(home, action.recipes.map((each) => memoryOf(each, now)), action.onConflict, now)
+    case 'remove': return await store.remove(home, action.selector, { now, dryRun: false, idLimit: 100 })
+    case 'removeBank': return await store.removeBank(home, now)
+  }
+}
+
+/** All that a store shows of the bank; every call of it on its own is of one moment. */
+const VIEWS: Record<string, (store: InMemoryVectorStore, now: number) => Promise<unknown>> = {
+  list: async (store, now) => (await store.list(home, { now, limit: 100, filters: {} })).map(shown),
+  scan: async (store, now) => {
+    const all: unknown[] = []
+    const { count, memories } = await store.scan(home, now)
+    for await (const memory of memories) all.push(shown(memory))
+    return { count, all }
+  },
+  statistics: async (store, now) => {
+    const { tagCounts, ...rest } = await store.statistics(home, now)
+    return { ...rest, tags: [...tagCounts] }
+  },
+  banks: async (store, now) => await store.listBanks({ now, limit: 10 }),
+  words: async (store, now) => found(await store.search({ banks: [home], now, filters: {}, limit: 4, lexical: { terms: WORDS, ...BM25 } })),
+  both: async (store, now) => found(await store.search({ banks: [home], now, filters: {}, limit: 3, lexical: { terms: ['red', 'sea'], ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
+  filtered: async (store, now) => found(await store.search({ banks: [home], now, filters: { tags: { values: ['tag'], match: 'any' } }, limit: 3, lexical: { terms: WORDS, ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
+  unembedded: async (store, now) => (await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId),
+  ids: async (store, now) => {
+    const all: unknown[] = []
+    for (const id of ids) all.push(shown(await store.get(home, id, now)))
+    return all
+  },
+}
+
+function shown (memory: { memoryId: string, text: string, metadata: unknown } | undefined): unknown {
+  return memory === undefined ? undefined : [memory.memoryId, memory.text, memory.metadata]
+}
+
+function found ({ lexical, semantic, total }: Awaited<ReturnType<InMemoryVectorStore['search']>>): unknown {
+  const list = (candidates: typeof lexical) => candidates?.map(({ memory, score, scores, passages }) => [memory.memoryId, memory.text, score, scores, passages])
+  return { lexical: list(lexical), semantic: list(semantic), total }
+}
+
+async function look (store: InMemoryVectorStore, now: number): Promise<Map<string, string>> {
+  const seen = new Map<string, string>()
+  for (const [name, view] of Object.entries(VIEWS)) seen.set(name, JSON.stringify(await view(store, now)))
+  return seen
+}
+
+/** A store with the memories that are left and nothing of their history. */
+async function freshCopy (store: InMemoryVectorStore, sources: ReadonlyMap<string, NewMemory>, now: number): Promise<InMemoryVectorStore> {
+  const copy = new InMemoryVectorStore()
+  const unembedded = new Set((await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId))
+  const left: NewMemory[] = []
+  for await (const memory of (await store.scan(home, now)).memories) left.push(sources.get(keyOf(memory, !unembedded.has(memory.memoryId)))!)
+  await copy.import(home, left, 'skip', now)
+  return copy
+}
+
+function keyOf ({ memoryId, text, tags, documentId, expiresAt }: Memory, isEmbedded: boolean): string {
+  return JSON.stringify([memoryId, text, tags, documentId, expiresAt, isEmbedded])
+}
+
+/** What has expired is gone for every reader at once, also while it is being taken out; scores may count it until then. */
+async function checkExpiry (store: InMemoryVectorStore, turns: SteppedTurns, expected: ReadonlyMap<string, string>): Promise<void> {
+  do {
+    for (const name of ['list', 'scan', 'statistics', 'banks', 'unembedded', 'ids']) {
+      assert.equal(JSON.stringify(await turns.atOnce(async () => await VIEWS[name]!(store, EXPIRY))), expected.get(name), `${name} while what has expired is taken out`)
+    }
+    const { lexical, total } = await turns.atOnce(async () => await store.search({ banks: [home], now: EXPIRY, filters: {}, limit: 100, lexical: { terms: WORDS, ...BM25 } }))
+    for (const { memory, score } of lexical!) assert.ok((memory.expiresAt === null || memory.expiresAt > EXPIRY) && score > 0 && score <= 1)
+    assert.equal(total, lexical!.length)
+  } while (await turns.step())
+}
+
+const group = fc.record({ actions: fc.array(action, { minLength: 1, maxLength: 3 }), expires: fc.boolean() })
+
+await t.test('a reader sees a change as a whole or not at all, at every point of its making, and afterwards exactly what is left', async (t) => {
+  await fc.assert(fc.asyncProperty(fc.array(group, { minLength: 1, maxLength: 4 }), fc.constantFrom(0, 0, 50), async (groups, atOnce) => {
+    const turns = new SteppedTurns()
+    const stepped = new InMemoryVectorStore({ turns, atOnce })
+    const plain = new InMemoryVectorStore({ atOnce: Infinity })
+    const sources = new Map<string, NewMemory>()
+    let now = NOW
+    for (const { actions, expires } of groups) {
+      if (expires && now < EXPIRY) {
+        now = EXPIRY
+        await checkExpiry(stepped, turns, await look(plain, now))
+      }
+      // What there is to be seen: before the first of the changes, which are begun together, and after each of them.
+      const states = [await look(plain, now)]
+      const outcomes: unknown[] = []
+      for (const each of actions) {
+        if (each.kind === 'import') for (const made of each.recipes.map((recipe) => memoryOf(recipe, now))) sources.set(keyOf(made, made.passages[0]!.vector !== undefined), made)
+        outcomes.push(await act(plain, each, now))
+        states.push(await look(plain, now))
+      }
+      const state = { isDone: false }
+      const changes = Promise.all(actions.map(async (each) => await act(stepped, each, now))).finally(() => { state.isDone = true })
+      const slow: Array<Promise<[name: string, seen: string]>> = []
+      let reached = 0
+      for (let step = 0; !state.isDone; step++) {
+        for (const [name, view] of Object.entries(VIEWS)) {
+          const seen = JSON.stringify(await turns.atOnce(async () => await view(stepped, now)))
+          while (reached < states.length && states[reached]!.get(name) !== seen) reached++
+          assert.ok(reached < states.length, `${name} is of no state that was to come: ${seen}`)
+          // `ids` is of several calls, and so of several moments.
+          if (step % 7 === 0 && name !== 'ids') slow.push(view(stepped, now).then((value) => [name, JSON.stringify(value)]))
+        }
+        await turns.step()
+      }
+      assert.deepEqual(await changes, outcomes)
+      for (const [name, seen] of await turns.finish(Promise.all(slow))) assert.ok(states.some((state) => state.get(name) === seen), `${name}, read in pieces, is of no state: ${seen}`)
+      await turns.drain()
+      for (const [name, view] of Object.entries(VIEWS)) assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), states.at(-1)!.get(name), name)
+    }
+    const fresh = await turns.finish(freshCopy(stepped, sources, now))
+    for (const [name, view] of Object.entries(VIEWS)) {
+      assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), JSON.stringify(await view(fresh, now)), `${name} of a store without history`)
+    }
+  }), { numRuns: runs(30, 2000) })
+  t.pass()
+})

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
+import { bank, everything, listAll } from '../../../contract/vector-store/setup.js'
+import { newId, newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+
+const home = bank('home')
+const FULL = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is full' }
+const ALL = { kind: 'all' } as const
+const REMOVE = { now: NOW, dryRun: false, idLimit: 10 }
+const change = (document: string | null) => ({ document, updatedAt: NOW, updatedBy: null })
+
+for (const atOnce of [0, 100_000]) {
+  await t.test(`what does not fit is refused and changes nothing, and what is forgotten makes room (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+    const store = new InMemoryVectorStore({ maximumBytes: 60_000, atOnce })
+    t.teardown(async () => { await store.close() })
+    const first = await newMemories(Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' })
+    await store.insert(home, first, NOW)
+    const before = await everything(store, home)
+    const used = store.usedBytes
+    const more = await newMemories(Array.from({ length: 60 }, (_, index) => `another ${index}`))
+    await t.rejects(store.insert(home, more, NOW), FULL)
+    await t.rejects(store.import(home, more, 'overwrite', NOW), FULL)
+    await t.rejects(store.import(bank('other'), more, 'skip', NOW, undefined, change('{}')), FULL)
+    await t.rejects(store.bankConfigs.write(home, change('x'.repeat(60_000))), FULL)
+    t.strictSame(await everything(store, home), before)
+    t.strictSame(await store.bankConfigs.read([bank('other'), home]), [])
+    t.equal(store.usedBytes, used, 'a refused write keeps no room')
+    await store.remove(home, ALL, REMOVE)
+    t.equal(store.usedBytes, 0)
+    await store.insert(home, more.slice(0, 20), NOW)
+    t.equal((await listAll(store, home)).length, 20)
+  })
+
+  await t.test(`room is given back to the byte by every way out (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+    const store = new InMemoryVectorStore({ atOnce })
+    t.teardown(async () => { await store.close() })
+    const stays = await newMemory('what stays')
+    await store.insert(home, [stays], NOW)
+    const used = store.usedBytes
+    const goes = await newMemories(['one thing', 'another thing', 'a third thing'], { documentId: 'book', tags: ['brief'], metadata: { of: 'note', n: 1 }, vectors: [[1, 0, 0, 0]] })
+    const brief = { ...await newMemory('brief', { tags: ['brief'], source: 'mail' }), expiresAt: NOW + 1 }
+    await store.insert(home, [...goes, brief], NOW)
+    t.ok(store.usedBytes > used + 4 * 500)
+    await store.import(home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })), 'overwrite', NOW)
+    await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, REMOVE)
+    t.ok(store.usedBytes - used < 100, `${store.usedBytes - used} bytes of the index are left until it is swept`)
+    for (let revision = 0; revision < 105; revision++) await store.bankConfigs.write(home, change(`{"n":${revision}}`))
+    await store.removeBank(home, NOW)
+    t.equal(store.usedBytes, 0)
+  })
+}
