@@ -1,0 +1,23 @@
+import t from 'tap'
+import { newMemories, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+
+const home = { tenantId: null, bankId: 'home' }
+
+await t.test('a removal and an import of more memories than one statement takes are whole', async (t) => {
+  const database = await sqlDatabase(t)
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  t.teardown(async () => { await store.close() })
+  const memories = await newMemories(Array.from({ length: 1201 }, (_, index) => `memory ${index}`), { tags: ['many'], documentId: 'document' })
+  const others = await newMemories(['one that stays'], { documentId: 'document' })
+  t.same(await store.import(home, [...memories, ...others], 'skip', NOW), { imported: 1202, skipped: 0, overwritten: 0 })
+  t.same(await store.import(home, memories, 'overwrite', NOW), { imported: 0, skipped: 0, overwritten: 1201 })
+  const { count, memoryIds } = await store.remove(home, { kind: 'tags', tags: ['many'], match: 'any' }, { now: NOW, dryRun: false, idLimit: 1000 })
+  t.equal(count, 1201)
+  t.same(memoryIds, memories.map(({ memoryId }) => memoryId).sort().slice(0, 1000))
+  t.equal((await store.statistics(home, NOW)).memoryCount, 1)
+  const [row] = await database.query<{ memories: number, own: boolean }>(`select (select sum(s.memories)::int from ${schema}.bank_statistics s) as memories,
+    (select bool_and(p.own > 0) from ${schema}.postings p) as own`)
+  t.same(row, { memories: 1, own: true }, 'counts and the context of what stays are as if the others had never been')
+})
