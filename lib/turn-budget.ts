@@ -1,8 +1,8 @@
 /**
- * Milliseconds of work that one turn of the event loop begins. Whoever has more to do goes on in a later turn; between two turns the loop
- * takes in what came from sockets, timers and the database.
+ * Milliseconds of work that one turn of the event loop begins, or twice that when nobody has asked for a while. Whoever has more to do goes
+ * on in a later turn; between two turns the loop takes in what came from sockets, timers and the database.
  */
-const SHARE_MS = 8
+const SHARE_MS = 6
 
 /**
  * Shares the event loop out, in time and between callers. Work that may take more than a millisecond asks `isSpent` before each of its
@@ -18,22 +18,27 @@ export class TurnBudget {
   readonly #shareMs: number
   /** Those who wait, by caller; the caller whose turn is next comes first. */
   readonly #waiting = new Map<string, Array<() => void>>()
-  /** When the turn began; undefined while nobody has work. */
-  #startedAt: number | undefined
+  /** Since when the time of the turn is counted. */
+  #since = -Infinity
+  /** Whether the end of the turn is waited for. */
+  #isArmed = false
 
   constructor ({ shareMs = SHARE_MS, timer = () => performance.now() }: { shareMs?: number, timer?: () => number } = {}) {
     this.#shareMs = shareMs
     this.#timer = timer
   }
 
-  /** Whether this turn has done its share, so that `next` is to be awaited before more is begun. */
+  /**
+   * Whether this turn has done its share, so that `next` is to be awaited before more is begun. It is asked for every request, and to wait
+   * for the end of every turn would cost each a round of the loop: so the end is waited for only when a share of time has gone by.
+   */
   get isSpent (): boolean {
-    if (this.#startedAt === undefined) {
-      this.#startedAt = this.#timer()
-      setImmediate(this.#turn)
-      return false
-    }
-    return this.#timer() - this.#startedAt >= this.#shareMs
+    const now = this.#timer()
+    if (now - this.#since < this.#shareMs) return false
+    if (this.#isArmed) return true
+    this.#since = now
+    this.#arm()
+    return false
   }
 
   /** Settles in a turn that has room, when it is the caller's. @param caller who the work is for (`callerOf`), or what it is on */
@@ -42,21 +47,21 @@ export class TurnBudget {
       const waiting = this.#waiting.get(caller)
       if (waiting === undefined) this.#waiting.set(caller, [resolve])
       else waiting.push(resolve)
-      if (this.#startedAt === undefined) {
-        this.#startedAt = this.#timer()
-        setImmediate(this.#turn)
-      }
+      if (!this.#isArmed) this.#arm()
     })
   }
 
-  readonly #turn = () => {
-    if (this.#waiting.size === 0) {
-      this.#startedAt = undefined
-      return
-    }
-    this.#startedAt = this.#timer()
-    this.#release()
+  #arm (): void {
+    this.#isArmed = true
     setImmediate(this.#turn)
+  }
+
+  readonly #turn = () => {
+    this.#isArmed = false
+    this.#since = this.#timer()
+    if (this.#waiting.size === 0) return
+    this.#arm()
+    this.#release()
   }
 
   /** Lets go on who is next, and more while there is time. */
@@ -75,7 +80,7 @@ export class TurnBudget {
   readonly #continue = () => { process.nextTick(this.#releaseMore) }
 
   readonly #releaseMore = () => {
-    if (this.#startedAt !== undefined && this.#timer() - this.#startedAt < this.#shareMs) this.#release()
+    if (this.#timer() - this.#since < this.#shareMs) this.#release()
   }
 }
 

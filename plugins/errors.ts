@@ -47,6 +47,11 @@ export function toServiceError (error: unknown): ServiceError {
 export function logFailure (error: ServiceError, request: FastifyRequest): void {
   // That this server has not what was asked for (501) is no fault.
   if (error.status < 500 || error.status === 501) return
+  // A crowd that is turned away would fill the log, and nothing is wrong with the server.
+  if (error.code === 'server_busy') {
+    request.log.info({ code: error.code }, 'the request found no room')
+    return
+  }
   // Work that is given up because nobody waits for it fails as well, and that is no fault.
   if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client left before its answer')
   else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')

@@ -16,8 +16,19 @@ t.test('a turn is spent after its share, and the next one is not', async (t) => 
   spend(1)
   t.ok(turns.isSpent)
   await setImmediate()
-  await setImmediate()
   t.notOk(turns.isSpent, 'another turn')
+})
+
+t.test('a turn that began while nobody asked has another share, and no more', async (t) => {
+  const { turns, spend } = budget()
+  t.notOk(turns.isSpent)
+  await setImmediate()
+  spend(8)
+  t.notOk(turns.isSpent, 'the time may have gone by between two turns')
+  spend(8)
+  t.ok(turns.isSpent)
+  await setImmediate()
+  t.notOk(turns.isSpent)
 })
 
 t.test('one turn lets go on as many pieces as there is time for, however many wait', async (t) => {
