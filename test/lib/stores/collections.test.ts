@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import { ExpiryHeap, type Expiry } from '../../../lib/stores/in-memory/expiry-heap.js'
+import { SortedList } from '../../../lib/stores/sorted-list.js'
+import { SplitMap } from '../../../lib/stores/split-map.js'
+import fc from '../../helpers/fast-check.js'
+
+await t.test('a sorted list is as an array that is sorted at every step, over many chunks', async (t) => {
+  const steps = fc.array(fc.record({ n: fc.nat(40), many: fc.boolean(), remove: fc.boolean() }), { maxLength: 60, size: 'max' })
+  fc.assert(fc.property(steps, (steps) => {
+    const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
+    let plain: Array<{ n: number }> = []
+    for (const { n, many, remove } of steps) {
+      for (let i = 0; i < (many ? 200 : 1); i++) {
+        if (remove && plain.length > 0) {
+          const [gone] = plain.splice(n % plain.length, 1)
+          assert.ok(list.remove(gone!))
+          assert.ok(!list.remove(gone!))
+        } else {
+          const item = { n: n + i % 7 }
+          plain.push(item)
+          list.add(item)
+        }
+      }
+    }
+    plain = plain.toSorted((a, b) => a.n - b.n)
+    assert.equal(list.size, plain.length)
+    assert.deepEqual([...list.forwards()].map(({ n }) => n), plain.map(({ n }) => n))
+    assert.deepEqual([...list.backwards()].map(({ n }) => n), plain.map(({ n }) => n).toReversed())
+    assert.deepEqual([...list.forwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n >= 9).map(({ n }) => n))
+    assert.deepEqual([...list.backwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n < 9).map(({ n }) => n).toReversed())
+    const all = [...list.forwards()]
+    for (const [at, item] of all.entries()) {
+      if (at % 50 !== 0) continue
+      assert.deepEqual(list.before(item, 2), all.slice(Math.max(0, at - 2), at).toReversed())
+      assert.deepEqual(list.behind(item, 2), all.slice(at + 1, at + 3))
+    }
+  }), { numRuns: 40 })
+  t.pass()
+})
+
+await t.test('who reads a sorted list that changes meanwhile is given every item that stays, once and in order', async (t) => {
+  for (const direction of ['forwards', 'backwards'] as const) {
+    const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
+    const stay = Array.from({ length: 1500 }, (_, n) => ({ n: n * 2 }))
+    for (const item of stay) list.add(item)
+    const seen: number[] = []
+    for (const { n } of list[direction]()) {
+      if (n % 2 === 1) continue
+      seen.push(n)
+      list.add({ n: (n * 7 + 1) % 3000 | 1 })
+    }
+    t.strictSame(seen, direction === 'forwards' ? stay.map(({ n }) => n) : stay.map(({ n }) => n).toReversed())
+  }
+})
+
+await t.test('a split map is as a map, when it has parts too', async (t) => {
+  const split = new SplitMap<number>()
+  const plain = new Map<string, number>()
+  for (let i = 0; i < 60_000; i++) {
+    const key = `key ${i * 7919 % 40_000}`
+    if (i % 3 === 2) assert.equal(split.delete(key), plain.delete(key))
+    else {
+      split.set(key, i)
+      plain.set(key, i)
+    }
+    if (split.size !== plain.size) t.fail(`size ${split.size}, not ${plain.size}`)
+  }
+  t.strictSame([...split.values()].sort((a, b) => a - b), [...plain.values()].sort((a, b) => a - b))
+  for (const [key, value] of plain) if (split.get(key) !== value) t.fail(key)
+  for (const key of plain.keys()) split.delete(key)
+  t.equal(split.size, 0)
+  t.strictSame([...split.values()], [])
+})
+
+await t.test('the heap of expiries knows the next one and those that have expired, whatever was forgotten', async (t) => {
+  fc.assert(fc.property(fc.array(fc.record({ at: fc.nat(30), forget: fc.boolean() }), { maxLength: 80 }), fc.nat(30), (steps, now) => {
+    const heap = new ExpiryHeap<number>()
+    const left = new Map<number, Expiry<number>>()
+    for (const [index, { at, forget }] of steps.entries()) {
+      const first = [...left][at % Math.max(1, left.size)]
+      if (forget && first !== undefined) {
+        heap.forget(first[1])
+        heap.forget(first[1])
+        left.delete(first[0])
+      } else left.set(index, heap.add(index, at))
+      assert.equal(heap.next, Math.min(Infinity, ...[...left.values()].map(({ at }) => at)))
+    }
+    assert.deepEqual([...heap.expired(now)].sort((a, b) => a - b), [...left].filter(([, { at }]) => at <= now).map(([index]) => index))
+  }))
+  const heap = new ExpiryHeap<number>()
+  const expiries = Array.from({ length: 5000 }, (_, n) => heap.add(n, n * 7919 % 5000))
+  for (const [n, expiry] of expiries.entries()) if (n % 5 !== 0) heap.forget(expiry)
+  t.strictSame([...heap.expired(Infinity)].sort((a, b) => a - b), expiries.flatMap((_, n) => n % 5 === 0 ? [n] : []))
+})
