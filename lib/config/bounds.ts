@@ -9,11 +9,11 @@ const bound = (description: string, maximum: number, minimum = 1): TOptional<TIn
 /** What one request, one caller and all of them together may take of the process. docs/bounds.md has the table. */
 export const BoundsSchema = Type.Object({
   json_depth: bound('Levels of nested objects and arrays in a JSON body. Default 64.', 1000),
-  json_values: bound('Objects, arrays, texts, numbers and other values in a JSON body, all together. Default 200000.', 10_000_000),
+  json_values: bound('Objects, arrays, texts, numbers and other values in a JSON body, all together. Default 100000.', 10_000_000),
   array_elements: bound('Elements of one array in a JSON body, where the API has no lower bound. Default 10000.', 1_000_000),
   batch_bytes: bound('Bytes of the body of a retain/batch. Default, and at most: SERVICES_MAX_BODY_BYTES.', GIB, 1024),
   import_bytes: bound('Bytes of the body of an import. Default: SERVICES_MAX_BODY_BYTES.', GIB, 1024),
-  import_lines: bound('Lines of an import, its header included. Default 100000.', 10_000_000, 2),
+  import_lines: bound('Lines of an import, its header included. Default 50000.', 10_000_000, 2),
   answer_bytes: bound('Bytes of the memories in one answer, as UTF-8; exports are not counted. Default 33554432 (32 MiB).', GIB, MIB),
   work_bytes: bound('Bytes of all requests and answers that are worked on at the same time, as they are reckoned in the process. Default: a quarter of the heap limit of Node.js.', 64 * GIB, 16 * MIB),
   spool_bytes: bound('Bytes of all exports that wait in temporary files for their readers. Default 1073741824 (1 GiB).', 1024 * GIB, MIB),
@@ -32,10 +32,10 @@ export type Bounds = Required<Static<typeof BoundsSchema>>
 export function boundsOf (given: Static<typeof BoundsSchema> = {}, maxBodyBytes: number): Bounds {
   return {
     json_depth: 64,
-    json_values: 200_000,
+    json_values: 100_000,
     array_elements: 10_000,
     import_bytes: maxBodyBytes,
-    import_lines: 100_000,
+    import_lines: 50_000,
     answer_bytes: 32 * MIB,
     work_bytes: Math.max(16 * MIB, Math.floor(getHeapStatistics().heap_size_limit / 4)),
     spool_bytes: GIB,

@@ -1,5 +1,5 @@
 import { isAtLeast, type Trust } from '../trust.js'
-import type { Work } from './pieces.js'
+import type { Steps } from '../steps.js'
 import { SplitMap } from './split-map.js'
 import { Outranked, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
@@ -29,7 +29,7 @@ export interface StandingMemories<S> {
  * @param toStanding what of it an import looks at
  * @throws Outranked with `supersede`
  */
-export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => Standing, onConflict: OnConflict): Work<ImportPlan<S>> {
+export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => Standing, onConflict: OnConflict): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
   // Places of those that are to be added, undefined where another one of the call has replaced it; null stands for one that goes.
   const added: Array<NewMemory | undefined> = []

@@ -4,7 +4,7 @@ import { ContextIndexing } from './context-indexing.js'
 import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
 import { ExpiryHeap } from './expiry-heap.js'
 import { LexicalIndex } from './lexical-index.js'
-import type { Work } from '../pieces.js'
+import type { Steps } from '../../steps.js'
 import { BANK_BYTES, entryBytes, indexBytes } from './room.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
@@ -141,7 +141,7 @@ export class Bank {
    * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a whole
    * @param committed called in the moment in which it is
    */
-  * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Work<void> {
+  * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {
     const change: Change | undefined = hidden
       ? { adding: { isVisible: false }, removing: { isVisible: true }, isCommitted: false, byId: new SplitMap(), byFingerprint: new SplitMap() }
       : undefined
@@ -168,7 +168,7 @@ export class Bank {
   }
 
   /** Takes what was removed out of the index for good. */
-  * sweep (): Work<void> {
+  * sweep (): Steps<void> {
     // A search that stands still between two pieces must not go on over postings that have moved.
     const work = this.lexical.sweep()
     while (work.next().done !== true) {
@@ -184,7 +184,7 @@ export class Bank {
     this.#version++
   }
 
-  * #embed (added: readonly NewMemory[], mark: Mark | undefined): Work<Entry[]> {
+  * #embed (added: readonly NewMemory[], mark: Mark | undefined): Steps<Entry[]> {
     const entries: Entry[] = []
     try {
       // Vectors come first because they are what can fail: their memory may be exhausted.
@@ -205,7 +205,7 @@ export class Bank {
     return entries
   }
 
-  * #applyOpenly (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Work<void> {
+  * #applyOpenly (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<void> {
     for (const entry of removed) {
       this.#count(entry, -1)
       this.#delete(entry)
@@ -223,7 +223,7 @@ export class Bank {
     }
   }
 
-  * #applyHidden (change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[], committed: () => void): Work<void> {
+  * #applyHidden (change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[], committed: () => void): Steps<void> {
     for (const entry of removed) {
       entry.mark = change.removing
       yield
@@ -259,7 +259,7 @@ export class Bank {
   }
 
   /** What a committed change leaves to do. */
-  * #settle (change: Change, entries: readonly Entry[], removed: readonly Entry[], documents: ReadonlyArray<NonNullable<PassageRef['lexical']>>): Work<void> {
+  * #settle (change: Change, entries: readonly Entry[], removed: readonly Entry[], documents: ReadonlyArray<NonNullable<PassageRef['lexical']>>): Steps<void> {
     for (const entry of removed) {
       this.#delete(entry)
       entry.mark = GONE

@@ -3,7 +3,7 @@ import type { Passage } from '../vector-store.js'
 import { DocumentSequence } from './document.js'
 import type { Entry, PassageRef } from './entry.js'
 import type { LexicalDocument, LexicalIndex } from './lexical-index.js'
-import type { Work } from '../pieces.js'
+import type { Steps } from '../../steps.js'
 import { SplitMap } from '../split-map.js'
 
 /** Lenders that are remembered at most while a change is indexed: neighbours ask for the same ones. */
@@ -23,7 +23,7 @@ export class ContextIndexing {
    * @param passagesOf those of `added`, in order
    * @returns the documents of the index that were added or removed
    */
-  * update (added: readonly Entry[], passagesOf: (index: number) => readonly Passage[], removed: readonly Entry[]): Work<Array<LexicalDocument<PassageRef>>> {
+  * update (added: readonly Entry[], passagesOf: (index: number) => readonly Passage[], removed: readonly Entry[]): Steps<Array<LexicalDocument<PassageRef>>> {
     const touched: Array<LexicalDocument<PassageRef>> = []
     const changed: Entry[] = []
     const change = (entry: Entry): void => {
@@ -66,7 +66,7 @@ export class ContextIndexing {
     return touched
   }
 
-  * #index (changed: readonly Entry[], touched: Array<LexicalDocument<PassageRef>>): Work<void> {
+  * #index (changed: readonly Entry[], touched: Array<LexicalDocument<PassageRef>>): Steps<void> {
     const lenders = new Map<Entry, Lender>()
     const lenderOf = (entry: Entry): Lender => {
       const known = lenders.get(entry)

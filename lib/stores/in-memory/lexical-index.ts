@@ -1,5 +1,5 @@
 import type { TermWeights } from '../context.js'
-import { atOnce, type Work } from '../pieces.js'
+import { atOnce, type Steps } from '../../steps.js'
 import { isWeight, PostingsPool, type Postings } from './postings.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
 import { SplitMap } from '../split-map.js'
@@ -194,7 +194,7 @@ export class LexicalIndex<T> {
   }
 
   /** Takes what was removed out of the postings of all terms. Nothing may be added or removed meanwhile. */
-  * sweep (): Work<void> {
+  * sweep (): Steps<void> {
     for (const postings of this.#vocabulary.values()) {
       this.#pool.sweep(postings, this.#states)
       yield
@@ -216,7 +216,7 @@ export class LexicalIndex<T> {
   }
 
   /** `search` in pieces. When the index changes between them, it is to be begun anew. */
-  * visit (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number, own: number) => void): Work<void> {
+  * visit (terms: readonly string[], parameters: Bm25Parameters, visit: (payload: T, score: number, own: number) => void): Steps<void> {
     this.#refuseInSearch()
     const scratch = takeScratch(this.#documents.length)
     try {
@@ -247,7 +247,7 @@ export class LexicalIndex<T> {
    * @param comesFirst decides between two documents of equal score; a total order makes the answer independent of history
    * @returns falling
    */
-  * best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): Work<{ found: Array<{ payload: T, score: number, own: number }>, total: number }> {
+  * best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): Steps<{ found: Array<{ payload: T, score: number, own: number }>, total: number }> {
     this.#refuseInSearch()
     const scratch = takeScratch(this.#documents.length)
     try {
@@ -324,7 +324,7 @@ export class LexicalIndex<T> {
   }
 
   /** Leaves the scores and the ordinals that have one in the scratch. */
-  * #score (terms: readonly string[], parameters: Bm25Parameters, scratch: Scratch): Work<void> {
+  * #score (terms: readonly string[], parameters: Bm25Parameters, scratch: Scratch): Steps<void> {
     let left = PIECE
     for (const term of terms) {
       const postings = this.#vocabulary.get(term)

@@ -1,5 +1,5 @@
 import type { TokenCount } from '../../text/tokens.js'
-import type { Work } from '../pieces.js'
+import type { Steps } from '../../steps.js'
 import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
@@ -8,7 +8,7 @@ import type { Accept } from './search.js'
 /** Entries that are looked at in one piece. */
 const PIECE = 32
 
-export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: Accept): Work<Memory[]> {
+export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: Accept): Steps<Memory[]> {
   const page: Memory[] = []
   const isBefore = after === undefined
     ? undefined
@@ -23,7 +23,7 @@ export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: A
 }
 
 /** All memories, oldest first. */
-export function * collectAll (bank: Bank, accept: Accept): Work<Memory[]> {
+export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
   const memories: Memory[] = []
   let looked = 0
   for (const entry of bank.ordered()) {
@@ -34,14 +34,14 @@ export function * collectAll (bank: Bank, accept: Accept): Work<Memory[]> {
 }
 
 /** @param accept absent: all memories count, and nothing has to be looked at */
-export function * summarise (bank: Bank, accept: Accept): Work<BankSummary> {
+export function * summarise (bank: Bank, accept: Accept): Steps<BankSummary> {
   if (accept === undefined) return { ...bank.key, memoryCount: bank.size, lastRetainedAt: bank.lastRetainedAt }
   const memories = yield * collectAll(bank, accept)
   return { ...bank.key, memoryCount: memories.length, lastRetainedAt: memories.at(-1)?.retainedAt ?? null }
 }
 
 /** The statistics of a bank but for its tokens, which are still to be counted. */
-export function * gather (bank: Bank, accept: Accept): Work<{ statistics: BankStatistics, counts: TokenCount[] }> {
+export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
   const { tagCounts } = statistics
   const counts: TokenCount[] = []

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareText, type Entry, type PassageRef } from './entry.js'
-import type { Work } from '../pieces.js'
+import type { Steps } from '../../steps.js'
 import { TopK } from './top-k.js'
 
 /** Passages that a candidate names at most. */
@@ -44,7 +44,7 @@ export class Gathered {
   }
 
   /** Searches one bank, and takes what it finds in when all of it is there. */
-  * search (bank: Bank, accept: Accept): Work<void> {
+  * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit } = this.#request
     if (lexical !== undefined && semantic === undefined && accept === undefined && bank.isUnsplit) {
       const { found, total } = yield * bestLexicalMatches(bank, lexical, limit)
@@ -95,14 +95,14 @@ export class Gathered {
  * The bank's best `limit` memories with one of the terms, and how many there are. Only for banks whose memories have one
  * passage each, and without filters: then no memory but the best is looked at.
  */
-function * bestLexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number): Work<{ found: Found[], total: number }> {
+function * bestLexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number): Steps<{ found: Found[], total: number }> {
   const ceiling = bank.lexical.attainable(query.terms, query)
   const { found, total } = yield * bank.lexical.best(query.terms, query, limit, (a, b) => a.entry.memory.memoryId < b.entry.memory.memoryId)
   return { found: found.map(({ payload: { entry }, score, own }) => ({ entry, score: Math.min(1, score / ceiling), own: Math.min(1, own / ceiling), passages: undefined })), total }
 }
 
 /** The bank's best memories with one of the terms that pass the filters; the score of each is its best passage's. */
-function * lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number, accept: Accept, asked: ReadonlySet<Entry>): Work<ByWords> {
+function * lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical']>, limit: number, accept: Accept, asked: ReadonlySet<Entry>): Steps<ByWords> {
   const ceiling = bank.lexical.attainable(query.terms, query)
   const first = new TopK(limit, byOrder)
   const several = new Map<Entry, Found | undefined>()
@@ -146,7 +146,7 @@ function * lexicalMatches (bank: Bank, query: NonNullable<SearchRequest['lexical
 }
 
 /** The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact, and falling. */
-function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Work<Found[]> {
+function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
   const { vectors } = bank
   if (vectors === undefined) return []
   const acceptRef = ({ entry }: PassageRef) => entry.isVisible && (accept === undefined || accept(entry.memory))
@@ -180,7 +180,7 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
 }
 
 /** The memories with an embedding that pass the filters. */
-function * countEmbedded (bank: Bank, accept: Accept): Work<number> {
+function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
   if (accept === undefined) return bank.embeddedCount
   let count = 0
   for (const entry of bank.ordered()) {

@@ -3,7 +3,7 @@ import { sumTokens } from '../../text/tokens.js'
 import { turns as sharedTurns } from '../../turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
-import { inPieces, type Turns, type Work } from '../pieces.js'
+import { inTurns, type Steps, type Turns } from '../../steps.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
   OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
@@ -98,7 +98,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async listUnembedded ({ now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
-    return await inPieces(this.#collectUnembedded(now, limit, after), this.#turns, '')
+    return await inTurns(this.#collectUnembedded(now, limit, after), '', this.#turns)
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -195,7 +195,7 @@ export class InMemoryVectorStore implements VectorStore {
    * Reads a bank as it is at one moment. When it changes between two pieces, the reading begins anew.
    * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is still being taken out
    */
-  async #read<T> (key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Work<T>, none: T): Promise<T> {
+  async #read<T> (key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T): Promise<T> {
     const id = bankKeyString(key)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const bank = this.#existing(key, now)
@@ -214,11 +214,11 @@ export class InMemoryVectorStore implements VectorStore {
     }
     return await this.#writer.alone(key, now, async () => {
       const bank = this.#directory.get(id)
-      return bank === undefined ? none : await inPieces(read(bank, accept), this.#turns, id)
+      return bank === undefined ? none : await inTurns(read(bank, accept), id, this.#turns)
     })
   }
 
-  * #collectUnembedded (now: number, limit: number, after?: BankKey & { memoryId: string }): Work<Unembedded[]> {
+  * #collectUnembedded (now: number, limit: number, after?: BankKey & { memoryId: string }): Steps<Unembedded[]> {
     const found: Unembedded[] = []
     const isBefore = after === undefined ? undefined : ({ key }: Bank) => compareKeys(key, after) < 0
     for (const { key } of this.#directory.inOrder(isBefore)) {

@@ -1,4 +1,4 @@
-import { atOnce, type Work } from '../pieces.js'
+import { atOnce, type Steps } from '../../steps.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4
@@ -100,7 +100,7 @@ export class VectorIndex<T> {
   }
 
   /** `search` in pieces. When a vector is removed between them, it is to be begun anew. */
-  * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Work<Array<VectorMatch<T>>> {
+  * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Steps<Array<VectorMatch<T>>> {
     const most = Math.min(k, this.#rows.length)
     const best: Array<VectorMatch<T>> = []
     yield * this.scan(query, most, (payload, score) => {
@@ -119,7 +119,7 @@ export class VectorIndex<T> {
    * @param most nothing is shown below 1
    * @param see returns the score that those behind must reach to be shown
    */
-  * scan (query: Float32Array, most: number, see: (payload: T, score: number) => number): Work<void> {
+  * scan (query: Float32Array, most: number, see: (payload: T, score: number) => number): Steps<void> {
     const unit = this.#unit(query)
     if (!(most >= 1)) return
     let least = -Infinity

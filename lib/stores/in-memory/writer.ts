@@ -1,5 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { atOnce, inPieces, WriterQueue, type Turns, type Work } from '../pieces.js'
+import { atOnce, inTurns, type Steps, type Turns } from '../../steps.js'
+import { WriterQueue } from './writer-queue.js'
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
@@ -47,7 +48,7 @@ export class Writer {
    * @param items about how many memories it looks at
    * @param committed called in the moment in which the change becomes visible
    */
-  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Work<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
+  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
     const id = bankKeyString(key)
     if (!this.#queue.isBusy(id) && this.expireAtOnce(key, now)) {
       const bank = this.#open(key)
@@ -61,7 +62,7 @@ export class Writer {
     }
     return await this.alone(key, now, async () => {
       const bank = this.#open(key)
-      const planned = await inPieces(plan(bank), this.#turns, id)
+      const planned = await inTurns(plan(bank), id, this.#turns)
       if (weigh(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
       else await this.#applyInPieces(id, bank, planned, committed)
       return planned.outcome
@@ -117,7 +118,7 @@ export class Writer {
     const id = bankKeyString(key)
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.nextExpiry) return
-    const removed = await inPieces(collectExpired(bank, now), this.#turns, id)
+    const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
     if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, { added: [], removed })
     else await this.#applyInPieces(id, bank, { added: [], removed })
   }
@@ -146,7 +147,7 @@ export class Writer {
   }
 
   async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
-    const needed = await inPieces(sumOfNeeds(added), this.#turns, id)
+    const needed = await inTurns(sumOfNeeds(added), id, this.#turns)
     this.#room.take(needed)
     let reserved = needed
     const giveBack = () => {
@@ -169,7 +170,7 @@ export class Writer {
         committed?.()
       }
       try {
-        await inPieces(changed.apply(added, isOverwhole ? [] : removed, { hidden: !isOverwhole, committed: join }), this.#turns, id)
+        await inTurns(changed.apply(added, isOverwhole ? [] : removed, { hidden: !isOverwhole, committed: join }), id, this.#turns)
       } catch (error) {
         if (isOverwhole) changed.release()
         throw error
@@ -189,7 +190,7 @@ export class Writer {
   #tidy (bank: Bank): void {
     if (!bank.lexical.needsSweep) return
     const id = bankKeyString(bank.key)
-    this.#later(id, async () => { if (this.#directory.get(id) === bank) await inPieces(bank.sweep(), this.#turns, id) })
+    this.#later(id, async () => { if (this.#directory.get(id) === bank) await inTurns(bank.sweep(), id, this.#turns) })
   }
 
   /** Does something in the background when those who write to the bank are done. */
@@ -201,7 +202,7 @@ export class Writer {
   }
 }
 
-function * collectExpired (bank: Bank, now: number): Work<Entry[]> {
+function * collectExpired (bank: Bank, now: number): Steps<Entry[]> {
   const expired: Entry[] = []
   for (const entry of bank.expired(now)) {
     expired.push(entry)
@@ -210,7 +211,7 @@ function * collectExpired (bank: Bank, now: number): Work<Entry[]> {
   return expired
 }
 
-function * sumOfNeeds (added: Plan<unknown>['added']): Work<number> {
+function * sumOfNeeds (added: Plan<unknown>['added']): Steps<number> {
   let needed = 0
   for (const memory of added) {
     needed += neededBytes(memory)

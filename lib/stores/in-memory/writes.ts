@@ -2,7 +2,7 @@ import { isAtLeast } from '../../trust.js'
 import { tagCondition } from '../filters.js'
 import { takesPart } from '../context.js'
 import { importSteps, type ImportPlan } from '../import-plan.js'
-import type { Work } from '../pieces.js'
+import type { Steps } from '../../steps.js'
 import { SplitMap } from '../split-map.js'
 import type { InsertOutcome, Memory, NewMemory, OnConflict, RemoveOptions, RemoveOutcome, Selector } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -20,7 +20,7 @@ export interface Plan<T> {
   outcome: T
 }
 
-export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Work<Plan<InsertOutcome[]>> {
+export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<Plan<InsertOutcome[]>> {
   const added = new SplitMap<NewMemory>()
   const inOrder: NewMemory[] = []
   const outranked: Entry[] = []
@@ -48,12 +48,12 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Work<
   }
 }
 
-export function planImportInto (bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict): Work<ImportPlan<Entry>> {
+export function planImportInto (bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict): Steps<ImportPlan<Entry>> {
   return importSteps(memories, bank, ({ memory, fingerprint }) => ({ memoryId: memory.memoryId, fingerprint, trust: memory.trust }), onConflict)
 }
 
 /** @param accept whether a memory is there at all; absent: all are */
-export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean): Work<Plan<RemoveOutcome>> {
+export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean): Steps<Plan<RemoveOutcome>> {
   const removed: Entry[] = []
   const seen = new SplitMap<true>()
   for (const entry of selected(bank, selector)) {

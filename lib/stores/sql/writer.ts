@@ -4,7 +4,7 @@ import { turns } from '../../turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { takesPart } from '../context.js'
 import { importSteps, type Standing } from '../import-plan.js'
-import { inPieces } from '../pieces.js'
+import { inTurns } from '../../steps.js'
 import { SplitMap } from '../split-map.js'
 import {
   RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
@@ -143,7 +143,7 @@ export class Writer {
         byId: (id: string) => unlessExpired(byId.get(id), now),
         byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
       }
-      const { added, removed, outcome } = await inPieces(importSteps(memories, standing, toStanding, onConflict), turns, caller)
+      const { added, removed, outcome } = await inTurns(importSteps(memories, standing, toStanding, onConflict), caller)
       for (const row of removed) leaving.push(row)
       requireLocked(documents, leaving)
       // Document by document, so that few of those that stay a while are mended in vain.

@@ -5,7 +5,7 @@ import type { Input } from './input.js'
 
 /** What fits into 10 MiB, and what the bound on lines takes with the header. */
 const MOST_LINES = 619_620
-const WITHIN_BOUND = 99_999
+const WITHIN_BOUND = 49_999
 
 const importing = async (target: Target, body: string, query = '') => await send(target, { path: importPath(OWN_BANK, query), headers: NDJSON_TYPE, body })
 /** A bank as big as one import makes it. */
@@ -19,11 +19,11 @@ export const transfers: readonly Input[] = [
     about: 'an import of 10 MiB with on_conflict=overwrite',
     run: async (target, tally) => { tally.add(await importing(target, tinyImport(MOST_LINES), '?on_conflict=overwrite')) },
   },
-  { name: 'import-own-bank', about: 'an import of 100,000 lines, 1.6 MB, into the own bank', allowed: ['200'], run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
-  { name: 'import-again', about: 'the same 100,000 lines again', allowed: ['200'], prepare: full, run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
+  { name: 'import-own-bank', about: 'an import of 50,000 lines, 0.8 MB, into the own bank', allowed: ['200'], run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
+  { name: 'import-again', about: 'the same 50,000 lines again', allowed: ['200'], prepare: full, run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
   {
     name: 'import-again-overwrite',
-    about: 'the same 100,000 lines again, with on_conflict=overwrite',
+    about: 'the same 50,000 lines again, with on_conflict=overwrite',
     allowed: ['200'],
     prepare: full,
     run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND), '?on_conflict=overwrite')) },
@@ -38,17 +38,17 @@ export const transfers: readonly Input[] = [
       tally.add(await importing(target, `${tinyImport(0)}${'\n'.repeat(10_000_000)}`))
     },
   },
-  { name: 'export-100k', about: 'the export of a bank of 100,000 memories', allowed: ['200'], prepare: full, run: async (target, tally) => { tally.add(await send(target, { path: `/v1/banks/${OWN_BANK}/export` })) } },
+  { name: 'export-full', about: 'the export of a bank of 50,000 memories', allowed: ['200'], prepare: full, run: async (target, tally) => { tally.add(await send(target, { path: `/v1/banks/${OWN_BANK}/export` })) } },
   {
     name: 'forget-all',
-    about: 'a forget of 100,000 memories',
+    about: 'a forget of 50,000 memories',
     allowed: ['200'],
     prepare: full,
     run: async (target, tally) => { tally.add(await send(target, { path: '/v1/forget', body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }) })) },
   },
   {
     name: 'delete-bank',
-    about: 'the bank of 100,000 memories is deleted, and asked for at once',
+    about: 'the bank of 50,000 memories is deleted, and asked for at once',
     allowed: ['200', '204'],
     prepare: full,
     run: async (target, tally) => {
@@ -56,8 +56,8 @@ export const transfers: readonly Input[] = [
     },
   },
   {
-    name: 'list-100k',
-    about: 'all pages of a bank of 100,000 memories from ten readers, and its statistics',
+    name: 'list-full',
+    about: 'all pages of a bank of 50,000 memories from ten readers, and its statistics',
     allowed: ['200'],
     prepare: full,
     run: async (target, tally) => {
@@ -74,8 +74,8 @@ export const transfers: readonly Input[] = [
     },
   },
   {
-    name: 'recall-100k',
-    about: '20 recalls of 1000 hits in a bank of 100,000 memories, and a list of all of them after a forget by tag',
+    name: 'recall-full',
+    about: '20 recalls of 1000 hits in a bank of 50,000 memories, and a list of all of them after a forget by tag',
     allowed: ['200', '413', '503'],
     prepare: async (target) => { await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND, ',"tags":["t"]') }) },
     run: async (target, tally) => {
