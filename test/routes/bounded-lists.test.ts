@@ -6,10 +6,12 @@ import { refusedFields } from './support.js'
 
 const many = (count: number): Record<string, number> => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]))
 const blocking = (blockedKeys: string[]): BankConfiguration => ({ barriers: { metadata: { blocked_keys: blockedKeys } } })
+/** With the default, such a body is refused before anybody asks what it is. */
+const MORE = { array_elements: 20_000 }
 const KEYS = 'barriers.metadata.blocked_keys'
 
 await t.test('metadata of more than 10,000 keys is 400, and stores nothing', async (t) => {
-  const { post, get } = await testApp(t)
+  const { post, get } = await testApp(t, { file: { bounds: MORE } })
   const refusal = await post('/v1/retain', { bank_id: 'home', content: 'x', metadata: many(10_001) })
   refusedFields(t, refusal, 'metadata')
   t.match(refusal.json(), { errors: [{ message: /10000 keys/ }] })
@@ -17,14 +19,14 @@ await t.test('metadata of more than 10,000 keys is 400, and stores nothing', asy
 })
 
 await t.test('metadata of more than 10,000 keys is 400 also when every key of it is blocked, and one fewer is let in', async (t) => {
-  const { post } = await testApp(t, { file: { barriers: { metadata: { blocked_keys: Array.from({ length: 10_001 }, (_, index) => `K${index}`) } } } })
+  const { post } = await testApp(t, { file: { bounds: MORE, barriers: { metadata: { blocked_keys: Array.from({ length: 10_001 }, (_, index) => `K${index}`) } } } })
   refusedFields(t, await post('/v1/retain', { bank_id: 'home', content: 'x', metadata: many(10_001) }), 'metadata')
   const { redactions } = (await post('/v1/retain', { bank_id: 'home', content: 'x', metadata: many(10_000) })).json<{ redactions: string[] }>()
   t.equal(redactions.length, 10_000)
 })
 
 await t.test('the item of a batch with too many keys is the one that is named', async (t) => {
-  const { post } = await testApp(t)
+  const { post } = await testApp(t, { file: { bounds: MORE } })
   const response = await post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'One.' }, { content: 'Two.', metadata: many(10_001) }] })
   t.match(response.body, /metadata/)
   t.match(response.body, /10000 keys/)

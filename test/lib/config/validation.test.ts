@@ -12,7 +12,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'access_control: {owner_patterns: ["{id}", "{type}"]}': 'access_control.owner_patterns[1]: found "{type}", allowed is a text with {id} in it, and no placeholder but {type} and {id}',
     'access_control: {owner_patterns: ["{{id}}"]}': 'access_control.owner_patterns[0]: found "{{id}}", allowed is a text with {id} in it, and no placeholder but {type} and {id}',
     'homeostasis: {recal_max_tokens: 5}': 'homeostasis.recal_max_tokens is not a known key; did you mean "recall_max_tokens"?',
-    'homeostasis: {rate_limits: {zzz: 1}}': 'homeostasis.rate_limits.zzz is not a known key, allowed are "retain_per_minute", "recall_per_minute", "reflect_per_minute", "forget_per_minute", "global_per_minute"',
+    'homeostasis: {rate_limits: {zzz: 1}}': 'homeostasis.rate_limits.zzz is not a known key, allowed are "retain_per_minute", "recall_per_minute", "reflect_per_minute", "forget_per_minute", "import_per_minute", "global_per_minute"',
     'homeostasis: {recall_max_tokens: 0}': 'homeostasis.recall_max_tokens: found 0, allowed is an integer of at least 1',
     'homeostasis: {recall_max_tokens: 1.5}': 'homeostasis.recall_max_tokens: found 1.5, allowed is an integer of at least 1',
     'homeostasis: {rate_limits: {recall_per_minute: 1000001}}': 'homeostasis.rate_limits.recall_per_minute: found 1000001, allowed is an integer from 1 to 1000000',
