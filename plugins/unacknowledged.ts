@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { turns } from '../lib/turn-budget.js'
 
 /** Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files. */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
@@ -13,15 +14,18 @@ export type Unacknowledged = ReadonlyMap<string, number>
 /** What is known of all connections; what could not be read now is as it was before. */
 export async function readUnacknowledged (before: Unacknowledged): Promise<Unacknowledged> {
   try {
-    return parseUnacknowledged(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
+    return await parseUnacknowledged(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
   } catch {
     return before
   }
 }
 
-export function parseUnacknowledged (tables: string[]): Unacknowledged {
+/** Ten thousand connections take longer than a turn may: the rows are read in several. */
+export async function parseUnacknowledged (tables: string[]): Promise<Unacknowledged> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
+    // No caller's key begins with a space.
+    if (turns.isSpent) await turns.next(' connections')
     const row = ROW.exec(line)
     if (row === null) continue
     const [, local, localPort, remote, remotePort, waiting] = row as unknown as string[]

@@ -14,7 +14,7 @@ await t.test('the bytes that wait are found by the addresses and ports of a conn
       row('B80D0120000000000000000001000000:1F90', 'B80D01200000000000000000FECA0000:C004', '00000004'),
     ].join('\n'),
   ]
-  const found = parseUnacknowledged(tables)
+  const found = await parseUnacknowledged(tables)
   const of = (localAddress: string, remoteAddress: string, remotePort: number) =>
     found.get(connectionKey({ localAddress, localPort: 8080, remoteAddress, remotePort }))
   t.equal(found.size, 3)
