@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { connectionKey, readUnacknowledged, type Unacknowledged } from './unacknowledged.js'
 
 const MAX_SWEEP_MS = 5000
 
@@ -9,8 +10,9 @@ declare module 'fastify' {
     /**
      * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by itself.
      * @param now milliseconds of a clock that only goes forward
+     * @param unacknowledged what the system has taken for its connections and their clients have not
      */
-    cutOffSlowReaders (now: number): void
+    cutOffSlowReaders (now: number, unacknowledged?: Unacknowledged): void
   }
 }
 
@@ -26,8 +28,9 @@ interface Progress {
 
 /**
  * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less than
- * `bounds.read_bytes_per_second`, is cut off. What counts is what the system has taken for it; while a handler still computes, and while
- * an event stream has nothing to say, nothing waits to be taken.
+ * `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system tells, and else what the
+ * system has taken for it: that goes forward in steps of a megabyte and more. While a handler still computes, and while an event stream
+ * has nothing to say, nothing waits to be taken.
  */
 async function slowReaders (app: FastifyInstance): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
@@ -48,19 +51,20 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
     socket.destroy()
   }
 
-  app.decorate('cutOffSlowReaders', (now: number) => {
+  app.decorate('cutOffSlowReaders', (now: number, unacknowledged: Unacknowledged = new Map()) => {
     for (const [socket, progress] of sockets) {
       if (socket.destroyed) continue
       if (socket.writableLength === 0) {
         if (progress !== undefined) sockets.set(socket, undefined)
         continue
       }
-      const taken = socket.bytesWritten - socket.writableLength
+      const taken = socket.bytesWritten - socket.writableLength - (unacknowledged.get(connectionKey(socket)) ?? 0)
       if (progress === undefined) {
         sockets.set(socket, { from: taken, since: now, taken, movedAt: now })
         continue
       }
-      if (taken !== progress.taken) Object.assign(progress, { taken, movedAt: now })
+      // Less than before is a part of a piece that the system has taken meanwhile.
+      if (taken > progress.taken) Object.assign(progress, { taken, movedAt: now })
       const isOver = now - progress.since >= windowMs
       if (now - progress.movedAt >= windowMs || (isOver && taken - progress.from < leastBytes)) cutOff(socket)
       else if (isOver) Object.assign(progress, { from: taken, since: now })
@@ -68,7 +72,14 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
   })
 
   app.addHook('onListen', async () => {
-    const timer = setInterval(() => { app.cutOffSlowReaders(performance.now()) }, Math.min(windowMs / 4, MAX_SWEEP_MS))
+    let known: Unacknowledged = new Map()
+    const look = async () => {
+      const now = performance.now()
+      const isAsked = [...sockets.keys()].some(({ writableLength }) => writableLength > 0)
+      if (isAsked) known = await readUnacknowledged(known)
+      app.cutOffSlowReaders(now, known)
+    }
+    const timer = setInterval(() => { void look() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
     timer.unref()
     // Not before: a client that does not read would hold up a stop, too.
     app.server.once('close', () => { clearInterval(timer) })

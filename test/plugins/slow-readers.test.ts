@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setInterval } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
@@ -27,7 +28,20 @@ async function connected (t: Test, { app }: TestApp, port: number): Promise<{ cl
   return { client, server }
 }
 
-/** Until nothing has moved for so many turns of the loop that both ends share. */
+/** Something that this end tells of, which has to come before the connection goes. */
+async function come (socket: Socket, event: string): Promise<void> {
+  const gone = new AbortController()
+  const fail = () => { gone.abort(new Error(`The connection is gone, and ${event} did not come`)) }
+  if (socket.destroyed) fail()
+  socket.once('close', fail)
+  try {
+    await once(socket, event, { signal: gone.signal })
+  } finally {
+    socket.off('close', fail)
+  }
+}
+
+/** Until nothing has moved for so many turns of the loop that both ends share; no more can move than BYTES. */
 async function settled (socket: Socket): Promise<void> {
   for (let still = 0, last = -1; still < 300;) {
     const now = socket.bytesWritten - socket.writableLength
@@ -35,6 +49,26 @@ async function settled (socket: Socket): Promise<void> {
     last = now
     await setImmediate()
   }
+}
+
+/** A client that has begun to take an export, and then takes nothing. */
+async function stopped (t: Test, app: TestApp, port: number): Promise<{ client: Socket, server: Socket }> {
+  const { client, server } = await connected(t, app, port)
+  client.write(EXPORT)
+  await come(client, 'data')
+  client.pause()
+  await settled(server)
+  t.ok(server.writableLength > 0, 'something waits to be taken')
+  return { client, server }
+}
+
+/** The client takes so much that the system takes 1 MiB more from the server, and stops again. */
+async function takes ({ client, server }: { client: Socket, server: Socket }): Promise<void> {
+  const before = server.bytesWritten - server.writableLength
+  client.resume()
+  while (server.bytesWritten - server.writableLength - before < MIB) await come(server, 'drain')
+  client.pause()
+  await settled(server)
 }
 
 /** An export, which has no length but that of its bank; its lines come from here. */
@@ -46,44 +80,32 @@ function endless (app: TestApp, line: () => Promise<string> = async () => 'x'.re
   })
 }
 
-const EXPORT = 'GET /v1/banks/b/export HTTP/1.1\r\nHost: x\r\nX-Request-Id: the-export\r\n\r\n'
+const EXPORT = 'GET /v1/banks/b/export HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-export\r\n\r\n'
 
 await t.test('a client that takes nothing is cut off after bounds.stalled_seconds, and the log has its request', async (t) => {
   const app = await served(t)
   endless(app)
-  const { client, server } = await connected(t, app, app.port)
-  client.write(EXPORT)
-  await once(client, 'data')
-  client.pause()
-  await settled(server)
-  t.ok(server.writableLength > 0, 'something waits to be taken')
+  const { server } = await stopped(t, app, app.port)
   app.app.cutOffSlowReaders(0)
   app.app.cutOffSlowReaders(59_999)
   t.equal(server.destroyed, false)
   app.app.cutOffSlowReaders(60_000)
   t.equal(server.destroyed, true)
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ level: 30, request_id: 'the-export' }])
-  while (app.app.exchanges.size > 0) await setImmediate()
+  await settled(server)
+  t.equal(app.app.exchanges.size, 0)
   t.equal(app.app.workBytes.held, 0)
 })
 
 await t.test('a client that reads on is left alone, however long it takes, and one that then stops is not', async (t) => {
   const app = await served(t)
   endless(app)
-  const { client, server } = await connected(t, app, app.port)
-  client.write(EXPORT)
-  await once(client, 'data')
-  client.pause()
-  await settled(server)
+  const ends = await stopped(t, app, app.port)
+  const { server } = ends
   let now = 0
   app.app.cutOffSlowReaders(now)
   for (let minute = 0; minute < 4; minute++) {
-    // As much as makes the system take more from the server.
-    const before = server.bytesWritten - server.writableLength
-    client.resume()
-    while (server.bytesWritten - server.writableLength - before < MIB) await setImmediate()
-    client.pause()
-    await settled(server)
+    await takes(ends)
     app.app.cutOffSlowReaders(now += 50_000)
     t.equal(server.destroyed, false)
   }
@@ -96,17 +118,10 @@ await t.test('a client that reads on is left alone, however long it takes, and o
 await t.test('a client that takes less than bounds.read_bytes_per_second on average is cut off, though it takes something', async (t) => {
   const app = await served(t, { read_bytes_per_second: 1_000_000 })
   endless(app)
-  const { client, server } = await connected(t, app, app.port)
-  client.write(EXPORT)
-  await once(client, 'data')
-  client.pause()
-  await settled(server)
+  const ends = await stopped(t, app, app.port)
+  const { server } = ends
   app.app.cutOffSlowReaders(0)
-  const before = server.bytesWritten - server.writableLength
-  client.resume()
-  while (server.bytesWritten - server.writableLength - before < MIB) await setImmediate()
-  client.pause()
-  await settled(server)
+  await takes(ends)
   app.app.cutOffSlowReaders(30_000)
   t.equal(server.destroyed, false)
   app.app.cutOffSlowReaders(60_000)
@@ -144,13 +159,40 @@ await t.test('an unread answer to another than a request that is known is cut of
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ request_id: undefined }])
 })
 
-await t.test('a listening gateway looks by itself', async (t) => {
-  const app = await served(t, { stalled_seconds: 1 })
+await t.test('a listening gateway looks by itself, by a clock that only goes forward, until it is closed', async (t) => {
+  const timers: Array<{ look: () => void, everyMs: number | undefined, timer: NodeJS.Timeout }> = []
+  t.intercept(globalThis, 'setInterval', {
+    value: (look: () => void, everyMs?: number) => {
+      const timer = setInterval(() => {}, 2 ** 31 - 1)
+      timers.push({ look, everyMs, timer })
+      return timer
+    },
+  })
+  const app = await served(t)
+  const sweep = timers.find(({ everyMs }) => everyMs === 5000)!
+  const { cutOffSlowReaders } = app.app
+  const lookAt = async (instant: number) => {
+    const looked = new Promise<void>((resolve) => {
+      app.app.cutOffSlowReaders = (...given) => {
+        cutOffSlowReaders(...given)
+        resolve()
+      }
+    })
+    const clock = t.capture(performance, 'now', () => instant)
+    sweep.look()
+    clock.restore()
+    await looked
+  }
   endless(app)
-  const { client, server } = await connected(t, app, app.port)
-  client.write(EXPORT)
-  await once(client, 'data')
-  client.pause()
-  await once(server, 'close')
+  const { server } = await stopped(t, app, app.port)
+  await lookAt(1_000_000)
+  await lookAt(1_050_000)
+  t.equal(server.destroyed, false)
+  // Something may have been acknowledged between the first two looks.
+  await lookAt(1_110_000)
+  t.equal(server.destroyed, true)
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ request_id: 'the-export' }])
+  const ended = t.capture(globalThis, 'clearInterval', globalThis.clearInterval)
+  await app.app.close()
+  t.ok(ended().some(({ args }) => args[0] === sweep.timer))
 })
