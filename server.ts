@@ -6,6 +6,8 @@ import { ConfigurationError, loadConfig } from './lib/config/load.js'
 import type { Config } from './lib/config/schema.js'
 import { ServiceError } from './lib/errors.js'
 import { ProviderError } from './lib/providers.js'
+import { loadDateParser } from './lib/retrieval/scoring/dates.js'
+import { loadVocabulary } from './lib/text/tokens.js'
 import { listenHost, ListenError } from './plugins/listen-error.js'
 import { reportLines, startReport } from './plugins/start-report.js'
 
@@ -57,6 +59,10 @@ try {
   stopGracefully(app, config)
   reloadOnHangup(app)
   await app.ready()
+  // What takes long to load and cannot be cut into pieces is there before the first request.
+  loadVocabulary()
+  loadDateParser()
+  app.openApiDocument()
   try {
     await app.listen({ host: listenHost(config.host), port: config.port })
   } catch (error) {

@@ -7,6 +7,13 @@ import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
 import { errorSchema } from '../routes/responses.js'
 import type { Ring } from './rings.js'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The OpenAPI document as JSON, made when it is first asked for, when the gateway is ready. */
+    openApiDocument: () => Buffer
+  }
+}
+
 type Security = Array<Record<string, string[]>>
 
 /** What the memory ring asks for in each auth mode. */
@@ -64,11 +71,11 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
     }),
   })
   // The same bytes for everybody: the document does not change, and clients that do not read it share it.
-  let document: Buffer | undefined
-  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(app.swagger()))
-    return await reply.type('application/json; charset=utf-8').send(document)
-  })
+  let made: Buffer | undefined
+  app.decorate('openApiDocument', () => (made ??= Buffer.from(JSON.stringify(app.swagger()))))
+  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async (_request, reply) => (
+    await reply.type('application/json; charset=utf-8').send(app.openApiDocument())
+  ))
   await app.register(async (scope) => {
     // The documentation's own routes come from a package; they are public like the document.
     scope.addHook('onRoute', (route) => { route.config = { ...route.config, ring: 'public', anyMethod: true } })

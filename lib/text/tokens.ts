@@ -30,14 +30,18 @@ const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
 let encoding: typeof o200k | undefined
 
-/** The vocabulary takes a fifth of a second to load: the first text that is counted pays it, not every start. */
-function count (text: string): number {
+/** The vocabulary takes a fifth of a second to load, in one piece: a server loads it before it listens, a program that counts nothing never. */
+export function loadVocabulary (): typeof o200k {
   if (encoding === undefined) {
     encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof o200k
     // The encoder's cache is keyed by pieces that keep the texts they were cut from alive; its default holds 100,000.
     encoding.setMergeCacheSize(1_000)
   }
-  return encoding.countTokens(text, asOrdinaryText)
+  return encoding
+}
+
+function count (text: string): number {
+  return loadVocabulary().countTokens(text, asOrdinaryText)
 }
 
 /**

@@ -33,9 +33,9 @@ let loaded: chronoEn.Chrono | undefined
 
 /**
  * The parser, with expressions that end: it reads runs of up to eleven durations (`1 year, 2 months ago`) and tries every way of
- * dividing their blanks. The first question that may name a time waits until it is loaded, not every start.
+ * dividing their blanks. It takes a while to load, which a server does before it listens.
  */
-function parser (): chronoEn.Chrono {
+export function loadDateParser (): chronoEn.Chrono {
   if (loaded === undefined) {
     const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
     loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
@@ -67,7 +67,7 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
   // "7 May,2023": without the space the parser sees no year.
   const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
-  for (const found of parser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
+  for (const found of loadDateParser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
     const { start } = found
     const year = start.get('year')!
     const month = start.get('month')! - 1
