@@ -1,4 +1,5 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { mapInTurns } from '../../turn-budget.js'
 import type { Memory } from '../vector-store.js'
 import type { Transaction } from './executor.js'
 import { bankParameters, toMemory, type MemoryRow } from './rows.js'
@@ -28,7 +29,7 @@ export async function * scanPages (tx: Transaction, statement: string, bank: Ban
       ...bankParameters(bank), now, limit, last?.retained_at ?? null, last?.memory_id ?? null, PAGE_BYTES,
     ])
     const bytes = rows.reduce((sum, { size }) => sum + size, 0)
-    yield rows.map(toMemory)
+    yield await mapInTurns(rows, bankKeyString(bank), toMemory)
     last = rows.at(-1)
     if (rows.length < limit && bytes < PAGE_BYTES) return
     // As many as fit, by those of this page: rows beyond the end of a page are looked up in vain.

@@ -1,4 +1,5 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { mapInTurns } from '../../turn-budget.js'
 import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
 import { toMemory, type MemoryRow } from './rows.js'
 
@@ -18,23 +19,26 @@ export interface CandidateRow extends MemoryRow {
   total: number
 }
 
-/** @returns the memories that the strategy found, in no order */
-export function toCandidates (bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: Pick<SearchRequest, 'lexical' | 'semantic'>): Candidate[] {
-  return rows.flatMap((row): Candidate[] => {
+/** @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a turn. */
+export async function toCandidates (
+  bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: Pick<SearchRequest, 'lexical' | 'semantic'>,
+): Promise<Candidate[]> {
+  const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
     const score = row[`${strategy}_score`]
-    if (score === null) return []
+    if (score === null) return undefined
     const passages = row[`${strategy}_passages`] ?? [0, score]
     const ordinals = passages.slice(0, passages.length / 2)
     const scores = passages.slice(passages.length / 2)
-    return [{
+    return {
       bank,
       memory: toMemory(row),
       score,
       scores: scoresOf(row, asked),
       passageCount: row.passage_starts.length,
       passages: ordinals.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
-    }]
+    }
   })
+  return candidates.filter((candidate) => candidate !== undefined)
 }
 
 function scoresOf (row: CandidateRow, { lexical, semantic }: Pick<SearchRequest, 'lexical' | 'semantic'>): CandidateScores {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { comeBackIn, ServiceError } from '../../errors.js'
@@ -9,10 +10,12 @@ const LINE_FEED = 10
 /** When who met a full disk, or no descriptor that is free, is asked to come back, in milliseconds. */
 const COME_BACK_MS = 1000
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
+/** O_TMPFILE of Linux, which Node.js has no name for: the file never has a name. */
+const NAMELESS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
 
 /**
- * Lines in a temporary file that has no name: it is taken from its folder before anything is written, and the system lets it go with the
- * last descriptor, so that also a process that is killed leaves nothing.
+ * Lines in a temporary file that has no name: the system lets it go with the last descriptor, so that also a process that is killed
+ * leaves nothing. Where a file needs a name at first, it is taken from its folder before anything is written.
  */
 export class SpoolFile {
   readonly #handle: FileHandle
@@ -25,8 +28,15 @@ export class SpoolFile {
     this.#path = path
   }
 
-  /** @throws ServiceError when no file can be had */
-  static async create (folder: string): Promise<SpoolFile> {
+  /**
+   * @param nameless whether the system may know files that never have a name; not every file system does
+   * @throws ServiceError when no file can be had
+   */
+  static async create (folder: string, nameless = process.platform === 'linux'): Promise<SpoolFile> {
+    if (nameless) {
+      const handle = await open(folder, NAMELESS, 0o600).catch(() => undefined)
+      if (handle !== undefined) return new SpoolFile(handle, undefined)
+    }
     const path = join(folder, spoolName(process.pid, randomBytes(8).toString('hex')))
     return await orNoRoom(async () => {
       const handle = await open(path, 'wx+', 0o600)

@@ -1,7 +1,7 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files of spools. A process that is killed between the making of one and the taking away of its name leaves an empty one. */
+/** The files of spools that need a name at first. A process that is killed before it has taken the name away leaves an empty one. */
 const FILE = /^memory-gateway-(\d+)-[0-9a-f]{16}\.spool$/
 /** What releases before wrote exports to, and left behind when they were killed: such a folder with such files in it. */
 const OLD_FOLDER = /^memory-gateway-[A-Za-z0-9]{6}$/

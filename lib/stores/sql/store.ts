@@ -14,6 +14,7 @@ import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { sumTokens } from '../../text/tokens.js'
+import { mapInTurns } from '../../turn-budget.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { scanPages } from './scanning.js'
@@ -135,7 +136,8 @@ export class SqlVectorStore implements VectorStore {
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
     const statement = listStatement(this.#schema, bank, request)
-    return statement === undefined ? [] : (await this.#read<MemoryRow>(statement.text, statement.values)).map(toMemory)
+    if (statement === undefined) return []
+    return await mapInTurns(await this.#read<MemoryRow>(statement.text, statement.values), bankKeyString(bank), toMemory)
   }
 
   async remove (bank: BankKey, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
@@ -222,7 +224,11 @@ export class SqlVectorStore implements VectorStore {
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
     const found = rows.filter((row) => row.semantic_score !== null).length
     if (indexed && found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask(false)
-    return { lexical: toCandidates(bank, rows, 'lexical', request), semantic: toCandidates(bank, rows, 'semantic', request), total: rows[0]?.total ?? 0 }
+    return {
+      lexical: await toCandidates(bank, rows, 'lexical', request),
+      semantic: await toCandidates(bank, rows, 'semantic', request),
+      total: rows[0]?.total ?? 0,
+    }
   }
 
   async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {

@@ -34,7 +34,10 @@ function queryAround (text: string, place: number): string {
   return own.replaceAll(/\s+/g, ' ')
 }
 
-/** What is wrong with the references of a statement to the tables of the schema. Nothing: it can touch one bank only. */
+/** The one table whose rows belong to a tenant and a key: a receipt is found by these, whatever bank its work was on. */
+const BY_KEY = 'idempotency_keys'
+
+/** What is wrong with the references of a statement to the tables of the schema. Nothing: it can touch one bank only, or one key. */
 function problems (text: string): string[] {
   const found: string[] = []
   for (const { index } of text.matchAll(/"s"\./g)) {
@@ -45,6 +48,8 @@ function problems (text: string): string[] {
     if (before === 'into') {
       const rest = text.slice(index)
       if (!/^"s"\.\w+(\s+as\s+\w+)?\s*\(tenant_id, bank_id, [^)]*\)\s*(values \(|select )\$1, \$2, /.test(rest)) complain('does not insert $1, $2 as tenant_id, bank_id')
+      // Two unique indexes know the key of a receipt: its insert says nothing of which one it met, and changes no row.
+      if (table === BY_KEY && /on conflict do nothing( returning k\.key)?\s*$/.test(own)) continue
       if (/on conflict/.test(own) && !/on conflict \(tenant_id, bank_id, /.test(rest) && !/^[^]*?on conflict \(tenant_id, bank_id\)/.test(rest)) complain('its conflict does not begin with tenant_id, bank_id')
       continue
     }
@@ -56,7 +61,8 @@ function problems (text: string): string[] {
       complain('has no alias')
       continue
     }
-    if (!own.includes(`${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)) complain(`lacks ${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)
+    const isOfOneKey = table === BY_KEY && new RegExp(`\\b${alias}\\.tenant_id = \\$1 and ${alias}\\.key = \\$[23](?!\\d)`).test(own)
+    if (!isOfOneKey && !own.includes(`${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)) complain(`lacks ${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)
     if ([...own.matchAll(new RegExp(`"s"\\.\\w+ (?:as )?${alias}\\b`, 'g'))].length > 1) complain(`is one of two that are called ${alias}`)
     if (/ or /i.test(own)) complain('has an alternative beside its bank')
   }
@@ -73,7 +79,7 @@ const FILTERS: Filters[] = [
   { tags: { values: ['a', 'b'], match: 'all' }, metadata: { topic: 'otters' }, occurredAfter: 1, occurredBefore: 2, asOf: 3 },
 ]
 
-t.test('every statement on a bank names it by both keys, wherever it names a table', (t) => {
+t.test('every statement on a bank names it by both keys, wherever it names a table, and a receipt by tenant and key', (t) => {
   const all = texts(makeStatements(SCHEMA))
   t.ok(all.length >= 20)
   for (const text of all) {
@@ -163,9 +169,28 @@ t.test('a statement that leaves its bank is found', (t) => {
     'insert into "s".memories (tenant_id, bank_id, memory_id) select x.tenant_id, x.bank_id, x.memory_id from x',
     'insert into "s".memories (tenant_id, bank_id, memory_id) values ($1, $2, $3) on conflict (memory_id) do nothing',
     'truncate "s".memories',
+    // A receipt may be named by tenant and key, and nothing else may.
+    'select 1 from "s".memories m where m.tenant_id = $1 and m.key = $2',
+    'select 1 from "s".idempotency_keys k where k.tenant_id = $1',
+    'select 1 from "s".idempotency_keys k where k.key = $2',
+    'select 1 from "s".idempotency_keys k where k.tenant_id = $2 and k.key = $1',
+    'select 1 from "s".idempotency_keys k where k.tenant_id = $1 and k.key = x.key',
+    'select 1 from "s".idempotency_keys k where k.tenant_id = $1 and k.key = $2 or k.kept_at > $3',
+    'delete from "s".idempotency_keys k where k.tenant_id = $1 and k.kept_at <= $2',
+    'update "s".idempotency_keys k set answer = $3 where k.key = $2',
+    'insert into "s".idempotency_keys as k (tenant_id, key) values ($1, $2) on conflict do nothing',
+    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict (key) do nothing',
+    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict (tenant_id, key) do update set answer = $4',
+    'insert into "s".memories as m (tenant_id, bank_id, memory_id) values ($1, $2, $3) on conflict do nothing',
   ]
   for (const text of bad) t.not(problems(text).length, 0, text)
-  t.same(problems('select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > $3)'), [])
+  const good = [
+    'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > $3)',
+    'select 1 from "s".idempotency_keys k where k.tenant_id = $1 and k.key = $2',
+    'delete from "s".idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2',
+    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict do nothing returning k.key',
+  ]
+  for (const text of good) t.same(problems(text), [], text)
   t.end()
 })
 
@@ -224,9 +249,12 @@ t.test('no other file names a table than those whose statements are looked at he
 /** The list of changes of configurations is of all banks, in the order of the changes. */
 const KEY_OF_ALL_BANKS = 'create table bank_configuration_changes (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  revision bigint not null,\n  changed_at bigint not null,\n  primary key (revision)\n);'
 
+/** A key that a caller sent is one key, whatever bank it is sent for. */
+const KEY_OF_RECEIPTS = 'create unique index idempotency_keys_by_key on idempotency_keys (tenant_id, key);'
+
 /** Keys, constraints and indexes of a script that do not begin with the bank, and tables that lack it. */
 function looseKeys (sql: string): string[] {
-  const code = sql.replaceAll(/--.*$/gm, '').replace(KEY_OF_ALL_BANKS, '')
+  const code = sql.replaceAll(/--.*$/gm, '').replace(KEY_OF_ALL_BANKS, '').replace(KEY_OF_RECEIPTS, '')
   const keys = [...code.matchAll(/(?:primary key|unique|create (?:unique )?index (?:if not exists )?\w+ on \w+(?: using \w+)?)\s*\(([^)]*)/gi)]
   const inline = [...code.matchAll(/^\s*\w+ [\w ]+ (primary key|unique)\b(?!\s*\()/gim)].map(([line]) => line.trim())
   const tables = [...code.matchAll(/create table (?:if not exists )?(\w+) \(([^]*?)\n\)/gi)]
@@ -237,7 +265,7 @@ function looseKeys (sql: string): string[] {
   ]
 }
 
-t.test('every key and index of the schema begins with the bank', (t) => {
+t.test('every key and index of the schema begins with the bank, but for the keys of receipts, which begin with the tenant', (t) => {
   for (const name of readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))) t.same(looseKeys(readFileSync(join(MIGRATIONS, name), 'utf8')), [], name)
   for (const bad of [
     'create index a on memories (memory_id);',
@@ -246,6 +274,8 @@ t.test('every key and index of the schema begins with the bank', (t) => {
     'create table a (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  primary key (memory_id)\n);',
     'create table a (\n  id int primary key\n);',
     'alter table memories add constraint a unique (fingerprint);',
+    'create unique index memories_by_key on memories (tenant_id, key);',
+    'create unique index idempotency_keys_by_key on idempotency_keys (key);',
   ]) t.not(looseKeys(bad).length, 0, bad)
   t.end()
 })
