@@ -24,11 +24,14 @@ await t.test('64 writes wait for others of their bank; a further one is told to 
   const write = async (bank: string, content: string) => await app.post('/v1/retain', { bank_id: bank, content })
   const first = write('home', WORDS)
   await reached.opened
-  const waiting = Array.from({ length: 64 }, async (_, index) => await write('home', `Number ${index} is another one.`))
-  refused(t, await write('home', 'One too many.'), 503, 'server_busy', { retry_after_seconds: 1 })
+  // Which of them comes last is for the turns of the event loop to say: it is the only one that is answered.
+  const crowd = Array.from({ length: 65 }, async (_, index) => await write('home', `Number ${index} is another one.`))
+  refused(t, await Promise.race(crowd), 503, 'server_busy', { retry_after_seconds: 1 })
   t.equal((await write('work', WORDS)).statusCode, 200, 'another bank does not wait')
   released.open()
-  for (const response of [await first, ...await Promise.all(waiting)]) t.equal(response.statusCode, 200)
+  t.equal((await first).statusCode, 200)
+  const statuses = (await Promise.all(crowd)).map(({ statusCode }) => statusCode)
+  t.equal(statuses.filter((status) => status === 200).length, 64)
   t.equal((await write('home', 'The last of the day.')).statusCode, 200)
   refused(t, await write('home', 'Not today.'), 429, 'quota_exceeded')
 })
