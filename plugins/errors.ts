@@ -61,6 +61,8 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error)
   logFailure(known, request)
+  // A server without room keeps no connection for later either.
+  if (known.code === 'server_busy') reply.header('connection', 'close')
   void reply
     .code(known.status)
     .headers(known.headers)
