@@ -48,7 +48,8 @@ export class Twins {
     const full = this.#draft(draft, seconds)
     const item = { bank_id: nameOf(place), ...itemOf(full) }
     const answers = await Promise.all(Array.from({ length: times }, async () => await this.#memory.writer.retain(item, contextOf(place))))
-    for (const answer of answers) this.#stored(place, full, answer)
+    // Which of those that come at the same moment is stored is not promised; that the others repeat it is.
+    for (const answer of answers.sort((a, b) => Number(b.stored) - Number(a.stored))) this.#stored(place, full, answer)
   }
 
   async retainBatch (place: Place, drafts: ReadonlyArray<Omit<Draft, 'expiresAt'>>): Promise<void> {
