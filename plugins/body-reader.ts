@@ -14,6 +14,9 @@ const SHARE = 0.75
 /** How long a client whose body is refused has to read the answer, in milliseconds. */
 const LINGER_MS = 2000
 
+/** Bytes below which a chunk is put together with others. */
+const SMALL_CHUNK = 4096
+
 const HELD: unique symbol = Symbol('bytes held for the body')
 
 declare module 'fastify' {
@@ -66,7 +69,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const readBody: BodyParser<Buffer> = (request, payload, done) => {
     const { bodyLimit, config } = request.routeOptions
     const announced = Number(request.headers['content-length'])
-    const chunks: Buffer[] = []
+    const chunks = new Chunks()
     let received = 0
     let reckoned = 0
     const stop = () => {
@@ -87,7 +90,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       }
       try {
         reckoned = hold(request, reckoned, received)
-        chunks.push(chunk)
+        chunks.add(chunk)
       } catch (error) {
         refuse(error as Error)
       }
@@ -95,7 +98,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     const onEnd = () => {
       stop()
       if (!Number.isNaN(announced) && received !== announced) done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
-      else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, received))
+      else done(null, chunks.whole())
     }
     const onError = (cause: Error) => {
       stop()
@@ -164,6 +167,38 @@ function linger (payload: Payload): void {
     socket.end()
     const timer = setTimeout(() => { socket.destroy() }, LINGER_MS)
     socket.once('close', () => { clearTimeout(timer) })
+  }
+}
+
+/** What has come of a body. A client may send it byte by byte, and a buffer of one byte holds a hundred times as much: small ones are put together. */
+class Chunks {
+  readonly #full: Buffer[] = []
+  /** Where small ones go; undefined until there is one. */
+  #open: Buffer | undefined
+  #used = 0
+
+  add (chunk: Buffer): void {
+    // One that stands alone, as nearly every body does, is not copied.
+    const isSmall = chunk.length < SMALL_CHUNK && (this.#open !== undefined || this.#full.length > 0)
+    if (!isSmall) {
+      this.#close()
+      this.#full.push(chunk)
+      return
+    }
+    if (this.#open !== undefined && this.#used + chunk.length > this.#open.length) this.#close()
+    this.#open ??= Buffer.allocUnsafe(SHORT_BODY)
+    this.#used += chunk.copy(this.#open, this.#used)
+  }
+
+  whole (): Buffer {
+    this.#close()
+    return this.#full.length === 1 ? this.#full[0]! : Buffer.concat(this.#full)
+  }
+
+  #close (): void {
+    if (this.#open !== undefined) this.#full.push(this.#open.subarray(0, this.#used))
+    this.#open = undefined
+    this.#used = 0
   }
 }
 

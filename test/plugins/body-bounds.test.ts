@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
@@ -226,4 +226,25 @@ await t.test('all of it is given back after every kind of end', async (t) => {
     t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: Readable.from([payload.slice(0, 70_000), payload.slice(70_000)]) })).statusCode, status)
   }
   t.equal(app.app.workBytes.held, 0)
+})
+
+await t.test('a body that comes in many small chunks is the same body', async (t) => {
+  const app = await testApp(t)
+  await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.app.server.address() as AddressInfo
+  const body = Buffer.from(JSON.stringify({ bank_id: 'home', content: 'café '.repeat(3000), tags: ['small'] }))
+  for (const sizes of [[1], [4095, 1, 5000, 2], [20_000, 1]]) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
+    for (let at = 0, turn = 0; at < body.length; turn++) {
+      const chunk = body.subarray(at, at + sizes[turn % sizes.length]!)
+      socket.write(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]))
+      at += chunk.length
+    }
+    socket.write('0\r\n\r\n')
+    const answer = Buffer.concat(await socket.toArray() as Buffer[]).toString()
+    t.match(answer, /^HTTP\/1\.1 200 /, `${sizes.join(', ')} bytes at a time`)
+    socket.destroy()
+  }
+  t.match((await app.get('/v1/banks/home')).json(), { memory_count: 1 })
 })

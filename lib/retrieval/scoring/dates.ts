@@ -39,6 +39,8 @@ export function loadDateParser (): chronoEn.Chrono {
   if (loaded === undefined) {
     const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
     loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
+    // Its expressions are compiled by the first text.
+    loaded.parse('3 May 2023', new Date(0))
   }
   return loaded
 }
