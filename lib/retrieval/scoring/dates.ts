@@ -39,8 +39,8 @@ export function loadDateParser (): chronoEn.Chrono {
   if (loaded === undefined) {
     const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
     loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
-    // Its expressions are compiled by the first text.
-    loaded.parse('3 May 2023', new Date(0))
+    // Its expressions are interpreted for the first text and compiled for the second, all of them, in one piece.
+    for (const text of ['3 May 2023', 'a1b']) loaded.parse(text, new Date(0))
   }
   return loaded
 }
