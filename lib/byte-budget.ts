@@ -1,7 +1,4 @@
-import { comeBackIn, ServiceError } from './errors.js'
-
-/** When a client that was turned away is asked to come back, in milliseconds. */
-const COME_BACK_MS = 1000
+import { noRoom, type ServiceError } from './errors.js'
 
 /** A part of a budget, until it is released. */
 export interface Hold {
@@ -11,9 +8,9 @@ export interface Hold {
   release (): void
 }
 
-/** What one is told who finds no room. */
-export function noRoom (): ServiceError {
-  return new ServiceError('server_busy', 'The server has as much work as it has room for; try again', comeBackIn(COME_BACK_MS))
+/** What one is told whose bytes find no room. */
+export function budgetSpent (): ServiceError {
+  return noRoom('server_busy', 'The server has as much work as it has room for; try again')
 }
 
 /** Bytes that are held for the work of all requests together. What finds no room is refused before it is begun. */
@@ -35,7 +32,7 @@ export class ByteBudget {
   hold (bytes: number): Hold {
     let held = 0
     const grow = (more: number) => {
-      if (this.#held + more > this.limit) throw noRoom()
+      if (this.#held + more > this.limit) throw budgetSpent()
       this.#held += more
       held += more
     }

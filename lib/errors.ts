@@ -88,6 +88,15 @@ export function comeBackIn (milliseconds: number): { members: { retry_after_seco
   return { members: { retry_after_seconds: seconds }, headers: { 'retry-after': String(seconds) } }
 }
 
+/** When who was turned away for want of room is asked to come back, in milliseconds. */
+const COME_BACK_MS = 1000
+
+/** For want of room, which there may soon be again. Where there is none, no connection is kept for later either. */
+export function noRoom (code: 'server_busy' | 'too_many_streams', detail: string, cause?: unknown): ServiceError {
+  const { members, headers } = comeBackIn(COME_BACK_MS)
+  return new ServiceError(code, detail, { members, headers: { ...headers, connection: 'close' }, cause })
+}
+
 /** 400 with one entry per wrong field. @param errors at least one */
 export function invalidRequest (errors: FieldError[]): ServiceError {
   const detail = errors.map((error) => error.field === '' ? error.message : `${error.field}: ${error.message}`).join('; ')

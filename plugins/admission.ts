@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { comeBackIn, ServiceError } from '../lib/errors.js'
+import { noRoom } from '../lib/errors.js'
 import { turns } from '../lib/turn-budget.js'
 import { turnKeyOf } from './body-reader.js'
 
@@ -10,8 +10,6 @@ declare module 'fastify' {
     probe?: boolean
   }
 }
-
-const COME_BACK_MS = 1000
 
 /**
  * Lets so many requests in at the same time and no more, and each in a turn of the event loop that has room: a crowd that comes at once
@@ -24,7 +22,7 @@ async function admission (app: FastifyInstance): Promise<void> {
     if (request.routeOptions.config.probe === true) {
       done()
     } else if (app.exchanges.size > requests) {
-      done(new ServiceError('server_busy', `The server works on as many requests as it takes, ${requests} (bounds.requests_in_flight)`, comeBackIn(COME_BACK_MS)))
+      done(noRoom('server_busy', `The server works on as many requests as it takes, ${requests} (bounds.requests_in_flight)`))
     } else if (turns.isSpent) {
       void turns.next(turnKeyOf(request)).then(() => { done() }, done)
     } else {

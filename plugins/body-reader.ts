@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { noRoom, type Hold } from '../lib/byte-budget.js'
+import { budgetSpent, type Hold } from '../lib/byte-budget.js'
 import { ServiceError } from '../lib/errors.js'
 import { callerOf } from '../lib/identity/context.js'
 import { readJson, SHORT_BODY } from '../lib/json-body.js'
@@ -58,7 +58,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const hold = (request: FastifyRequest, reckoned: number, received: number) => {
     const wanted = weightOf(received)
     const more = wanted - reckoned
-    if (received > SHORT_BODY && workBytes.held + more > SHARE * workBytes.limit) throw noRoom()
+    if (received > SHORT_BODY && workBytes.held + more > SHARE * workBytes.limit) throw budgetSpent()
     const held = request[HELD]
     if (held === null) request[HELD] = workBytes.hold(more)
     else held.grow(more)
@@ -109,7 +109,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       return
     }
     if (announced > SHORT_BODY && workBytes.held + weightOf(announced) > SHARE * workBytes.limit) {
-      refuse(noRoom())
+      refuse(budgetSpent())
       return
     }
     payload.on('data', onData)

@@ -61,8 +61,6 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error)
   logFailure(known, request)
-  // Where there is no room, no connection is kept for later either.
-  if (known.code === 'server_busy' || known.code === 'too_many_streams') reply.header('connection', 'close')
   void reply
     .code(known.status)
     .headers(known.headers)

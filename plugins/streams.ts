@@ -1,11 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { comeBackIn, ServiceError } from '../lib/errors.js'
+import { noRoom } from '../lib/errors.js'
 import { whenOver } from './exchange-end.js'
 import { STREAM_BYTES } from './pieces.js'
-
-/** When a caller with too many streams is asked to come back, in milliseconds. */
-const COME_BACK_MS = 1000
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,7 +22,7 @@ async function streams (app: FastifyInstance): Promise<void> {
   app.decorate('openStream', (caller: string, reply: FastifyReply) => {
     const count = open.get(caller) ?? 0
     if (count >= limit) {
-      throw new ServiceError('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`, comeBackIn(COME_BACK_MS))
+      throw noRoom('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`)
     }
     const held = app.workBytes.hold(STREAM_BYTES)
     open.set(caller, count + 1)

@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { KeyedQueue } from '../../keyed-queue.js'
 import { atOnce, inTurns, type Steps, type Turns } from '../../steps.js'
-import { WriterQueue } from './writer-queue.js'
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
@@ -30,7 +30,7 @@ export class Writer {
   readonly #arena: VectorArena
   readonly #turns: Turns
   readonly #atOnce: number
-  readonly #queue = new WriterQueue()
+  readonly #queue = new KeyedQueue()
   /** Banks that are being tidied up, or wait for it. */
   readonly #tidying = new Set<string>()
   #isClosed = false
@@ -50,7 +50,7 @@ export class Writer {
    */
   async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
     const id = bankKeyString(key)
-    if (!this.#queue.isBusy(id) && this.expireAtOnce(key, now)) {
+    if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now)) {
       const bank = this.#open(key)
       if (items(bank) <= this.#atOnce) {
         const planned = atOnce(plan(bank))
@@ -80,7 +80,7 @@ export class Writer {
 
   /** Does something with a bank at once, or when those who write to it are done. */
   async soon<T> (key: BankKey, now: number, work: () => T): Promise<T> {
-    if (!this.#queue.isBusy(bankKeyString(key)) && this.expireAtOnce(key, now)) return work()
+    if (this.#queue.length(bankKeyString(key)) === 0 && this.expireAtOnce(key, now)) return work()
     return await this.alone(key, now, async () => work())
   }
 
@@ -97,7 +97,7 @@ export class Writer {
     const id = bankKeyString(key)
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.nextExpiry) return true
-    if (!this.#queue.isBusy(id)) {
+    if (this.#queue.length(id) === 0) {
       const removed: Entry[] = []
       for (const entry of bank.expired(now)) if (removed.push(entry) > this.#atOnce) break
       if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) {

@@ -2,13 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { comeBackIn, ServiceError } from '../../errors.js'
+import { noRoom, ServiceError } from '../../errors.js'
 import { spoolName } from './spool-leftovers.js'
 
 const CHUNK = 256 * 1024
 const LINE_FEED = 10
-/** When who met a full disk, or no descriptor that is free, is asked to come back, in milliseconds. */
-const COME_BACK_MS = 1000
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
 /** O_TMPFILE of Linux, which Node.js has no name for: the file never has a name. */
 const NAMELESS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
@@ -86,6 +84,6 @@ async function orNoRoom<T> (work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!NO_ROOM.has(code)) throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
-    throw new ServiceError('server_busy', 'The server has no room for the export; try again', { ...comeBackIn(COME_BACK_MS), cause: error })
+    throw noRoom('server_busy', 'The server has no room for the export; try again', error)
   }
 }
