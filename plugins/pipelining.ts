@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** Requests of one connection that may wait for the answers before theirs; a client that sends more is cut off. */
-const MAX_QUEUED = 16
+const MAX_QUEUED = 32
 
 /**
  * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on the connection

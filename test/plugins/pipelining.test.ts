@@ -24,15 +24,15 @@ async function held (t: Test) {
 
 const HELD = request('GET', '/v1/banks')
 
-await t.test('16 requests may wait behind an answer, again and again', async (t) => {
+await t.test('32 requests may wait behind an answer, again and again', async (t) => {
   const app = await held(t)
   const connection = await RawConnection.open(t, app.url)
-  connection.write(HELD + WHOAMI.repeat(16))
-  await app.until(() => app.app.exchanges.size === 17)
+  connection.write(HELD + WHOAMI.repeat(32))
+  await app.until(() => app.app.exchanges.size === 33)
   app.open()
-  for (let index = 0; index < 17; index++) t.equal((await connection.response()).status, 200)
-  connection.write(HELD + WHOAMI.repeat(16))
-  for (let index = 0; index < 17; index++) t.equal((await connection.response()).status, 200)
+  for (let index = 0; index < 33; index++) t.equal((await connection.response()).status, 200)
+  connection.write(HELD + WHOAMI.repeat(32))
+  for (let index = 0; index < 33; index++) t.equal((await connection.response()).status, 200)
 })
 
 await t.test('a client that sends more of them is cut off, and nothing of its requests is kept', async (t) => {
