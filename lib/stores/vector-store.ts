@@ -63,14 +63,29 @@ export interface Filters {
   minTrust?: Trust
 }
 
+/** The lexical strategy as a search asks for it; lib/stores/context.ts tells what comes of it. */
+export interface LexicalRequest {
+  /** Distinct. */
+  terms: readonly string[]
+  /** How soon more of the same term stops counting, >= 0. */
+  k1: number
+  /**
+   * What a passage pays for its length. pivot: nothing up to so many terms, in proportion above it. b: of its length beside the bank's average,
+   * 0 (nothing) to 1 (in proportion).
+   */
+  length: { pivot: number } | { b: number }
+  /** Whether memories are found by the words of their neighbours in the document too. */
+  context: boolean
+}
+
 export interface SearchRequest {
   /** At least one; candidates of all banks compete in one ranking. */
   banks: readonly BankKey[]
   /** Memories that have expired by then are gone. */
   now: number
   filters: Filters
-  /** The lexical strategy: distinct query terms and the BM25 parameters. Absent: not asked for. lib/stores/context.ts tells what a passage is scored by. */
-  lexical?: { terms: readonly string[], k1: number, b: number }
+  /** Absent: not asked for. */
+  lexical?: LexicalRequest
   /** The semantic strategy: the query's embedding. Absent: not asked for. */
   semantic?: { vector: Float32Array }
   /** Candidates that each strategy returns at most, over all banks. */
@@ -81,7 +96,7 @@ export interface SearchRequest {
 export interface CandidateScores {
   /** The share of the best BM25 score that the query could reach in the bank, by the words of the memory and of its neighbours; 0 when none is a query term. */
   lexical?: number
-  /** The same by the memory's own words alone, at most `lexical`. */
+  /** The same by the memory's own words alone, at most `lexical`; equal to it without `context`. */
   own?: number
   /** The cosine, negative ones as 0. Absent for a memory without vectors. */
   semantic?: number
@@ -96,7 +111,10 @@ export interface Candidate {
   scores: CandidateScores
   /** The memory's number of passages. */
   passageCount: number
-  /** The passages that matched, best first; at most three. */
+  /**
+   * The passages that matched, best first, ties in order; at most three. Of a lexical find each with its own score; of one that only its neighbours'
+   * words found, its first with the lexical score of the memory.
+   */
   passages: ReadonlyArray<{ start: number, end: number, score: number }>
 }
 
@@ -104,7 +122,7 @@ export interface SearchResult {
   /** Falling score, ties by memory id. Absent when the strategy was not asked for. */
   lexical?: Candidate[]
   semantic?: Candidate[]
-  /** Memories that pass the filters and that a strategy found, whatever `limit` is. */
+  /** Memories that pass the filters and that a strategy finds by what they are themselves, not by their neighbours, whatever `limit` is. */
   total: number
 }
 

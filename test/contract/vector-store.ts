@@ -8,6 +8,7 @@ import { importingContract } from './vector-store/importing.js'
 import { insertingContract } from './vector-store/inserting.js'
 import { lateVectorsContract } from './vector-store/late-vectors.js'
 import { lexicalContract } from './vector-store/lexical.js'
+import { poolContract } from './vector-store/pool.js'
 import { readingContract } from './vector-store/reading.js'
 import { removingContract } from './vector-store/removing.js'
 import { semanticContract } from './vector-store/semantic.js'
@@ -22,6 +23,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['filtering', filteringContract],
   ['lexical search', lexicalContract],
   ['context', contextContract],
+  ['the pool of a search', poolContract],
   ['semantic search', semanticContract],
   ['late vectors', lateVectorsContract],
   ['reading', readingContract],

@@ -1,5 +1,5 @@
-import { sequenceInstant, takesPart, toLender, withContext, type TermWeights } from '../../../lib/stores/context.js'
-import type { NewMemory } from '../../../lib/stores/vector-store.js'
+import { endsAsQuestion, lengthNorm, poolSize, REACH, sequenceInstant, shareOf, toScore } from '../../../lib/stores/context.js'
+import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 
 export interface Scored {
   memoryId: string
@@ -10,43 +10,106 @@ export interface Scored {
   passages: number[]
 }
 
-/**
- * The lexical strategy straight from its definition: BM25 over the passages of one bank in their context, a memory as good as its best
- * passage, as a share of what the query could reach. Slow, and so plain that it can be checked by reading.
- */
-export function referenceRanking (memories: readonly NewMemory[], terms: readonly string[], { k1, b }: { k1: number, b: number }): Scored[] {
-  const passages = memories.flatMap((memory) => memory.passages)
-  const average = passages.reduce((sum, { length }) => sum + length, 0) / passages.length
-  const idf = new Map(terms.map((term) => {
-    const frequency = passages.filter((passage) => passage.terms.has(term)).length
-    return [term, Math.log(1 + (passages.length - frequency + 0.5) / (frequency + 0.5))]
-  }))
-  const attainable = [...idf.values()].reduce((sum, weight) => sum + weight * (k1 + 1), 0)
-  const scored = memories.flatMap((memory): Scored[] => {
-    const found = memory.passages.flatMap((passage, ordinal) => {
-      const weights = termWeights(memory, ordinal, memories)
-      if (!terms.some((term) => weights.has(term))) return []
-      const share = (of: (weights: TermWeights) => number) => terms.reduce((sum, term) => {
-        const count = weights.has(term) ? of(weights.get(term)!) : 0
-        if (count === 0) return sum
-        return sum + idf.get(term)! * count * (k1 + 1) / (count + k1 * (1 - b + b * passage.length / average))
-      }, 0) / attainable
-      return [{ score: share(({ context }) => context), own: share(({ own }) => own) }]
-    })
-    if (found.length === 0) return []
-    const scores = found.map(({ score }) => score).sort((x, y) => y - x)
-    return [{ memoryId: memory.memoryId, score: scores[0]!, own: Math.max(...found.map(({ own }) => own)), passages: scores }]
-  })
-  return scored.sort((x, y) => y.score - x.score || (x.memoryId < y.memoryId ? -1 : 1))
+export interface Reference {
+  /** Falling, ties by id. */
+  found: Scored[]
+  total: number
+  /** Of every candidate, also of those that do not pass the filters or score nothing. */
+  scores: ReadonlyMap<string, Scored>
 }
 
-/** The index terms of a passage among all memories of its bank. */
-function termWeights (memory: NewMemory, ordinal: number, memories: readonly NewMemory[]): Map<string, TermWeights> {
-  const self = toLender(memory.passages[ordinal]!)
-  if (!takesPart(memory, memory.passages)) return withContext(self, [], [])
-  const document = memories.filter((other) => takesPart(other, other.passages) && other.documentId === memory.documentId)
-    .sort((x, y) => sequenceInstant(x) - sequenceInstant(y) || (x.memoryId < y.memoryId ? -1 : 1))
-  const lenders = document.map(({ passages }) => toLender(passages[0]!))
-  const place = document.indexOf(memory)
-  return withContext(self, lenders.slice(0, place).reverse(), lenders.slice(place + 1))
+export interface ReferenceOptions {
+  limit?: number
+  /** The filters. Default: all pass. */
+  passes?: (memory: NewMemory) => boolean
+  /** What the semantic strategy has among its best. */
+  nearest?: readonly NewMemory[]
+}
+
+/** What stands in for a memory: the counts, the norm and the score of its best passage. */
+interface Stand {
+  memory: NewMemory
+  terms: ReadonlyMap<string, number>
+  norm: number
+  own: number
+  passages: number[]
+}
+
+/**
+ * The lexical strategy over one bank straight from its definition (lib/stores/context.ts). Slow, and so plain that it can be checked by reading.
+ * @param memories those that are live
+ */
+export function referenceSearch (memories: readonly NewMemory[], request: LexicalRequest, { limit = 1000, passes = () => true, nearest = [] }: ReferenceOptions = {}): Reference {
+  const { terms, k1, length, context } = request
+  const all = memories.flatMap(({ passages }) => passages)
+  const average = mean(all)
+  const idf = new Map(terms.map((term) => {
+    const frequency = all.filter((passage) => passage.terms.has(term)).length
+    return [term, Math.log(1 + (all.length - frequency + 0.5) / (frequency + 0.5))]
+  }))
+  const attainable = sum([...idf.values()].map((weight) => weight * (k1 + 1)))
+  const scoreOf = (weightOf: (term: string) => number, norm: number) => toScore(sum(terms.map((term) => {
+    const weight = weightOf(term)
+    return weight === 0 ? 0 : idf.get(term)! * (k1 + 1) * weight / (weight + k1 * norm)
+  })) / attainable)
+
+  const stands = memories.map((memory): Stand => {
+    const scored = memory.passages.map((passage) => {
+      const norm = lengthNorm(passage.length, length, average)
+      return { terms: passage.terms, norm, own: scoreOf((term) => passage.terms.get(term) ?? 0, norm) }
+    })
+    const own = Math.max(...scored.map((passage) => passage.own))
+    const best = own > 0 ? scored.find((passage) => passage.own === own)! : { terms: new Map(), norm: lengthNorm(mean(memory.passages), length, average), own: 0 }
+    return { memory, ...best, passages: scored.map((passage) => passage.own).filter((score) => score > 0).sort((x, y) => y - x) }
+  })
+  const matching = stands.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own || compare(x.memory.memoryId, y.memory.memoryId))
+  const pool = new Set([
+    ...matching.slice(0, poolSize(limit)),
+    ...matching.filter(({ memory }) => passes(memory)).slice(0, poolSize(limit)),
+    ...stands.filter(({ memory }) => nearest.includes(memory)),
+  ])
+
+  const windows = [...pool].map((stand) => context ? windowOf(stand, stands) : [stand])
+  const candidates = new Set(windows.flat())
+  const scores = new Map([...candidates].map((stand): [string, Scored] => {
+    const loans = new Map<Stand, number>()
+    for (const window of windows.filter((window) => window.includes(stand))) {
+      for (const lender of window) {
+        const places = window.indexOf(lender) - window.indexOf(stand)
+        if (places === 0 || Math.abs(places) > REACH) continue
+        loans.set(lender, shareOf(places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages)) / lender.norm)
+      }
+    }
+    const score = scoreOf((term) => (stand.terms.get(term) ?? 0) + sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
+    const { memory: { memoryId }, own } = stand
+    return [memoryId, { memoryId, score, own, passages: stand.passages.length > 0 ? stand.passages : [score] }]
+  }))
+  const found = [...candidates].filter(({ memory }) => passes(memory)).map(({ memory }) => scores.get(memory.memoryId)!).filter(({ score }) => score > 0)
+  return {
+    found: found.sort((x, y) => y.score - x.score || compare(x.memoryId, y.memoryId)).slice(0, limit),
+    total: matching.filter(({ memory }) => passes(memory)).length,
+    scores,
+  }
+}
+
+/** A memory with its neighbours, in order. */
+function windowOf (stand: Stand, stands: readonly Stand[]): Stand[] {
+  const { documentId } = stand.memory
+  if (documentId === null) return [stand]
+  const document = stands.filter(({ memory }) => memory.documentId === documentId)
+    .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) || compare(x.memory.memoryId, y.memory.memoryId))
+  const place = document.indexOf(stand)
+  return document.slice(Math.max(0, place - REACH), place + REACH + 1)
+}
+
+function mean (passages: readonly Passage[]): number {
+  return sum(passages.map(({ length }) => length)) / passages.length
+}
+
+function sum (numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function compare (x: string, y: string): number {
+  return x < y ? -1 : x > y ? 1 : 0
 }

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import type { Candidate, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
+import { SHARES } from '../../../lib/stores/context.js'
+import type { Candidate, LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc from '../../helpers/fast-check.js'
 import { newMemory, NOW, type MemoryFields } from '../../helpers/memories.js'
-import { referenceRanking } from './bm25.js'
-import { bank, BM25, lexical, REMOVE, searchFor, type OpenStore } from './setup.js'
+import { referenceSearch } from './bm25.js'
+import { assertRanking } from './lexical.js'
+import { bank, BM25, lexical, REMOVE, searchFor, texts, type OpenStore } from './setup.js'
 
 const EPSILON = 1e-6
 
 /** A memory whose last passage asks something if its text ends so, as the analyser says. */
-async function turn (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
+export async function turn (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const memory = await newMemory(text, { documentId: 'talk', ...fields })
   return { ...memory, passages: memory.passages.map((passage) => ({ ...passage, question: text.slice(passage.start, passage.end).endsWith('?') })) }
 }
@@ -20,19 +22,11 @@ async function talk (texts: readonly string[], fields: MemoryFields = {}): Promi
 }
 
 /** Whether the bank's scores are those of its contents. */
-async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[], parameters = BM25): Promise<void> {
-  const { lexical } = await store.search({ banks: [key], now: NOW, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
-  const reference = new Map(referenceRanking(contents, terms, parameters).map((scored) => [scored.memoryId, scored]))
-  assert.deepEqual(new Set(lexical!.map(({ memory }) => memory.memoryId)), new Set(reference.keys()))
-  for (const { memory, score, scores, passages } of lexical!) {
-    const expected = reference.get(memory.memoryId)!
-    assert.ok(Math.abs(score - expected.score) < EPSILON, `${memory.text}: ${score}, not ${expected.score}`)
-    assert.ok(Math.abs(scores.own! - expected.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${expected.own}`)
-    assert.deepEqual(Object.keys(scores).sort(), ['lexical', 'own'])
-    assert.equal(scores.lexical, score)
-    assert.ok(scores.own! <= score)
-    assert.equal(passages[0]!.score, score)
-  }
+async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[], parameters: Omit<LexicalRequest, 'terms'> = BM25, now = NOW): Promise<void> {
+  const { lexical, total } = await store.search({ banks: [key], now, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
+  const reference = referenceSearch(contents, { terms, ...parameters })
+  assertRanking(lexical!, reference.found)
+  assert.equal(total, reference.total)
 }
 
 export function contextContract (t: Test, open: OpenStore): void {
@@ -73,18 +67,76 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(await own(store), await own(other))
   })
 
-  t.test('memories without a document, of several passages, of other documents and of other banks neither lend nor borrow', async (t) => {
+  t.test('what a neighbour lends is the share of the worked rule, by place and question', async (t) => {
     const store = await open(t)
-    const [long, short] = await talk(['An otter swims in the river. It is a fine day for it.', 'short'], { chunkMaxCharacters: 32 }) as [NewMemory, NewMemory]
-    t.equal(long.passages.length, 2)
+    const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
+    await store.insert(home, all, NOW)
+    const { before, behind, secondBefore, secondBehind } = SHARES
+    // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached.
+    const weights = { zero: secondBehind, 'one?': behind.question, otter: 1 + secondBehind, three: before.other + behind.other, 'an otter?': 1 + secondBefore, five: before.question, six: secondBefore }
+    const scores = await scoresFor(store, 'otter')
+    for (const [text, weight] of Object.entries(weights)) {
+      const expected = weight / (weight + 0.9)
+      t.ok(Math.abs(scores.get(text)!.score - expected) < EPSILON, `${text}: ${scores.get(text)!.score}, not ${expected}`)
+    }
+  })
+
+  t.test('a long neighbour lends less, and a long memory gains less of it', async (t) => {
+    const store = await open(t)
+    const lexical = { terms: ['otter'], k1: 0.9, length: { pivot: 2 }, context: true }
+    const all = [...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }), ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' })]
+    await store.insert(home, all, NOW)
+    const found = new Map((await searchFor(store, [home], '', { lexical })).lexical!.map(({ memory, score }) => [memory.text, score]))
+    const share = SHARES.before.other
+    t.ok(Math.abs(found.get('yes')! - (share / 2) / (share / 2 + 0.9)) < EPSILON, 'a lender of norm 2')
+    t.ok(Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3')
+  })
+
+  t.test('memories without a document, of other documents and of other banks neither lend nor borrow', async (t) => {
+    const store = await open(t)
     await store.insert(home, [
-      long, short,
       ...await talk(['an otter of no document', 'no document'], { documentId: null }),
       await turn('an otter elsewhere', { documentId: 'elsewhere' }), await turn('next', { occurredAt: NOW, documentId: 'next' }),
     ], NOW)
     await store.insert(bank('other'), await talk(['an otter of another bank']), NOW)
     await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), NOW)
-    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), [long.text, 'an otter elsewhere', 'an otter of no document'].sort())
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), ['an otter elsewhere', 'an otter of no document'])
+  })
+
+  t.test('without context memories are found by their own words alone', async (t) => {
+    const store = await open(t)
+    await store.insert(home, await talk(['one', 'what about the otter?', 'yes']), NOW)
+    const [candidate, ...others] = (await searchFor(store, [home], '', { lexical: { terms: ['otter'], ...BM25, context: false } })).lexical!
+    t.same(others, [])
+    t.strictSame(candidate!.scores, { lexical: candidate!.score, own: candidate!.score })
+  })
+
+  t.test('a memory of several passages lends its best passage, borrows to it, and asks by its last', async (t) => {
+    const store = await open(t)
+    const long = await turn('The otter sleeps by the river. An otter, an otter, an otter! Was it a fine day?', { occurredAt: NOW + 1000, chunkMaxCharacters: 32 })
+    t.equal(long.passages.length, 3)
+    const all = [await turn('the otter', { occurredAt: NOW }), long, await turn('it was', { occurredAt: NOW + 2000 })]
+    await store.insert(home, all, NOW)
+    await assertScores(store, home, all, ['otter'])
+    const found = await lexical(store, [home], 'otter')
+    const one = found.find(({ memory }) => memory.text === long.text)!
+    t.equal(one.passageCount, 3)
+    t.strictSame(one.passages.map(({ start, end }) => long.text.slice(start, end)), ['An otter, an otter, an otter!', 'The otter sleeps by the river.'])
+    t.equal(one.passages[0]!.score, one.scores.own)
+    t.ok(one.score > one.scores.own!, 'the one before lends it')
+    const answer = found.find(({ memory }) => memory.text === 'it was')!
+    const weight = 3 * SHARES.before.question + SHARES.secondBefore
+    t.ok(Math.abs(answer.score - weight / (weight + 0.9)) < EPSILON)
+  })
+
+  t.test('a memory of several passages that only its neighbours find shows its first passage', async (t) => {
+    const store = await open(t)
+    const long = await turn('A day like any other one it was. Nothing more to say of it now.', { occurredAt: NOW + 1000, chunkMaxCharacters: 36 })
+    t.equal(long.passages.length, 2)
+    await store.insert(home, [await turn('an otter', { occurredAt: NOW }), long], NOW)
+    const found = (await lexical(store, [home], 'otter')).find(({ memory }) => memory.text === long.text)!
+    t.equal(found.scores.own, 0)
+    t.strictSame(found.passages, [{ start: 0, end: long.passages[0]!.end, score: found.score }])
   })
 
   t.test('memories stand in the order of occurredAt, else of retainedAt, then of their ids', async (t) => {
@@ -123,6 +175,17 @@ export function contextContract (t: Test, open: OpenStore): void {
     await assertScores(store, home, [all[1]!], ['otter', 'heron', 'one'])
   })
 
+  t.test('what has expired lends nothing and keeps no place', async (t) => {
+    const store = await open(t)
+    const all = await talk(['an otter', 'one', 'two', 'three'])
+    const brief = await turn('a brief heron?', { occurredAt: NOW + 500, expiresAt: NOW + 10 })
+    await store.insert(home, [...all, brief], NOW)
+    const at = async (now: number) => texts(await lexical(store, [home], 'otter heron', { now })).sort()
+    t.strictSame(await at(NOW + 9), ['a brief heron?', 'an otter', 'one', 'two'])
+    t.strictSame(await at(NOW + 10), ['an otter', 'one', 'two'])
+    await assertScores(store, home, all, ['otter', 'heron'], BM25, NOW + 10)
+  })
+
   t.test('an import that overwrites takes the old context along, also when the memory moves', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one', 'an otter?', 'three', 'four', 'five'])
@@ -141,7 +204,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     const text = fc.tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '?')).map(([words, end]) => words.join(' ') + end)
     const place = fc.record({ text, document: fc.constantFrom('a', 'b', null), at: fc.nat(6), again: fc.boolean(), gone: fc.boolean(), late: fc.boolean(), chunk: fc.constantFrom(8, 100) })
     let runs = 0
-    await fc.assert(fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 12 }), fc.constantFrom(BM25, { k1: 0, b: 0 }, { k1: 2, b: 1 }), async (places, parameters) => {
+    await fc.assert(fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 12 }), fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 2 }, context: true }, { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true }), async (places, parameters) => {
       const key = bank(`run-${runs++}`)
       const all = await Promise.all(places.map(async ({ text, document, at, chunk }, index) => (
         await turn(text, { documentId: document, occurredAt: NOW + at, fingerprint: String(index), chunkMaxCharacters: chunk })

@@ -162,7 +162,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       const memory = await newMemory(word, { chunkMaxCharacters: 50_000 })
       await store.insert(home, [memory, await newMemory(`${word}x`, { chunkMaxCharacters: 50_000 })], NOW)
       const [term] = memory.passages[0]!.terms.keys()
-      const found = async () => (await store.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: [term!], k1: 1, b: 0 } })).lexical!.some(({ memory: { memoryId } }) => memoryId === memory.memoryId)
+      const found = async () => (await store.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: [term!], k1: 1, length: { b: 0 }, context: true } })).lexical!.some(({ memory: { memoryId } }) => memoryId === memory.memoryId)
       t.ok(await found(), `${word.slice(0, 3)}… of ${word.length}`)
       await store.remove(home, { kind: 'ids', memoryIds: [memory.memoryId] }, { now: NOW, dryRun: false, idLimit: 1 })
       t.notOk(await found())

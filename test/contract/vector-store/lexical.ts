@@ -3,19 +3,22 @@ import fc from '../../helpers/fast-check.js'
 import type { Test } from 'tap'
 import type { Candidate, NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
-import { referenceRanking, type Scored } from './bm25.js'
+import { referenceSearch, type Scored } from './bm25.js'
 import { bank, BM25, lexical, REMOVE, searchFor, texts, type OpenStore } from './setup.js'
 
 const EPSILON = 1e-6
 
 /** Whether an answer is the reference's, up to rounding, and sorted as it says of itself. */
-function assertRanking (found: readonly Candidate[], expected: readonly Scored[]): void {
+export function assertRanking (found: readonly Candidate[], expected: readonly Scored[]): void {
   const byId = new Map(expected.map((scored) => [scored.memoryId, scored]))
   assert.deepEqual(new Set(found.map(({ memory }) => memory.memoryId)), new Set(byId.keys()))
   assert.equal(found.length, expected.length, 'a memory is one candidate')
-  found.forEach(({ memory, score, passages }, index) => {
+  found.forEach(({ memory, score, scores, passages }, index) => {
     const reference = byId.get(memory.memoryId)!
     assert.ok(Math.abs(score - reference.score) < EPSILON, `${memory.text}: ${score}, not ${reference.score}`)
+    assert.ok(Math.abs(scores.own! - reference.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${reference.own}`)
+    assert.equal(scores.lexical, score)
+    assert.ok(scores.own! <= score)
     assert.ok(score > 0 && score <= 1, `${score} is not within 0–1`)
     assert.equal(passages.length, Math.min(3, reference.passages.length))
     passages.forEach((passage, at) => assert.ok(Math.abs(passage.score - reference.passages[at]!) < EPSILON, `passage ${at} of ${memory.text}`))
@@ -34,7 +37,10 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     // Texts over 40 characters become several passages.
     const memories = fc.array(fc.array(text, { minLength: 1, maxLength: 4 }).map((sentences) => sentences.join(' ')), { minLength: 1, maxLength: 12 })
     const query = fc.uniqueArray(fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 4 })
-    const parameters = fc.constantFrom(BM25, { k1: 1.2, b: 0.75 }, { k1: 0, b: 0 }, { k1: 2, b: 1 })
+    const parameters = fc.constantFrom(
+      BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 3 }, context: true }, { k1: 1.2, length: { b: 0.75 }, context: false },
+      { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true },
+    )
     let runs = 0
     await fc.assert(fc.asyncProperty(memories, fc.array(fc.nat(11)), query, parameters, async (texts, gone, terms, bm25) => {
       const key = bank(`run-${runs++}`)
@@ -45,9 +51,10 @@ export function lexicalContract (t: Test, open: OpenStore): void {
       await store.remove(key, { kind: 'ids', memoryIds: removed.map(({ memoryId }) => memoryId) }, REMOVE)
       const standing = all.filter((memory) => !removed.includes(memory))
       const answer = await store.search({ banks: [key], now: NOW, filters: {}, limit: 100, lexical: { terms, ...bm25 } })
-      const expected = referenceRanking(standing, terms, bm25)
-      assertRanking(answer.lexical!, expected)
-      assert.equal(answer.total, expected.length)
+      const expected = referenceSearch(standing, { terms, ...bm25 })
+      assertRanking(answer.lexical!, expected.found)
+      assert.equal(answer.total, expected.total)
+      for (const { score, scores } of answer.lexical!) assert.equal(scores.own, score, 'without a document there is no context')
       const first = await store.search({ banks: [key], now: NOW, filters: {}, limit: 2, lexical: { terms, ...bm25 } })
       assert.deepEqual(first.lexical, answer.lexical!.slice(0, 2), 'a smaller limit gives the beginning of the list')
     }), { numRuns: 40 })
@@ -57,9 +64,11 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     await store.insert(home, await newMemories(['cat sat cat', 'dog sat']), NOW)
     // N 2, df 1: idf ln 2; tf 2; average length 2.5. What could be reached is idf · (k1 + 1).
-    const expected = 2 / (2 + 1.2 * (1 - 0.75 + 0.75 * 3 / 2.5))
-    const [candidate] = (await searchFor(store, [home], '', { lexical: { terms: ['cat'], k1: 1.2, b: 0.75 } })).lexical!
-    t.ok(Math.abs(candidate!.score - expected) < EPSILON, `${candidate!.score} is ${expected}`)
+    for (const [length, norm] of [[{ b: 0.75 }, 1 - 0.75 + 0.75 * 3 / 2.5], [{ pivot: 2 }, 3 / 2], [{ pivot: 4 }, 1]] as const) {
+      const expected = 2 / (2 + 1.2 * norm)
+      const [candidate] = (await searchFor(store, [home], '', { lexical: { terms: ['cat'], k1: 1.2, length, context: true } })).lexical!
+      t.ok(Math.abs(candidate!.score - expected) < EPSILON, `${candidate!.score} is ${expected}`)
+    }
   })
 
   t.test('a word that no memory has lowers the scores, because it could have been there', async (t) => {

@@ -55,7 +55,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     const nowhere = bank('nowhere', 'acme')
     t.strictSame(await listAll(store, nowhere), [])
     t.strictSame(await scanAll(store, nowhere), [])
-    t.strictSame(await store.search({ banks: [nowhere], now: NOW, filters: {}, limit: 10, lexical: { terms: ['secret'], k1: 1, b: 1 }, semantic: { vector: new Float32Array(4).fill(1) } }), { lexical: [], semantic: [], total: 0 })
+    t.strictSame(await store.search({ banks: [nowhere], now: NOW, filters: {}, limit: 10, lexical: { terms: ['secret'], k1: 1, length: { b: 1 }, context: true }, semantic: { vector: new Float32Array(4).fill(1) } }), { lexical: [], semantic: [], total: 0 })
     t.strictSame(await store.remove(nowhere, { kind: 'all' }, REMOVE), { count: 0, memoryIds: [] })
     t.strictSame(await store.statistics(nowhere, NOW), {
       ...nowhere,
