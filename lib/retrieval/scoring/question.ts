@@ -21,6 +21,10 @@ export interface Question {
   asksPlace: boolean
   /** Whether the answer is likely to be the name of somebody or something. */
   asksName: boolean
+  /** Whether whoever asks speaks of themselves. */
+  asksSelf: boolean
+  /** Whether it asks what an assistant told, or of an earlier talk with one. */
+  asksTold: boolean
   /** Whether it asks for several things: a list or a count. */
   asksSeveral: boolean
   /** Spans of time that it names. */
@@ -34,6 +38,16 @@ const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|da
 const NUMBER = /\bhow (?:many|much|often|old|long|far)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
+
+const SELF = /\b(?:i|me|my|mine|myself|we|our|ours)\b/i
+/** What the one who is asked did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`. Not what it is to do: `can you suggest`. */
+const TOLD = new RegExp([
+  String.raw`\b(?:did|had|have) you\b`,
+  String.raw`\byou(?:['’]ve)?\s+(?:(?:have|had|also|just|once|already|previously|earlier|originally|specifically|kindly)\s+)*(?:told|said|mentioned|recommended|suggested|advised|explained|gave|given|provided|listed|named|described|wrote|written|drafted|shared|offered|proposed|called|put|taught|showed|shown|outlined|created|made)\b`,
+  String.raw`\byour (?:\w+ )?(?:advice|answer|suggestions?|recommendations?|tips?|explanation|remedy|instructions?|list|draft|plan)\b`,
+  String.raw`\bremind me\b`,
+  String.raw`\bour (?:\w+ )?(?:conversation|chat|discussion|talk)\b`,
+].join('|'), 'i')
 
 /** A question word and, a few words on, a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
@@ -71,6 +85,8 @@ export function * questionSteps (text: string, now: number): Steps<Question> {
     asksNumber: NUMBER.test(text),
     asksPlace: PLACE.test(text),
     asksName: NAME.test(text),
+    asksSelf: SELF.test(text),
+    asksTold: TOLD.test(text),
     asksSeveral: SEVERAL.test(text.slice(0, LOOKED_AT)),
     spans: timeSpans(text, now),
   }

@@ -20,6 +20,8 @@ export interface Prospect {
 /** @returns within 0–1; 0 when there is nothing to judge by */
 export type Scorer = (prospect: Prospect, question: Question) => number
 
+/** Words, stop words left out, below which a question says little beside what it asks. */
+const SHORT = 15
 /** Days after which closeness in time has fallen to a third. */
 const FADING_DAYS = 5
 
@@ -29,23 +31,20 @@ const FADING_DAYS = 5
  */
 export const SCORERS = {
   match: ({ scores }) => scores.lexical ?? 0,
-  own: ({ scores, best }) => (scores.own ?? 0) / best.own,
   phrase,
   document: ({ document }) => document.together,
   document_best: ({ document }) => document.best,
   document_meaning: ({ document }) => document.meaning,
   speaker: ({ asked }) => asked ? 1 : 0,
   speaker_self: ({ asked, signals }) => asked && signals.firstPerson ? 1 : 0,
+  user_said: ({ signals }, { asksSelf, asksTold }) => asksSelf && !asksTold && signals.role === 'user' ? 1 : 0,
+  assistant_said: ({ signals }, { asksTold }) => asksTold && signals.role === 'assistant' ? 1 : 0,
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
   time_told: ({ signals }, { asksTime }) => asksTime && signals.tellsTime ? 1 : 0,
   number_told: ({ signals }, { asksNumber }) => asksNumber && signals.tellsNumber ? 1 : 0,
   place_told: ({ signals }, { asksPlace }) => asksPlace ? signals.names : 0,
   name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
-  names: ({ signals }) => signals.names,
-  tells_time: ({ signals }) => signals.tellsTime ? 1 : 0,
-  length: ({ signals }) => Math.min(1, Math.log1p(signals.stems.length) / 5),
-  question: ({ signals }) => signals.question ? 1 : 0,
-  second_person: ({ signals }) => signals.secondPerson ? 1 : 0,
+  question: ({ signals }) => signals.question && signals.stems.length < SHORT ? 1 : 0,
   reaction: ({ signals }) => signals.reaction ? 1 : 0,
 } as const satisfies Record<string, Scorer>
 

@@ -11,13 +11,14 @@ export interface Signals {
   readonly told: readonly TimeSpan[]
   /** Stems of the words that name who speaks; none when nobody is named. */
   speaker: readonly string[]
+  /** Who of a user and an assistant speaks, where the speaker is named by that. */
+  role: 'user' | 'assistant' | undefined
   /** Stems of what is said, in order, without stop words and the speaker's name. */
   stems: readonly string[]
   /** Their hashes, side by side: a hundred candidates are compared with every query, and strings lie scattered in memory. */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   firstPerson: boolean
-  secondPerson: boolean
   /** Whether it says when something was or will be. */
   tellsTime: boolean
   tellsNumber: boolean
@@ -34,8 +35,9 @@ const LOOKED_AT = 2000
 const MOST_KEPT = 16_000_000
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
+const USER = /^(?:user|human)$/i
+const ASSISTANT = /^(?:assistant|ai|bot|chatbot|model|agent)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
-const SECOND_PERSON = /\b(?:you|your|yours)\b/i
 const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekend|months?|years?|birthday|anniversary|${[
   'monday|tuesday|wednesday|thursday|friday|saturday|sunday',
   'january|february|march|april|june|july|august|september|october|november|december',
@@ -106,14 +108,18 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
       return told
     },
     speaker: speaker === undefined ? [] : words(speaker).map(stem),
+    role: speaker === undefined ? undefined : roleOf(speaker.trim()),
     stems,
     hashes: Int32Array.from(stems, fnv1a),
     firstPerson: FIRST_PERSON.test(said),
-    secondPerson: SECOND_PERSON.test(said),
     tellsTime: TIME.test(said),
     tellsNumber: NUMBER.test(said),
     names: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     question: endsInQuestion(said),
     reaction: REACTION.test(said),
   }
+}
+
+function roleOf (speaker: string): Signals['role'] {
+  return USER.test(speaker) ? 'user' : ASSISTANT.test(speaker) ? 'assistant' : undefined
 }
