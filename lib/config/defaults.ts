@@ -28,7 +28,7 @@ export function defaultSections (semanticWeight: number): BankSections {
       weights: { lexical: 1, semantic: semanticWeight },
       fusion: 'linear',
       scorers: weights as Record<keyof typeof SCORER_TABLE, number>,
-      diversity: 0.2,
+      diversity: 0.1,
       semantic_timeout_ms: 3000,
       rerank: { candidates: 100, timeout_ms: 1500, weight: 0.8 },
       rewrite: { enabled: false, max_queries: 3, timeout_ms: 3000 },

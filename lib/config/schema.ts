@@ -90,7 +90,7 @@ export const RetrievalSchema = section({
   }, 'Weights of the strategies in the fused score.')),
   fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
   scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),
-  diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.2.' })),
+  diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.1.' })),
   semantic_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000.' })),
   rerank: Type.Optional(section({
     candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many of the best candidates the reranker judges. Default 100.' })),

@@ -24,6 +24,9 @@ import { DeadlineExceeded, within } from '../deadline.js'
 /** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
 export const CANDIDATES = 100
 
+/** How much longer a text may be before it pays for it, when the query asks what an assistant told: that stands in long answers. */
+const ANSWER_LENGTH = 4
+
 /** How a recall ranks. */
 export interface RetrievalSettings {
   weights: Weights
@@ -189,7 +192,7 @@ export class Retriever {
       filters,
       now,
       limit: Math.max(CANDIDATES, limit),
-      ...(weights.lexical > 0 && { lexical: { terms: question.terms, ...bm25 } }),
+      ...(weights.lexical > 0 && { lexical: { terms: question.terms, ...bm25, length: lengthFor(question, bm25.length) } }),
       ...(vector !== undefined && { semantic: { vector } }),
     }
   }
@@ -214,6 +217,10 @@ export class Retriever {
       return candidates
     }
   }
+}
+
+function lengthFor ({ asksTold }: Question, length: LexicalRequest['length']): LexicalRequest['length'] {
+  return asksTold && 'pivot' in length ? { pivot: length.pivot * ANSWER_LENGTH } : length
 }
 
 function * readAll ([first, ...others]: [string, ...string[]], now: number): Steps<[Question, ...Question[]]> {

@@ -20,6 +20,8 @@ const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
 const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
 /** The parser takes `May` for a month only behind `in`. */
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
+/** What reaches up to the present: `the past two weeks`, `the last few months`, `the past month`. */
+const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
 /** How far an open span reaches: `before March` is most likely not long before. */
 const OPEN = 60 * DAY
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
@@ -80,6 +82,8 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
     if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY }]
+    else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY) }]
+    else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY, to: from + 2 * DAY }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY, to: from + 4 * DAY }]
     else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]

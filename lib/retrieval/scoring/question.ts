@@ -19,14 +19,14 @@ export interface Question {
   /** Where each hash stands first. */
   places: ReadonlyMap<number, number>
   asksTime: boolean
-  asksNumber: boolean
-  asksPlace: boolean
-  /** Whether the answer is likely to be the name of somebody or something. */
+  /** Whether the answer is likely to be the name of somebody, something or a place. */
   asksName: boolean
-  /** Whether whoever asks speaks of themselves. */
+  /** Whether whoever asks speaks of themselves, and does not ask what they were told. */
   asksSelf: boolean
   /** Whether it asks what an assistant told, or of an earlier talk with one. */
   asksTold: boolean
+  /** Whether it is a request for advice or ideas, which what the user told of themselves is to fit. */
+  asksAdvice: boolean
   /** Whether it asks for several things: a list or a count. */
   asksSeveral: boolean
   /** Spans of time that it names. */
@@ -37,7 +37,6 @@ export interface Question {
 const LOOKED_AT = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
-const NUMBER = /\bhow (?:many|much|often|old|long|far)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
@@ -50,6 +49,10 @@ const TOLD = new RegExp([
   String.raw`\bremind me\b`,
   String.raw`\bour (?:\w+ )?(?:conversation|chat|discussion|talk)\b`,
 ].join('|'), 'i')
+
+const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
+/** Stems of the words that only say that it is a request. */
+const REQUEST_STEMS: ReadonlySet<string> = new Set(['suggest', 'recommend', 'suggestion', 'recommendation', 'tips', 'advice', 'ideas', 'help', 'please', 'give'].map(stem))
 
 /** A question word and, a few words on, a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
@@ -71,7 +74,11 @@ export function * questionSteps (text: string, now: number): Steps<Question> {
       else stems.push(stem(word))
     }
   }
-  for (const one of stems) terms.add(one)
+  const asksTold = TOLD.test(text)
+  const asksAdvice = !asksTold && ADVICE.test(text)
+  for (const one of stems) if (!asksAdvice || !REQUEST_STEMS.has(one)) terms.add(one)
+  // A request that says nothing else.
+  if (terms.size === 0) for (const one of stems) terms.add(one)
   const hashes = stems.map(fnv1a)
   const marks = new Uint8Array(256)
   const places = new Map<number, number>()
@@ -89,11 +96,10 @@ export function * questionSteps (text: string, now: number): Steps<Question> {
     marks,
     places,
     asksTime: TIME.test(text),
-    asksNumber: NUMBER.test(text),
-    asksPlace: PLACE.test(text),
-    asksName: NAME.test(text),
-    asksSelf: SELF.test(text),
-    asksTold: TOLD.test(text),
+    asksName: NAME.test(text) || PLACE.test(text),
+    asksSelf: !asksTold && SELF.test(text),
+    asksTold,
+    asksAdvice,
     asksSeveral: SEVERAL.test(text.slice(0, LOOKED_AT)),
     spans: timeSpans(text, now),
   }

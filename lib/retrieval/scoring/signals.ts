@@ -21,7 +21,6 @@ export interface Signals {
   firstPerson: boolean
   /** Whether it says when something was or will be. */
   tellsTime: boolean
-  tellsNumber: boolean
   /** Names in it, by their capitals: 0 for none to 1 for three or more. */
   names: number
   question: boolean
@@ -43,7 +42,6 @@ const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|rec
   'january|february|march|april|june|july|august|september|october|november|december',
   String.raw`spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)|in may|\d{4}`,
 ].join('|')})\b`, 'i')
-const NUMBER = /\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several|many|dozen|hundred)\b/i
 const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
@@ -125,7 +123,6 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
     hashes: Int32Array.from(stems, fnv1a),
     firstPerson: FIRST_PERSON.test(said),
     tellsTime: TIME.test(said),
-    tellsNumber: NUMBER.test(said),
     names: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     question: endsInQuestion(said),
     reaction: REACTION.test(said),
