@@ -43,10 +43,12 @@ export async function makeExamples (conversations: readonly Conversation[], now:
       const candidates = unite(results)
       const judged = prospects(candidates, question, signals)
       const features = new Float64Array(candidates.length * COLUMNS.length)
+      const best = (strategy: 'lexical' | 'semantic') => Math.max(Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0))
+      const [mostLexical, mostSemantic] = [best('lexical'), best('semantic')]
       judged.forEach((prospect, row) => {
-        const { scores, best } = prospect
+        const { scores } = prospect
         const given = judgement(prospect, question)
-        features.set([(scores.lexical ?? 0) / best.lexical, (scores.semantic ?? 0) / best.semantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
+        features.set([(scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
       })
       const wanted = new Set([...turns].map((turn) => ids.get(turn)!))
       examples.push({

@@ -30,6 +30,8 @@ function unknownKey (key: string, path: Path, schema: SchemaNode): string {
   if (schema.properties === undefined) {
     return `${formatPath(path)}: found the key "${printable(key)}", allowed is ${String(schema['x-keys'])}`
   }
+  const removed = schema['x-removed']
+  if (removed !== undefined && Object.hasOwn(removed, key)) return `${formatPath([...path, key])} was removed; ${removed[key]}`
   const allowed = Object.keys(schema.properties)
   const meant = nearest(key, allowed)
   const hint = meant === undefined ? `, allowed ${allowed.length === 1 ? 'is' : 'are'} ${quoteAll(allowed)}` : `; did you mean "${meant}"?`

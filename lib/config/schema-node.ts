@@ -20,6 +20,7 @@ export interface SchemaNode {
   description?: string
   'x-allowed'?: unknown
   'x-keys'?: unknown
+  'x-removed'?: Readonly<Record<string, string>>
 }
 
 /** The schema of a key or list index, where there is one way to know it. */

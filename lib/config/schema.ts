@@ -1,9 +1,10 @@
 import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
 import { TRUST_LEVELS } from '../trust.js'
 import { BoundsSchema } from './bounds.js'
-import { SCORER_TABLE } from './scorer-table.js'
+import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
 
-// Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name.
+// Annotations that validation passes over: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name, `x-removed` what takes
+// the place of a key that there is no more.
 // Messages and the reference (docs/configuration.md) are made of them.
 
 const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
@@ -89,7 +90,11 @@ export const RetrievalSchema = section({
     semantic: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0.' })),
   }, 'Weights of the strategies in the fused score.')),
   fusion: Type.Optional(Type.Enum(['linear', 'rrf'], { description: 'How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.' })),
-  scorers: Type.Optional(section(scorerWeights(), 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.')),
+  scorers: Type.Optional(Type.Object(scorerWeights(), {
+    additionalProperties: false,
+    description: 'Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off.',
+    'x-removed': REMOVED_SCORERS,
+  })),
   diversity: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'What each earlier hit of the same document takes from a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.1.' })),
   semantic_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000, description: 'Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000.' })),
   rerank: Type.Optional(section({

@@ -18,3 +18,14 @@ export const SCORER_TABLE = {
   question: { weight: -0.2, about: 'Is a short question itself.' },
   reaction: { weight: -0.1, about: 'Opens as a reaction: thanks, praise, agreement, a greeting.' },
 } as const satisfies Record<string, { weight: number, about: string }>
+
+/** Scorers of earlier versions, and what to do in their place. */
+export const REMOVED_SCORERS: Readonly<Record<string, string>> = {
+  length: 'retrieval.bm25.pivot says from which length on a text pays for it',
+  names: 'name_told counts names where the query asks for one',
+  number_told: 'nothing takes its place, for it found nothing',
+  own: 'retrieval.context: false ranks by own words alone',
+  place_told: 'name_told has its work',
+  second_person: 'user_said reads who speaks',
+  tells_time: 'time_told counts times where the query asks for one',
+}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
+import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
 import { valueAt } from '../policy/layers.js'
@@ -160,6 +161,7 @@ export class BankConfigurations {
    */
   #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
     prepareInput(value, BankConfigurationSchema)
+    refuseRemoved(value, at)
     const configuration = checkSchema(value, at)
     if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
     const before = standing === undefined ? [] : this.#faults(bankId, standing)
@@ -214,4 +216,12 @@ function requirePrecondition (precondition: Precondition | undefined, standing: 
   if (precondition === undefined) return
   const holds = precondition === 'set' ? standing !== undefined : precondition.includes(standing?.revision ?? 0)
   if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not the one that If-Match names')
+}
+
+/** @throws ServiceError that tells what takes the place of a scorer that there is no more */
+function refuseRemoved (value: unknown, at: string): void {
+  const scorers = valueAt(value, 'retrieval.scorers')
+  if (typeof scorers !== 'object' || scorers === null) return
+  const removed = Object.entries(REMOVED_SCORERS).filter(([name]) => Object.hasOwn(scorers, name))
+  if (removed.length > 0) throw invalidRequest(removed.map(([name, instead]) => ({ field: `${at}retrieval.scorers.${name}`, message: `was removed; ${instead}` })))
 }

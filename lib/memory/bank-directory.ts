@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { AccessControl, Permission } from '../access/access-control.js'
+import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../deadline.js'
 import { bankKeyString, bankOf, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
@@ -189,5 +190,9 @@ export class BankDirectory {
 
 /** @throws SyntaxError for a document that is no JSON, which no store was given */
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
-  return { ...config, configuration: JSON.parse(document ?? '{}') as BankConfiguration }
+  const configuration = JSON.parse(document ?? '{}') as BankConfiguration
+  const { scorers } = configuration.retrieval ?? {}
+  // A document may be of an earlier version.
+  if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
+  return { ...config, configuration }
 }

@@ -40,7 +40,8 @@ const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|da
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
-const SELF = /\b(?:i|me|my|mine|myself|we|our|ours)\b/i
+/** `Tell me` says nothing of who asks. */
+const SELF = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
 /** What the one who is asked did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`. Not what it is to do: `can you suggest`. */
 const TOLD = new RegExp([
   String.raw`\b(?:did|had|have) you\b`,

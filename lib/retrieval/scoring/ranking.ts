@@ -1,6 +1,6 @@
 import { bankKeyString } from '../../identity/context.js'
 import { atOnce, type Steps } from '../../steps.js'
-import type { Candidate, CandidateScores, Memory } from '../../stores/vector-store.js'
+import type { Candidate, Memory } from '../../stores/vector-store.js'
 import type { Question } from './question.js'
 import { daysFrom } from './dates.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type Prospect, type ScorerName, type ScorerWeights } from './scorers.js'
@@ -24,7 +24,6 @@ export function prospects (candidates: readonly Candidate[], question: Question,
 
 /** prospects in steps. */
 export function * prospectSteps (candidates: readonly Candidate[], question: Question, reader: SignalReader): Steps<Prospect[]> {
-  const best = bestScores(candidates)
   const read: Signals[] = []
   for (const { memory } of candidates) {
     if (read.length % PIECE === PIECE - 1) yield
@@ -50,7 +49,6 @@ export function * prospectSteps (candidates: readonly Candidate[], question: Que
       memory,
       scores,
       signals,
-      best,
       document: documents[index]!,
       daysAway: seeksTime ? daysAway(memory, signals, question) : Infinity,
       asked: asked !== undefined && signals.speaker.join(' ') === asked,
@@ -83,16 +81,6 @@ export function judge (prospect: Prospect, question: Question, weights: ScorerWe
 
 export function judgement (prospect: Prospect, question: Question): Judgement {
   return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](prospect, question)])) as Judgement
-}
-
-function bestScores (candidates: readonly Candidate[]): Required<CandidateScores> {
-  const best = { lexical: Number.MIN_VALUE, own: Number.MIN_VALUE, semantic: Number.MIN_VALUE }
-  for (const { scores: { lexical = 0, own = 0, semantic = 0 } } of candidates) {
-    if (lexical > best.lexical) best.lexical = lexical
-    if (own > best.own) best.own = own
-    if (semantic > best.semantic) best.semantic = semantic
-  }
-  return best
 }
 
 /** @returns the speaker whom the question names, if there is just one such among those who speak */

@@ -7,8 +7,6 @@ export interface Prospect {
   memory: Memory
   scores: CandidateScores
   signals: Signals
-  /** The best score of any candidate of this search, by strategy; above 0. */
-  best: Readonly<Required<CandidateScores>>
   /** What the candidates of the same document have together, each as a share of what the best document has: by their best five, by their best one's own words, and by the cosines of the best five. */
   document: { together: number, best: number, meaning: number }
   /** Days between a time that the question names and the memory, by when it occurred and by what its text tells; Infinity when the question names none. */

@@ -44,6 +44,10 @@ const cases: Record<string, Record<string, string[]>> = {
     'Who comes tomorrow?': ['2026-01-16 2026-01-17'],
     'three days ago': ['2026-01-12 2026-01-13'],
     'last Friday': ['2026-01-09 2026-01-10'],
+    'a week ago': ['2026-01-07 2026-01-10'],
+    'last week': ['2026-01-05 2026-01-12'],
+    'the past two weeks': ['2026-01-01 2026-01-15'],
+    'in the past month': ['2025-12-15 2026-01-15'],
     'last month': ['2025-12-01 2026-01-01'],
     'next month': ['2026-02-01 2026-03-01'],
     'last year': ['2025-01-01 2026-01-01'],
@@ -84,11 +88,11 @@ for (const [what, texts] of Object.entries(cases)) {
   })
 }
 
-t.test('a week is seven days around the day that it names', async (t) => {
-  for (const text of ['last week', 'two weeks ago', 'next week']) {
+t.test('a week is seven days around the day that it names, and three when it is so many weeks ago', async (t) => {
+  for (const [text, days] of [['last week', 7], ['two weeks ago', 3], ['next week', 7]] as const) {
     const [span, ...more] = timeSpans(text, NOW)
     t.strictSame(more, [])
-    t.equal(span!.to - span!.from, 7 * DAY, text)
+    t.equal(span!.to - span!.from, days * DAY, text)
   }
 })
 

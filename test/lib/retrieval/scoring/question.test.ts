@@ -5,19 +5,19 @@ import { readQuestion, type Question } from '../../../../lib/retrieval/scoring/q
 import { NOW } from '../candidates.js'
 import { HOSTILE_TEXTS } from '../hostile.js'
 
-type Form = 'asksTime' | 'asksNumber' | 'asksPlace' | 'asksName' | 'asksSeveral'
-const FORMS: readonly Form[] = ['asksTime', 'asksNumber', 'asksPlace', 'asksName', 'asksSeveral']
+type Form = 'asksTime' | 'asksName' | 'asksSelf' | 'asksTold' | 'asksAdvice' | 'asksSeveral'
+const FORMS: readonly Form[] = ['asksTime', 'asksName', 'asksSelf', 'asksTold', 'asksAdvice', 'asksSeveral']
 
 /** Questions with what each asks for. */
 const cases: Array<[text: string, asks: Form[]]> = [
   ['When did the bridge open?', ['asksTime']],
   ['What year was the mill built?', ['asksTime']],
-  ['How long has the baker been ill?', ['asksTime', 'asksNumber']],
-  ['How much does the boat cost?', ['asksNumber']],
-  ['How often is the well cleaned?', ['asksNumber']],
-  ['How many boats are there?', ['asksNumber', 'asksSeveral']],
-  ['Where is the ferry?', ['asksPlace']],
-  ['Which town has the oldest mill?', ['asksPlace', 'asksName']],
+  ['How long has the baker been ill?', ['asksTime']],
+  ['How much does the boat cost?', []],
+  ['How often is the well cleaned?', []],
+  ['How many boats are there?', ['asksSeveral']],
+  ['Where is the ferry?', ['asksName']],
+  ['Which town has the oldest mill?', ['asksName']],
   ['Who repaired the clock?', ['asksName']],
   ["What's the name of the cook?", ['asksName']],
   ['What are the names of the twins?', ['asksName']],
@@ -28,6 +28,17 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['What is this?', []],
   ['What does the miller eat?', []],
   ['', []],
+  ['What did I pay for the boat?', ['asksSelf']],
+  ['Do we own a kettle?', ['asksSelf']],
+  ['Is the mine open?', ['asksSelf']],
+  ['What did you say about my boat?', ['asksTold']],
+  ['Which bread have you recommended to me?', ['asksName', 'asksTold']],
+  ['Can you remind me of the name of the mill?', ['asksTold']],
+  ['I think of our last conversation about bread.', ['asksTold']],
+  ['What was your advice on kettles?', ['asksTold']],
+  ['Can you suggest a bread for my guests?', ['asksSelf', 'asksAdvice']],
+  ['Any tips for a trip on the canal?', ['asksAdvice']],
+  ['What would you recommend?', ['asksAdvice']],
 ]
 for (const [text, asks] of cases) {
   t.test(`“${text}” asks for ${asks.length === 0 ? 'nothing special' : asks.join(', ')}`, async (t) => {
@@ -47,6 +58,12 @@ t.test('terms are those of the index, and stems are in order, without words that
   t.strictSame(terms, ['boat', 'tow'])
   t.strictSame(stems, ['boat', 'boat', 'tow'])
   t.strictSame(readQuestion('who are you', NOW).stems, [], 'though its terms are what it has')
+})
+
+t.test('words that only say that it is a request are no terms, unless there are no others', async (t) => {
+  t.strictSame(readQuestion('Can you suggest a bread, please?', NOW).terms, ['bread'])
+  t.strictSame(readQuestion('Did you suggest a bread?', NOW).terms, ['suggest', 'bread'])
+  t.strictSame(readQuestion('Any suggestions?', NOW).terms, ['suggest'])
 })
 
 t.test('the times that it names are counted from the present', async (t) => {

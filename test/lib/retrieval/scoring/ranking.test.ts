@@ -14,11 +14,6 @@ t.test('nothing has no prospects', async (t) => {
   t.strictSame(looked('kettle'), [])
 })
 
-t.test('the best scores are those of any candidate, by strategy', async (t) => {
-  const [first] = looked('kettle', candidate('a', { lexical: 0.4, own: 0.3 }), candidate('b', { lexical: 0.2, own: 0.2, semantic: 0.9 }))
-  t.strictSame(first!.best, { lexical: 0.4, own: 0.3, semantic: 0.9 })
-})
-
 t.test('a memory without a document stands for itself, and documents of two banks are two', async (t) => {
   const other = { tenantId: null, bankId: 'other' }
   const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
