@@ -20,7 +20,7 @@ import type { Example } from './softmax.js'
 export const COLUMNS = ['lexical', 'semantic', ...SCORER_NAMES] as const
 
 const BANK: BankKey = { tenantId: null, bankId: 'fit' }
-const BM25 = { k1: 0.9, b: 0.3 }
+const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
 /** Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say of each. */
 export async function makeExamples (conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider): Promise<Example[]> {

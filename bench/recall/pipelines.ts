@@ -15,9 +15,8 @@ const NO_SCORERS: Readonly<Record<string, number>> = Object.fromEntries(Object.k
  */
 export const PIPELINES: Readonly<Record<string, Retrieval | undefined>> = {
   default: undefined,
-  // Candidates come from the lexical strategy, which knows context; so small a weight of it only orders what own words tie on.
-  bm25: { weights: { lexical: 1e-6, semantic: 0 }, scorers: { ...NO_SCORERS, own: 1 }, diversity: 0 },
-  context_bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0 },
+  bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0, bm25: { k1: 0.9, b: 0.3 }, context: false },
+  context_bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0, bm25: { k1: 0.9, b: 0.3 } },
 }
 
 export interface Pipeline {

@@ -93,7 +93,7 @@ export function searches (banks: readonly Bank[], strategy: Strategy, count: num
       now: NOW,
       filters,
       limit: LIMIT,
-      ...(strategy !== 'vector' && { lexical: { terms, k1: 0.9, b: 0.3 } }),
+      ...(strategy !== 'vector' && { lexical: { terms, k1: 0.9, length: { pivot: 25 }, context: true } }),
       ...(strategy !== 'lexical' && { semantic: { vector } }),
     }
   })

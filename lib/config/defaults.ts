@@ -8,7 +8,7 @@ export interface BankSections {
   homeostasis: Homeostasis
   barriers: Filled<Barriers>
   signal_quality: Filled<SignalQuality>
-  retrieval: Filled<Retrieval>
+  retrieval: Omit<Filled<Retrieval>, 'bm25'> & { bm25: { k1: number, pivot: number, b?: number } }
   reflect: Filled<Reflect>
   mission?: string
   description?: string
@@ -33,8 +33,9 @@ export function defaultSections (semanticWeight: number): BankSections {
       rerank: { candidates: 100, timeout_ms: 1500, weight: 0.8 },
       rewrite: { enabled: false, max_queries: 3, timeout_ms: 3000 },
       model_rerank: { enabled: false, candidates: 20, timeout_ms: 5000, weight: 0.8 },
-      // The length normalisation that short conversational turns want (Robertson & Zaragoza 2009 for the formula).
-      bm25: { k1: 0.9, b: 0.3 },
+      // Long answers beside short remarks want a length from which on it counts, rather than one share of the average (docs/recall-quality.md).
+      bm25: { k1: 0.9, pivot: 25 },
+      context: true,
       chunk_max_characters: 2000,
     },
     reflect: { timeout_ms: 60_000, max_evidence: 20, max_evidence_tokens: 6000, min_score: 0.2, min_trust: 'suspect' },

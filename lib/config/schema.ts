@@ -110,8 +110,10 @@ export const RetrievalSchema = section({
   }, 'Reranking by the language model, in the place of `reranker`.')),
   bm25: Type.Optional(section({
     k1: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Saturation of term frequency. Default 0.9.' })),
-    b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Normalisation by length. Default 0.3.' })),
+    pivot: Type.Optional(Type.Number({ minimum: 1, maximum: 100_000, description: 'Words, stop words left out, up to which a text pays nothing for its length; above it pays in proportion. Default 25.' })),
+    b: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Takes the place of the pivot: a text pays for its length beside the average of the bank, 0 nothing to 1 in proportion. Unset: the pivot holds.' })),
   }, 'BM25 parameters.')),
+  context: Type.Optional(Type.Boolean({ description: 'Whether a memory is also found by the words of its neighbours in the document. Default true.' })),
   chunk_max_characters: Type.Optional(Type.Integer({ minimum: 200, maximum: 50_000, description: 'Content over this length is split into passages for search. Default 2000.' })),
 }, 'How recall ranks.')
 

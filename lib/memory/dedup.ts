@@ -43,8 +43,8 @@ export interface Plan {
 }
 
 const CANDIDATES = 20
-/** For the order of the candidates only. */
-const BM25 = { k1: 0.9, b: 0.3 }
+/** For the order of the candidates only. What neighbours say is no repeat. */
+const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
 /** Searches under way at a time. More would hold more texts. */
 const SEARCHES_AHEAD = 4
 /** Characters of texts whose profiles are kept, at some four bytes a character. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { Outranked, ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import { Outranked, ReceiptTaken, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry.js'
 import { sumTokens } from '../text/tokens.js'
 import { inTurns, type Steps } from '../steps.js'
@@ -31,7 +31,7 @@ export interface RetrievalSettings {
   scorers: ScorerWeights
   /** See RankingOptions. */
   diversity: number
-  bm25: { k1: number, b: number }
+  bm25: Omit<LexicalRequest, 'terms'>
   /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
   semanticTimeoutMs: number
   rerank: RerankOptions

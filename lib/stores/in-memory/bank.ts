@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
-import { ContextIndexing } from './context-indexing.js'
-import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
+import { Documents } from './documents.js'
+import { byAge, byMemoryId, Entry, GONE, type Mark, type Neighbours, type PassageRef } from './entry.js'
 import { ExpiryHeap } from './expiry-heap.js'
 import { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../steps.js'
@@ -15,7 +15,6 @@ import { VectorIndex } from './vector-index.js'
 interface Change {
   adding: Mark
   removing: Mark
-  isCommitted: boolean
   /** Added entries whose id or fingerprint is that of one which goes. */
   readonly byId: SplitMap<Entry>
   readonly byFingerprint: SplitMap<Entry>
@@ -31,7 +30,7 @@ export class Bank {
   readonly #arena: VectorArena
   readonly #byId = new SplitMap<Entry>()
   readonly #byFingerprint = new SplitMap<Entry>()
-  readonly #context = new ContextIndexing(this.lexical)
+  readonly #documents = new Documents()
   readonly #expiries = new ExpiryHeap<Entry>()
   /** Those that a change under way adds or removes are in both lists. */
   readonly #ordered = new SortedList(byAge)
@@ -89,6 +88,11 @@ export class Bank {
     return this.#change !== undefined
   }
 
+  /** Who stands beside an entry in its document, as readers see it. */
+  neighbours (entry: Entry): Neighbours {
+    return this.#change?.adding.isVisible === true ? entry.staged ?? entry : entry
+  }
+
   /** When the next memory expires. */
   get nextExpiry (): number {
     return this.#expiries.next
@@ -143,7 +147,7 @@ export class Bank {
    */
   * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {
     const change: Change | undefined = hidden
-      ? { adding: { isVisible: false }, removing: { isVisible: true }, isCommitted: false, byId: new SplitMap(), byFingerprint: new SplitMap() }
+      ? { adding: { isVisible: false }, removing: { isVisible: true }, byId: new SplitMap(), byFingerprint: new SplitMap() }
       : undefined
     this.#change = change
     const entries = yield * this.#embed(added, change?.adding)
@@ -212,7 +216,7 @@ export class Bank {
       entry.mark = GONE
       yield
     }
-    yield * this.#context.update(entries, (index) => added[index]!.passages, removed)
+    yield * this.#index(entries, added, removed)
     for (const entry of entries) {
       this.#entryBytes += entryBytes(entry)
       this.#count(entry, 1)
@@ -229,7 +233,8 @@ export class Bank {
       yield
     }
     this.lexical.begin()
-    const documents = yield * this.#context.update(entries, (index) => added[index]!.passages, removed)
+    this.#documents.begin()
+    const documents = yield * this.#index(entries, added, removed)
     const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
     for (const entry of entries) {
       counts.bytes += entryBytes(entry)
@@ -278,7 +283,31 @@ export class Bank {
       yield
     }
     this.lexical.end()
+    yield * this.#documents.settle()
     this.#change = undefined
+  }
+
+  /** Takes `removed` out of the indexes and puts `added` in. @returns the documents of the lexical index that were */
+  * #index (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<Array<NonNullable<PassageRef['lexical']>>> {
+    const touched: Array<NonNullable<PassageRef['lexical']>> = []
+    for (const entry of removed) {
+      this.#documents.leave(entry)
+      for (const { lexical } of entry.passages) {
+        this.lexical.remove(lexical!)
+        touched.push(lexical!)
+        yield
+      }
+    }
+    for (const [index, entry] of entries.entries()) {
+      this.#documents.join(entry)
+      const [head] = entry.passages
+      for (const [at, { terms, length }] of added[index]!.passages.entries()) {
+        const ref = entry.passages[at]!
+        touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
+        yield
+      }
+    }
+    return touched
   }
 
   #addVector (ref: PassageRef, vector: Float32Array): void {

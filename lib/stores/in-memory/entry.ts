@@ -1,8 +1,7 @@
-import { takesPart } from '../context.js'
-import type { Memory, NewMemory, Passage } from '../vector-store.js'
+import { endsAsQuestion } from '../context.js'
+import type { Memory, NewMemory } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
 import type { LexicalDocument } from './lexical-index.js'
-import { isWeight } from './postings.js'
 import type { VectorEntry } from './vector-index.js'
 
 // One each for all memories without tags and metadata, which are most.
@@ -17,27 +16,29 @@ export interface Mark {
 /** Of whatever was taken out for good. */
 export const GONE: Mark = Object.freeze({ isVisible: false })
 
-/** That a neighbour is indexed anew by the change under way, or goes with it. */
-export type ContextTask = Passage | 'again' | 'leaves'
+/** Who stands beside a memory in its document. */
+export interface Neighbours {
+  before: Entry | undefined
+  behind: Entry | undefined
+}
 
 /** A memory in its bank, with its places in the indexes. */
-export class Entry {
+export class Entry implements Neighbours {
   readonly memory: Memory
   readonly fingerprint: string
   readonly passages: readonly PassageRef[]
   /** Whether its last passage ends in a question. */
   readonly question: boolean
-  /** Weights of its own terms, in the order of its postings; absent when all are 1, and for a memory that lends nothing. */
-  readonly ownCounts: readonly number[] | undefined
+  before: Entry | undefined
+  behind: Entry | undefined
   /** Absent unless a change that is not settled yet concerns it. */
   mark: Mark | undefined
-  /** Only while ContextIndexing works on it; its passage when that is not indexed yet. */
-  task: ContextTask | undefined
+  /** Its neighbours after the change that is under way, when that gives it others. */
+  staged: Neighbours | undefined
   expiry: Expiry<Entry> | undefined
 
   constructor (source: NewMemory, mark: Mark | undefined) {
     const { fingerprint, passages, tags, metadata } = source
-    const counts = takesPart(source, passages) ? [...passages[0]!.terms.values()].filter((count) => isWeight(count)) : []
     this.memory = {
       memoryId: source.memoryId,
       text: source.text,
@@ -53,10 +54,11 @@ export class Entry {
     }
     this.fingerprint = fingerprint
     this.passages = passages.map(({ start, end }) => new PassageRef(this, start, end))
-    this.question = passages.at(-1)?.question === true
-    this.ownCounts = counts.some((count) => count !== 1) ? counts : undefined
+    this.question = endsAsQuestion(passages)
+    this.before = undefined
+    this.behind = undefined
     this.mark = mark
-    this.task = undefined
+    this.staged = undefined
     this.expiry = undefined
   }
 

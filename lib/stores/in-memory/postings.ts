@@ -3,7 +3,7 @@ export interface Postings {
   readonly term: string
   /** Documents that are not taken out. */
   live: number
-  /** Those of them that hold the term themselves and not by their context alone: the term's document frequency. */
+  /** Those of them that readers see but for the change that is under way: the term's document frequency. */
   owners: number
   /** What the change that is under way adds to `owners`. */
   change: number
@@ -16,10 +16,8 @@ export interface Postings {
 export interface Slab {
   /** Ordinals of documents. */
   ordinals: Uint32Array
-  /** Weights of the term with context, beside their ordinals. */
+  /** How much of the term they have, beside their ordinals. */
   weights: Float32Array
-  /** The part of them that is the document's own. */
-  owns: Float32Array
 }
 
 const FIRST_PLACES = 64
@@ -54,13 +52,12 @@ export class PostingsPool {
     return start & (SLAB - 1)
   }
 
-  push (postings: Postings, ordinal: number, weight: number, own: number): void {
+  push (postings: Postings, ordinal: number, weight: number): void {
     if (postings.count > 0 && postings.count === powerOfTwo(postings.count)) this.#widen(postings)
-    const { ordinals, weights, owns } = this.slabOf(postings)
+    const { ordinals, weights } = this.slabOf(postings)
     const at = this.placeOf(postings) + postings.count
     ordinals[at] = ordinal
     weights[at] = weight
-    owns[at] = own
     postings.count += 1
     postings.live += 1
   }
@@ -86,8 +83,8 @@ export class PostingsPool {
   #trim (start: number, from: number, to: number): number {
     if (from <= SLAB_BITS || from === to) return from
     const size = Math.max(to, SLAB_BITS)
-    const { ordinals, weights, owns } = this.#slabs[start >>> SLAB_BITS]!
-    this.#slabs[start >>> SLAB_BITS] = { ordinals: ordinals.slice(0, 2 ** size), weights: weights.slice(0, 2 ** size), owns: owns.slice(0, 2 ** size) }
+    const { ordinals, weights } = this.#slabs[start >>> SLAB_BITS]!
+    this.#slabs[start >>> SLAB_BITS] = { ordinals: ordinals.slice(0, 2 ** size), weights: weights.slice(0, 2 ** size) }
     if (start >>> SLAB_BITS === this.#slabs.length - 1) this.#used = SLAB
     return size
   }
@@ -100,7 +97,7 @@ export class PostingsPool {
 
   #widen (postings: Postings): void {
     const { start, count } = postings
-    const { ordinals, weights, owns } = this.slabOf(postings)
+    const { ordinals, weights } = this.slabOf(postings)
     const from = this.placeOf(postings)
     const wider = this.#take(count * 2)
     postings.start = wider
@@ -108,7 +105,6 @@ export class PostingsPool {
     const place = this.placeOf(postings)
     to.ordinals.set(ordinals.subarray(from, from + count), place)
     to.weights.set(weights.subarray(from, from + count), place)
-    to.owns.set(owns.subarray(from, from + count), place)
     this.#giveBack(start, logarithm(count))
   }
 
@@ -145,28 +141,26 @@ export class PostingsPool {
 }
 
 // Apart from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
-function keep ({ ordinals, weights, owns }: Slab, place: number, count: number, isOut: Uint8Array): number {
+function keep ({ ordinals, weights }: Slab, place: number, count: number, isOut: Uint8Array): number {
   let next = place
   for (let i = place; i < place + count; i++) {
     const ordinal = ordinals[i]!
     if (isOut[ordinal] === 0) continue
     ordinals[next] = ordinal
     weights[next] = weights[i]!
-    owns[next] = owns[i]!
     next += 1
   }
   return next - place
 }
 
 function slab (places: number): Slab {
-  return { ordinals: new Uint32Array(places), weights: new Float32Array(places), owns: new Float32Array(places) }
+  return { ordinals: new Uint32Array(places), weights: new Float32Array(places) }
 }
 
-function grown ({ ordinals, weights, owns }: Slab, places: number): Slab {
+function grown ({ ordinals, weights }: Slab, places: number): Slab {
   const larger = slab(Math.min(places, SLAB))
   larger.ordinals.set(ordinals)
   larger.weights.set(weights)
-  larger.owns.set(owns)
   return larger
 }
 

@@ -3,7 +3,7 @@ import type { Steps } from '../../steps.js'
 import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
-import type { Accept } from './search.js'
+import type { Accept } from './lexical-search.js'
 
 /** Entries that are looked at in one piece. */
 const PIECE = 32

@@ -79,12 +79,11 @@ export function indexBytes ({ terms, postings, documents }: { terms: number, pos
   return terms * TERM_BYTES + postings * POSTING_BYTES + documents * DOCUMENT_BYTES
 }
 
-/** What a memory will take at most, with all of its terms as new ones and with what its neighbours lend. */
+/** What a memory will take at most, with all of its terms as new ones. */
 export function neededBytes (memory: NewMemory): number {
   let bytes = entryBytes({ memory, passages: memory.passages }) + memory.passages.length * DOCUMENT_BYTES
-  const isLent = memory.documentId !== null && memory.passages.length === 1
   for (const { terms, vector } of memory.passages) {
-    bytes += terms.size * (TERM_BYTES + POSTING_BYTES * (isLent ? 5 : 1)) + (vector === undefined ? 0 : vector.byteLength + TAG_BYTES)
+    bytes += terms.size * (TERM_BYTES + POSTING_BYTES) + (vector === undefined ? 0 : vector.byteLength + TAG_BYTES)
   }
   return bytes
 }

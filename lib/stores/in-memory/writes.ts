@@ -1,6 +1,5 @@
 import { isAtLeast } from '../../trust.js'
 import { tagCondition } from '../filters.js'
-import { takesPart } from '../context.js'
 import { importSteps, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../steps.js'
 import { SplitMap } from '../split-map.js'
@@ -8,8 +7,6 @@ import type { InsertOutcome, Memory, NewMemory, OnConflict, RemoveOptions, Remov
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
 
-/** Postings that a neighbour's change costs beside an own one's. */
-const WITH_NEIGHBOURS = 5
 /** What a memory costs beside its postings. */
 const MEMORY = 8
 
@@ -71,16 +68,14 @@ export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: Remo
 export function weigh ({ added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, enough: number): number {
   let weight = 0
   for (const memory of added) {
-    const factor = takesPart(memory, memory.passages) ? WITH_NEIGHBOURS : 1
     weight += MEMORY
-    for (const { terms } of memory.passages) weight += terms.size * factor
+    for (const { terms } of memory.passages) weight += terms.size
     if (weight > enough) break
   }
-  for (const { memory, passages } of removed) {
+  for (const { passages } of removed) {
     if (weight > enough) break
-    const factor = takesPart(memory, passages) ? WITH_NEIGHBOURS : 1
     weight += MEMORY
-    for (const { lexical } of passages) weight += (lexical?.postings.length ?? 0) * factor
+    for (const { lexical } of passages) weight += lexical?.postings.length ?? 0
   }
   return weight
 }

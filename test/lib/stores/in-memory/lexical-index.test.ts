@@ -1,6 +1,9 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { LexicalIndex, type LexicalDocument } from '../../../../lib/stores/in-memory/lexical-index.js'
+import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import { giveBack, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
+import { atOnce } from '../../../../lib/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
 
@@ -29,11 +32,23 @@ function naive (documents: readonly Plain[], query: readonly string[], { k1, b }
 
 function searched (index: LexicalIndex<number>, query: readonly string[], parameters = PARAMETERS): Map<number, number> {
   const scores = new Map<number, number>()
-  index.search(query, parameters, (id, score) => {
-    if (scores.has(id)) throw new Error(`${id} was visited twice`)
-    scores.set(id, score)
-  })
-  return scores
+  const scratch = takeScratch(index.capacity)
+  try {
+    atOnce(scoreTerms(index, query, factors(index, query, parameters), scratch))
+    for (const ordinal of scratch.touched.subarray(0, scratch.count)) {
+      if (!index.isFound(ordinal)) continue
+      const id = index.payloadAt(ordinal)
+      if (scores.has(id)) throw new Error(`${id} was visited twice`)
+      scores.set(id, scratch.scores[ordinal]!)
+    }
+    return scores
+  } finally {
+    giveBack(scratch)
+  }
+}
+
+function factors (index: LexicalIndex<number>, terms: readonly string[], { k1, b } = PARAMETERS): QueryFactors {
+  return new QueryFactors(index, { terms, k1, length: { b } })
 }
 
 function mismatch (found: Map<number, number>, expected: Map<number, number>): string | undefined {
@@ -94,7 +109,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
       const found = searched(index, terms)
       const wrong = mismatch(found, naive(documents, terms))
       if (wrong !== undefined) throw new Error(wrong)
-      const bound = index.attainable(terms, PARAMETERS)
+      const bound = factors(index, terms).attainable
       for (const score of found.values()) if (!(score > 0 && score <= bound)) throw new Error(`${score} is not within 0–${bound}`)
       for (const name of terms) {
         const df = documents.filter((document) => document.terms.has(name)).length
@@ -196,12 +211,12 @@ await t.test('an unknown term and an empty query visit nothing', async (t) => {
 
 await t.test('what is attainable is above 0 for any term, also in an empty index', async (t) => {
   const index = new LexicalIndex<number>()
-  t.ok(index.attainable(['a'], PARAMETERS) > 0)
-  t.equal(index.attainable([], PARAMETERS), 0)
+  t.ok(factors(index, ['a']).attainable > 0)
+  t.equal(factors(index, []).attainable, 0)
   index.add(1, counts('a'), 1)
-  const a = index.attainable(['a'], PARAMETERS)
+  const a = factors(index, ['a']).attainable
   t.ok(a > 0)
-  t.ok(index.attainable(['a', 'unknown'], PARAMETERS) > a, 'a term in no document counts')
+  t.ok(factors(index, ['a', 'unknown']).attainable > a, 'a term in no document counts')
 })
 
 await t.test('a count that is no positive number is left out', async (t) => {
@@ -225,29 +240,22 @@ await t.test('long terms that are pieces of a text are found by an equal string'
   t.strictSame(visits(index, ['漢字仮名交じり文の' + '長い言葉です']), [1])
 })
 
-await t.test('a visit that throws leaves no scores behind', async (t) => {
+await t.test('documents of one memory have the first of them for their head', async (t) => {
   const index = new LexicalIndex<number>()
-  for (let id = 0; id < 5; id++) index.add(id, counts('a'), 1)
-  const before = searched(index, ['a'])
-  t.throws(() => index.search(['a'], PARAMETERS, (id) => { if (id === 2) throw new Error('enough') }), { message: 'enough' })
-  t.strictSame(searched(index, ['a']), before)
+  const head = index.add(1, counts('a'), 1)
+  const others = Array.from({ length: 20 }, () => index.add(1, counts('a'), 1, head))
+  const next = index.add(2, counts('a'), 1)
+  for (const { ordinal } of [head, ...others]) t.equal(index.heads[ordinal], head.ordinal)
+  t.equal(index.heads[next.ordinal], next.ordinal)
 })
 
-await t.test('a visit cannot call back into its index, but into another one', async (t) => {
+await t.test('the pivot lets short documents be and divides long ones', async (t) => {
   const index = new LexicalIndex<number>()
-  const other = new LexicalIndex<number>()
-  const handle = index.add(1, counts('a'), 1)
-  other.add(2, counts('a'), 1)
-  const attempts: Array<() => void> = [
-    () => { index.add(2, counts('a'), 1) },
-    () => index.remove(handle),
-    () => index.search(['a'], PARAMETERS, () => {}),
-  ]
-  for (const attempt of attempts) {
-    t.throws(() => index.search(['a'], PARAMETERS, attempt), { message: /must not call back/ })
+  const { least, flat, slope } = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
+  t.strictSame({ least, flat, slope }, { least: 2, flat: 0, slope: 2 / 25 })
+  for (const [length, norm] of [[0, 1], [25, 1], [50, 2], [100, 4]] as const) {
+    const query = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
+    t.equal(query.norm(length), norm)
+    t.equal(query.against(length), 2 * norm)
   }
-  const seen: number[] = []
-  index.search(['a'], PARAMETERS, () => other.search(['a'], PARAMETERS, (id) => { seen.push(id) }))
-  t.strictSame(seen, [2])
-  t.equal(index.size, 1)
 })

@@ -9,7 +9,7 @@ import { NOW } from '../../../helpers/memories.js'
 
 const home: BankKey = { tenantId: null, bankId: 'home' }
 const WORDS = ['red', 'green', 'blue', 'sky', 'sea']
-const BM25 = { k1: 0.9, b: 0.3 }
+const BM25 = { k1: 0.9, length: { pivot: 2 }, context: true }
 const EXPIRY = NOW + 1000
 
 /** Every piece is a turn of its own, which the test lets go on. */

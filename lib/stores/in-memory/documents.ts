@@ -1,0 +1,75 @@
+import { sequenceInstant } from '../context.js'
+import type { Steps } from '../../steps.js'
+import { SortedList } from '../sorted-list.js'
+import { SplitMap } from '../split-map.js'
+import { compareText, type Entry, type Neighbours } from './entry.js'
+
+/**
+ * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours of a hundred memories
+ * without looking for their places. After `begin`, changes stand beside the chains, in `staged`, until `settle` puts them in.
+ */
+export class Documents {
+  readonly #sequences = new SplitMap<SortedList<Entry>>()
+  /** Entries that have something staged; undefined when changes are seen at once. */
+  #changed: Entry[] | undefined
+
+  /** What joins and leaves from now on is not seen by who does not look at `staged`. */
+  begin (): void {
+    this.#changed = []
+  }
+
+  /** Puts in what has changed since `begin`. */
+  * settle (): Steps<void> {
+    for (const entry of this.#changed ?? []) {
+      const { before, behind } = entry.staged!
+      entry.before = before
+      entry.behind = behind
+      entry.staged = undefined
+      yield
+    }
+    this.#changed = undefined
+  }
+
+  join (entry: Entry): void {
+    const { documentId } = entry.memory
+    if (documentId === null) return
+    const sequence = this.#sequences.get(documentId) ?? new SortedList(bySequence)
+    sequence.add(entry)
+    this.#sequences.set(documentId, sequence)
+    this.#chain(sequence.before(entry, 1)[0], entry)
+    this.#chain(entry, sequence.behind(entry, 1)[0])
+  }
+
+  leave (entry: Entry): void {
+    const { documentId } = entry.memory
+    if (documentId === null) return
+    const sequence = this.#sequences.get(documentId)
+    if (sequence?.remove(entry) !== true) return
+    if (sequence.size === 0) this.#sequences.delete(documentId)
+    const { before, behind } = entry.staged ?? entry
+    this.#chain(before, behind)
+    // Nothing that is gone holds on to what is there.
+    const own = this.#of(entry)
+    own.before = undefined
+    own.behind = undefined
+  }
+
+  #chain (before: Entry | undefined, behind: Entry | undefined): void {
+    if (before !== undefined) this.#of(before).behind = behind
+    if (behind !== undefined) this.#of(behind).before = before
+  }
+
+  /** What is to be written to. */
+  #of (entry: Entry): Neighbours {
+    if (this.#changed === undefined) return entry
+    if (entry.staged === undefined) {
+      entry.staged = { before: entry.before, behind: entry.behind }
+      this.#changed.push(entry)
+    }
+    return entry.staged
+  }
+}
+
+function bySequence (a: Entry, b: Entry): number {
+  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || compareText(a.memory.memoryId, b.memory.memoryId)
+}
