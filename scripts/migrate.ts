@@ -1,7 +1,6 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers.js'
-import { ContextIndexing } from '../lib/stores/sql/context-indexing.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
 import { DATABASE_KEYS, openDatabase } from './database.js'
@@ -9,7 +8,7 @@ import { DATABASE_KEYS, openDatabase } from './database.js'
 const USAGE = `npm run migrate
   Applies the missing files of migrations/ to the database of MIGRATE_DATABASE_URL, else DATABASE_URL, else SERVICES_PG_DSN, or to that
   of the configuration file (SERVICES_CONFIG_PATH): vector_store_config.dsn of postgres, vector_store_config.data_dir of pglite.
-  Then brings memories that were stored without context into that of their documents, and builds the vector indexes of big banks, where there are any. May run beside servers and beside itself.`
+  Then builds the vector indexes of big banks, where there are any. May run beside servers and beside itself.`
 
 async function main (): Promise<void> {
   applyEnvFile(process.env, process.cwd())
@@ -22,7 +21,6 @@ async function main (): Promise<void> {
       console.log(`applied ${file}`)
     })
     console.log(applied === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
-    await new ContextIndexing({ executor, schema }).run({ info: (message) => { console.log(message) } })
     await indexes?.maintain((message) => { console.log(message) })
   } finally {
     await executor.close()

@@ -1,8 +1,7 @@
-import type { TermWeights } from '../context.js'
+import { endsAsQuestion } from '../context.js'
 import type { NewMemory } from '../vector-store.js'
 import { arrayElement, arrayOf } from './arrays.js'
-import { memberText, ownTerms, toMember } from './members.js'
-import { indexTerm } from './terms.js'
+import { indexTerm, indexTerms } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /** What one statement takes: a thousand postings weigh little, a hundred thousand hold up everybody else, here and in the database. */
@@ -10,12 +9,12 @@ export const CHUNK = 500
 const POSTINGS = 20_000
 const CHARACTERS = 1024 * 1024
 
-/** A row of each of the first nineteen columns is a memory, of the next six a posting, of the last three a vector. */
-const MEMORY_COLUMNS = 19
-const POSTING_COLUMNS = 6
+/** A row of each of the first eighteen columns is a memory, of the next five a posting, of the last three a vector. */
+const MEMORY_COLUMNS = 18
+const POSTING_COLUMNS = 5
 const VECTOR_COLUMNS = 3
 
-/** Whether memories without neighbours make one statement. */
+/** Whether memories make one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {
   if (memories.length > CHUNK) return false
   let [postings, characters] = [0, 0]
@@ -26,7 +25,7 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
   return postings <= POSTINGS && characters <= CHARACTERS
 }
 
-/** The arrays $3 to $30 of an insert, made memory by memory. They are texts, which drivers and threads hand on as they are. */
+/** The arrays $3 to $28 of an insert, made memory by memory. They are texts, which drivers and threads hand on as they are. */
 export class InsertionBatch {
   readonly #columns = Array.from({ length: MEMORY_COLUMNS + POSTING_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
   #memories = 0
@@ -41,10 +40,8 @@ export class InsertionBatch {
     return this.#columns.map(arrayOf)
   }
 
-  /** @param known the index terms of a memory that takes part in a document's context; others have their own */
-  add (memory: NewMemory, known: ReadonlyMap<string, TermWeights> | undefined): void {
+  add (memory: NewMemory): void {
     const { memoryId, text, tags, metadata, tokens, passages, trust } = memory
-    const member = toMember(memory)
     this.#addRow(0, [
       memoryId, memory.fingerprint, text, JSON.stringify(tags), JSON.stringify(metadata),
       optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt), memory.documentId, memory.source, String(tokens.value),
@@ -53,8 +50,7 @@ export class InsertionBatch {
       JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))]),
       String(passages.reduce((sum, { length }) => sum + length, 0)),
       String(hasVectors(memory)),
-      member === undefined ? null : String(member.question),
-      member === undefined ? null : memberText(member.terms),
+      String(endsAsQuestion(passages)),
       trust,
     ])
     this.#memories += 1
@@ -62,21 +58,19 @@ export class InsertionBatch {
     const id = arrayElement(memoryId)
     for (const [ordinal, passage] of passages.entries()) {
       const length = String(passage.length)
-      if (known === undefined) for (const [term, weight] of ownTerms(passage)) this.#addPosting(id, ordinal, term, weight, weight, length)
-      else for (const [term, weights] of known) this.#addPosting(id, ordinal, term, weights.context, weights.own, length)
+      for (const [term, weight] of indexTerms(passage)) this.#addPosting(id, ordinal, term, weight, length)
       if (passage.vector !== undefined) this.#addVector(memoryId, ordinal, unitVectorText(passage.vector))
     }
   }
 
   /** @param length as text */
-  #addPosting (id: string, ordinal: number, term: string, weight: number, own: number, length: string): void {
+  #addPosting (id: string, ordinal: number, term: string, weight: number, length: string): void {
     const columns = this.#columns
     columns[MEMORY_COLUMNS]!.push(id)
     columns[MEMORY_COLUMNS + 1]!.push(String(ordinal))
     columns[MEMORY_COLUMNS + 2]!.push(arrayElement(term))
     columns[MEMORY_COLUMNS + 3]!.push(String(weight))
-    columns[MEMORY_COLUMNS + 4]!.push(String(own))
-    columns[MEMORY_COLUMNS + 5]!.push(length)
+    columns[MEMORY_COLUMNS + 4]!.push(length)
     this.#postings += 1
   }
 

@@ -1,7 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../trust.js'
 import { turns } from '../../turn-budget.js'
-import type { TermWeights } from '../context.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import { SqlError, type Queries } from './executor.js'
 import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
@@ -33,8 +32,6 @@ export interface StandingRow {
   fingerprint: string
   passages: number
   expires_at: number | null
-  /** Of a memory that takes part in its context, else null. */
-  document_id: string | null
   trust: string
 }
 
@@ -54,8 +51,6 @@ export interface InsertionOptions {
   shard: number
   /** Whether the statement itself counts: then there is only one. Otherwise the caller has to. */
   counted: boolean
-  /** The index terms of each memory that takes part in a document's context, which planContext() knows; others have their own. */
-  termsOf?: (memoryId: string) => ReadonlyMap<string, TermWeights> | undefined
 }
 
 /**
@@ -89,8 +84,7 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
     let end = start
     while (end < ordered.length && (options.counted || !batch.isFull)) {
       if (turns.isSpent) await turns.next(caller)
-      const { memory } = ordered[end]!
-      batch.add(memory, options.termsOf?.(memory.memoryId))
+      batch.add(ordered[end]!.memory)
       end += 1
     }
     await underWay

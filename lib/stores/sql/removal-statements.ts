@@ -1,4 +1,3 @@
-import { memberColumns, MOST_DOCUMENTS } from './context-statements.js'
 import { countInto, tagCondition } from './fragments.js'
 
 /** Expired memories that one statement takes away: so many take well under a second. */
@@ -12,16 +11,11 @@ type Kind = 'ids' | 'any' | 'all' | 'expired'
  */
 export interface RemovalStatements {
   /**
-   * $1 tenant, $2 bank, $3 now, $4 ids or tags: the documents in whose context the chosen memories take part, or so many that all are locked.
-   * `expired` looks at a batch of them.
-   */
-  documents: Record<Kind, string>
-  /**
-   * The same parameters: locks the memories, and answers their `ids` in order, in one text, and `documents` as above. One row, however
-   * many they are, is read in one look at the bank and without holding up the process.
+   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and answers their `ids` in order, in one
+   * text. One row, however many they are, is read in one look at the bank and without holding up the process.
    */
   choose: Record<Kind, string>
-  /** $1 tenant, $2 bank, $3 ids, $4 shard: answers GoneRows. The rows of the index that neighbours lent are left. */
+  /** $1 tenant, $2 bank, $3 ids, $4 shard. Answers what the bank's statistics lose: a row of Counts, each 0 or above. */
   remove: string
   /** The same without the statistics. */
   removeUncounted: string
@@ -29,6 +23,8 @@ export interface RemovalStatements {
   removeBank: string
   /** $1 tenant, $2 bank, $3 now, $4 ids named at most, $5 ids or tags. */
   wouldRemove: Record<'ids' | 'any' | 'all' | 'bank', string>
+  /** $1 tenant, $2 bank: the rows of the index that servers of the last release lent to neighbours. */
+  dropLent: string
 }
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
@@ -39,24 +35,12 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
     all: (at: string) => `${tagCondition(at, 'all')} and ${unexpired}`,
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
-  const documents = (selector: string) => `select distinct m.document_id from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and ${selector} and m.own_terms is not null limit ${MOST_DOCUMENTS + 1}`
   const choose = (selector: string, limit = '') => `with chosen as materialized (
-  select m.memory_id, case when m.own_terms is not null then m.document_id end as document_id
-  from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update
+  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update
 )
-select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids,
-  array(select distinct c.document_id from chosen c where c.document_id is not null limit ${MOST_DOCUMENTS + 1})::text[] as documents`
+select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids`
   const wouldRemove = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
   return {
-    documents: {
-      ids: documents(selectors.ids('$4')),
-      any: documents(selectors.any('$4')),
-      all: documents(selectors.all('$4')),
-      expired: `select distinct t.document_id from (
-  select m.document_id, m.own_terms from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${expired} order by m.memory_id limit ${EXPIRED_BATCH}
-) t where t.own_terms is not null`,
-    },
     choose: { ids: choose(selectors.ids('$4')), any: choose(selectors.any('$4')), all: choose(selectors.all('$4')), expired: choose(expired, ` limit ${EXPIRED_BATCH}`) },
     remove: remove(schema, true),
     removeUncounted: remove(schema, false),
@@ -67,14 +51,14 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
       all: wouldRemove(selectors.all('$5')),
       bank: wouldRemove(unexpired),
     },
+    dropLent: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
   }
 }
 
 function remove (schema: string, counted: boolean): string {
   return `with gone as (
   delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($3::text[]::uuid[])
-  returning m.memory_id, m.document_id, m.occurred_at, m.retained_at, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages,
-    m.passages_length, m.question, m.own_terms
+  returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (
   delete from ${schema}.postings p using (select g.memory_id, t.term from gone g, unnest(g.terms) as t(term)) g
@@ -83,7 +67,9 @@ gone_postings as (
 gone_embeddings as (
   delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = g.memory_id
 )${counted ? `,\n${counting(schema)}` : ''}
-select ${memberColumns('g')}, g.embedded, g.passages from gone g`
+select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded, (count(*) filter (where g.expires_at is not null))::int as expiring,
+  coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length
+from gone g`
 }
 
 /** All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile stays whole. */

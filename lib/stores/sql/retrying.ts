@@ -15,6 +15,11 @@ export function isTaken (error: unknown): boolean {
   return error instanceof SqlError && error.code === '23505'
 }
 
+/** What is thrown of work that is to be undone and made again. */
+export function undone (reason: string): SqlError {
+  return new SqlError('statement', reason, { code: '40001' })
+}
+
 /** Does work again that was undone. */
 export async function retryUndone<T> (work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {

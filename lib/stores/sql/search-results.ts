@@ -8,7 +8,7 @@ export interface CandidateRow extends MemoryRow {
   passage_starts: number[]
   passage_ends: number[]
   lexical_score: number | null
-  /** Ordinals of the best passages, then as many scores; null where there is only one. */
+  /** Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the memory. */
   lexical_passages: number[] | null
   semantic_score: number | null
   semantic_passages: number[] | null
@@ -26,7 +26,7 @@ export async function toCandidates (
   const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
     const score = row[`${strategy}_score`]
     if (score === null) return undefined
-    const passages = row[`${strategy}_passages`] ?? [0, score]
+    const passages = row[`${strategy}_passages`] ?? [0, strategy === 'lexical' ? ofOnePassage(row, score) : score]
     const ordinals = passages.slice(0, passages.length / 2)
     const scores = passages.slice(passages.length / 2)
     return {
@@ -39,6 +39,11 @@ export async function toCandidates (
     }
   })
   return candidates.filter((candidate) => candidate !== undefined)
+}
+
+/** A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's. */
+function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
+  return own === null || own === 0 ? score : own
 }
 
 function scoresOf (row: CandidateRow, { lexical, semantic }: Pick<SearchRequest, 'lexical' | 'semantic'>): CandidateScores {

@@ -2,14 +2,11 @@ import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { filterConditions, memoryColumns, Parameters } from './fragments.js'
+import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { bankParameters } from './rows.js'
-import { indexTerm } from './terms.js'
+import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from './search-shape.js'
 import { unitVectorText } from './vectors.js'
 
-/** Scores are rounded to it, so that memories of equal worth tie whatever the order in which their terms were summed. */
-const GRID = '1e12'
-/** Passages that a candidate names at most. */
-const MAX_PASSAGES = 3
 /** How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up to 1000). */
 const EF_FACTOR = 1.5
 const EF_LEAST = 100
@@ -54,24 +51,25 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
   if (filters === undefined) return undefined
   const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})` }
 
+  const both = words && semantic !== undefined
+  // The semantic strategy comes first: what it finds is looked at by the lexical one.
   const strategies: Strategy[] = []
-  if (words) strategies.push(lexicalStrategy(shape, lexical))
   if (semantic !== undefined) {
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
     strategies.push(semanticStrategy(shape, semantic.vector, space, indexed ? limit : undefined))
   }
-  const both = strategies.length > 1
+  if (words) strategies.push(lexicalStrategy(shape, lexical, { limit, both }))
   const find = (name: Strategy['name']) => strategies.find((one) => one.name === name)
   const columns = (['lexical', 'semantic'] as const).map((name) => {
     const strategy = find(name)
     return strategy === undefined
       ? `null::float8 as ${name}_score, null::float8[] as ${name}_passages`
-      : `${name}.score as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > 1 then (${bestPassages(strategy.passages)}) end as ${name}_passages`
+      : `${scoreOf(name)} as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > 1 then (${strategy.passages}) end as ${name}_passages`
   })
-  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}${both ? `,\n${ALSO_LEXICAL}` : ''}
+  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
-  ${scoreColumns(words, find('semantic')?.passages)},
+  ${scoreColumns(words, find('semantic')?.cosines)},
   (${totalOf(shape, words, semantic === undefined ? undefined : space)})::int as total
 from ${strategies.map(({ name }) => name).join(' full join ')}${both ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id' : ''}
 cross join lateral (
@@ -81,13 +79,13 @@ cross join lateral (
   return { text, values: parameters.values, keepPlan: semantic === undefined || !indexed }
 }
 
-/** What the words say of the memories that the other strategy found. The form of the condition makes it one look into a hash for each find. */
-const ALSO_LEXICAL = `also_lexical as materialized (
-  select f.memory_id, f.score, f.own from lexical_found f where (f.memory_id in (select s.memory_id from semantic s)) is true
-)`
+/** The score by which a strategy found a memory, within 0–1: the lexical one counts in parts of GRID. */
+function scoreOf (name: Strategy['name']): string {
+  return name === 'lexical' ? `lexical.score::float8 / ${GRID}` : 'semantic.score'
+}
 
 function scoreColumns (words: boolean, cosines: string | undefined): string {
-  const byWords = (column: string) => words ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)` : 'null::float8'
+  const byWords = (column: string) => words ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)::float8 / ${GRID}` : 'null::float8'
   const meaning = cosines === undefined
     ? 'null::float8'
     : words
@@ -96,95 +94,18 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
 
-interface Strategy {
-  name: 'lexical' | 'semantic'
-  /** Common table expressions; the last has the best memories and is named like the strategy. */
-  parts: string
-  /** A query of `ordinal` and `score` of the passages of `m` that the strategy finds. */
-  passages: string
-}
-
-interface Shape {
-  schema: string
-  parameters: Parameters
-  /** On `m`; '' when there are none. */
-  filters: string
-  most: string
-  unexpired: (alias: string) => string
-  /** The instant of the search. */
-  now: string
-}
-
-/**
- * BM25 over the postings (Robertson and Zaragoza 2009), as the share of the best score that the query could reach in the bank: by their
- * weights in context, and by the own ones, which the frequencies are counted of.
- * What has expired and is not swept away yet counts nowhere.
- */
-function lexicalStrategy (shape: Shape, { terms, k1, b }: NonNullable<SearchRequest['lexical']>): Strategy {
-  const { schema, parameters, filters, unexpired, now } = shape
-  const list = parameters.bind(terms.map(indexTerm))
-  const saturation = `${parameters.bind(k1)}::float8`
-  const normalisation = `${parameters.bind(b)}::float8`
-  const sum = (weight: string, filter = '') => `round(least(1, coalesce(sum(w.share * ${weight} / (${weight} + o.against))${filter}, 0)) * ${GRID}) / ${GRID}`
-  const score = sum('o.weight')
-  const own = 'coalesce(p.own, p.weight)'
-  const postings = (condition: string) => `select p.memory_id, p.ordinal, p.weight::float8 as weight, ${own}::float8 as own, (select flat from size) + (select slope from size) * p.length as against
-    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and ${condition} and ${unexpired('p')} offset 0`
-  return {
-    name: 'lexical',
-    // The index is read twice, for frequencies and for scores: that is cheaper than keeping what the first reading found.
-    parts: `terms as materialized (
-  select t.term from unnest(${list}::text[]) as t(term)
-),
-counted as materialized (
-  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
-  from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
-),
-size as materialized (
-  select c.passages - coalesce(e.passages, 0) as passages, ${saturation} * (1 - ${normalisation}) as flat,
-    ${saturation} * ${normalisation} * (c.passages - coalesce(e.passages, 0)) / nullif(c.length - coalesce(e.length, 0), 0) as slope
-  from counted c left join lateral (
-    select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
-    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and c.expiring and m.expires_at <= ${now}
-  ) e on true
-),
-frequencies as materialized (
-  select t.term, (select count(*)::float8 from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term and ${own} > 0 and ${unexpired('p')}) as frequency from terms t
-),
-weights as materialized (
-  select f.term, ln(1 + (greatest(size.passages - f.frequency, 0) + 0.5) / (f.frequency + 0.5)) as idf from frequencies f cross join size
-),
-weighted as materialized (
-  select w.term, w.idf / sum(w.idf) over () as share from weights w
-),
-matched as (
-  select o.memory_id, o.ordinal, ${score} as score,
-    ${sum('o.own', ' filter (where o.own > 0)')} as own
-  from weighted w cross join lateral (${postings('p.term = w.term')}) o
-  group by o.memory_id, o.ordinal
-),
-lexical_found as materialized (
-  select s.memory_id, max(s.score) as score, max(s.own) as own from matched s ${filters === '' ? '' : filteredMemories(shape, 's')}
-  group by s.memory_id
-),
-${best('lexical', shape, ', f.own')}`,
-    passages: `select o.ordinal::int as ordinal, ${score} as score
-    from weighted w cross join lateral (${postings('p.term = w.term and p.memory_id = m.memory_id')}) o group by o.ordinal`,
-  }
-}
-
 /**
  * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
  * @param limit the memories that are wanted, when the bank's HNSW index is to find them; otherwise the search is exact
  */
 function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, limit: number | undefined): Strategy {
-  const { schema, parameters, filters, unexpired } = shape
+  const { schema, parameters, unexpired } = shape
   const type = `halfvec(${Math.trunc(space.dimensions)})`
   // In a query of its own the text is read once, also by a plan that was made before it was known.
   const query = `(select ${parameters.bind(unitVectorText(vector))}::text::${type})`
   const model = `${parameters.bind(space.model)}::text`
   const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${model}`
-  const join = filters === '' ? '' : filteredMemories(shape, 'e')
+  const join = filteredMemories(shape, 'e')
   const neighbours = limit === undefined
     ? `select e.memory_id, e.embedding <=> ${query} as distance
   from ${schema}.embeddings e ${join}
@@ -198,6 +119,8 @@ function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingS
       and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
   order by e.embedding::${type} <=> ${query}
   limit ${parameters.bind(Math.ceil(limit * EF_FACTOR))}::int`
+  const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
+    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`
   return {
     name: 'semantic',
     parts: `neighbours as (
@@ -206,9 +129,11 @@ function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingS
 semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
 ),
-${best('semantic', shape)}`,
-    passages: `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`,
+semantic as materialized (
+  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.most}
+)`,
+    passages: bestPassages(cosines),
+    cosines,
   }
 }
 
@@ -225,31 +150,18 @@ function spaceCte ({ schema, parameters }: Shape, { model, dimensions }: Embeddi
 `
 }
 
-/** Leaves of the rows of `alias` those whose memory passes the filters. */
-function filteredMemories ({ schema, filters }: Shape, alias: string): string {
-  return `cross join lateral (
-    select from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = ${alias}.memory_id${filters} offset 0
-  ) passing`
-}
-
-/** The best memories, each as good as its best passage, ties by id. `<name>_found` has all of them. */
-function best (name: Strategy['name'], { most }: Shape, more = ''): string {
-  return `${name} as materialized (
-  select f.memory_id, f.score${more} from ${name}_found f order by f.score desc, f.memory_id limit ${most}
-)`
-}
-
 /** The passages of `m` to show. */
 function bestPassages (passages: string): string {
   const order = 'order by s.score desc, s.ordinal'
   return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
-/** Memories that a strategy found, whatever the limit: those with a term and those with a vector that pass the filters. */
-function totalOf ({ schema, filters, unexpired }: Shape, words: boolean, space: EmbeddingSpace | undefined): string {
-  if (space === undefined) return 'select count(*) from lexical_found'
+/** Memories that a strategy finds by what they are, whatever the limit: those with a term and those with a vector that pass the filters. */
+function totalOf (shape: Shape, words: boolean, space: EmbeddingSpace | undefined): string {
+  const { schema, filters, unexpired } = shape
+  if (space === undefined) return `select count(*) from (${matchingMemories(shape)}) f`
   const embedded = '(select ours from space)'
-  const byWords = words ? 'or m.memory_id in (select memory_id from lexical_found)' : ''
+  const byWords = words ? `or m.memory_id in (${matchingMemories(shape)})` : ''
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   if (filters !== '') return exact

@@ -1,8 +1,10 @@
-import { makeContextStatements, type ContextStatements } from './context-statements.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
+
+/** The key of a bank's lock, which servers of the last release take too. */
+const BANK_LOCK = 'hashtextextended(\'memory-gateway context \' || $1 || chr(1) || $2, 0)'
 
 /** Rows in which a bank's statistics are kept; each write goes to one of them. */
 export const STATISTICS_SHARDS = 8
@@ -21,7 +23,13 @@ export interface Statements {
   /** The same, and locks them. */
   lockStanding: string
   removal: RemovalStatements
-  context: ContextStatements
+  /**
+   * $1 tenant, $2 bank: nobody else has the bank as a whole, or in part by `shareBank`, until the transaction ends. A statement sees what was
+   * there when it began, so a lock comes in one of its own.
+   */
+  lockBank: string
+  /** $1 tenant, $2 bank: nobody has the bank as a whole. */
+  shareBank: string
   vectors: VectorStatements
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
@@ -47,8 +55,7 @@ export interface Statements {
 /** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust,
-  case when m.own_terms is not null then m.document_id end as document_id
+  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
@@ -63,7 +70,8 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     lockStanding: `${standing}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
-    context: makeContextStatements(schema),
+    lockBank: `select pg_advisory_xact_lock(${BANK_LOCK})::text`,
+    shareBank: `select pg_advisory_xact_lock_shared(${BANK_LOCK})::text`,
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
@@ -112,40 +120,40 @@ function insert (schema: string, counted: boolean): string {
   return `with given as (
   select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[], $9::text[]::bigint[],
     $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[],
-    $19::text[]::boolean[], $20::text[], $21::text[])
+    $19::text[]::boolean[], $20::text[])
     with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at, document_id, source, tokens,
-      passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, trust, position)
+      passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $31::text and v.dimensions = $32::int
+  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text and v.dimensions = $30::int
 ),
 added as (
   insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
-    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, own_terms, trust)
+    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, trust)
   select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)), g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)), g.passages_length,
-    g.embedded and exists (select from space), g.question, g.own_terms, g.trust
+    g.embedded and exists (select from space), g.question, g.trust
   from given g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 added_postings as (
-  insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, own, length, expires_at)
-  select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.own, p.length, a.expires_at
-  from unnest($22::text[]::uuid[], $23::text[]::smallint[], $24::text[], $25::text[]::real[], $26::text[]::real[], $27::text[]::real[])
-    as p(memory_id, ordinal, term, weight, own, length)
+  insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, length, expires_at)
+  select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.length, a.expires_at
+  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[], $24::text[]::real[], $25::text[]::real[])
+    as p(memory_id, ordinal, term, weight, length)
   join added a on a.memory_id = p.memory_id
 ),
 added_embeddings as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, $2, e.memory_id, e.ordinal, $31::text, $32::int, a.expires_at, e.embedding::halfvec
-  from unnest($28::text[]::uuid[], $29::text[]::smallint[], $30::text[]) as e(memory_id, ordinal, embedding)
+  select $1, $2, e.memory_id, e.ordinal, $29::text, $30::int, a.expires_at, e.embedding::halfvec
+  from unnest($26::text[]::uuid[], $27::text[]::smallint[], $28::text[]) as e(memory_id, ordinal, embedding)
   join added a on a.memory_id = e.memory_id and a.embedded
 )${counted
   ? `,
 counted as (
-  ${countInto(schema, '$33', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
+  ${countInto(schema, '$31', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
     coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
 )`
   : ''}

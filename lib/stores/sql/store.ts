@@ -8,7 +8,6 @@ import {
   type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
-import { ContextIndexing } from './context-indexing.js'
 import type { Executor, Param } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
@@ -57,7 +56,6 @@ export class SqlVectorStore implements VectorStore {
   readonly #sweeper: Sweeper
   #spools = new Spools()
   readonly #writer: Writer
-  readonly #bootstrapSchema: boolean
   #space: EmbeddingSpace | undefined
 
   constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true }: SqlVectorStoreOptions) {
@@ -66,7 +64,6 @@ export class SqlVectorStore implements VectorStore {
     this.#statements = makeStatements(schema)
     this.#readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema })
     this.#indexes = indexes
-    this.#bootstrapSchema = bootstrapSchema
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
     const configs = new BankConfigWriter(schema)
     this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
@@ -79,11 +76,6 @@ export class SqlVectorStore implements VectorStore {
     await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
     await this.#readiness.start({ ...(space !== undefined && { space }), warn, info })
-    if (this.#bootstrapSchema) {
-      await new ContextIndexing({ executor: this.#executor, schema: this.#schema }).run({ info }).catch((error: unknown) => {
-        warn(`vector_store: older memories could not be brought into the context of their documents; the next sweep goes on: ${error instanceof Error ? error.message : String(error)}`)
-      })
-    }
     this.#sweeper.start(clock, warn)
     this.#indexes?.start(space, { warn, info })
   }

@@ -1,9 +1,8 @@
 import type { Clock } from '../../clock.js'
 import type { BankKey } from '../../identity/context.js'
 import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
-import { ContextIndexing } from './context-indexing.js'
 import type { Executor } from './executor.js'
-import { documentsToLock, removeChosen, type Choice } from './removal.js'
+import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
 import { retryUndone } from './retrying.js'
 import { toBankKey } from './rows.js'
@@ -105,17 +104,19 @@ where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LI
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
-    // Servers of the last release, which may still be beside us, write without it.
-    await new ContextIndexing({ executor, schema }).run({ stopped: () => this.#stopped })
+    // Servers of the last release, which may still be beside us, lend words in the index; also those of a memory that is forgotten meanwhile.
+    const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
+where p.own = 0 limit ${BANKS_A_ROUND}`)
+    for (const { tenant_id: tenant, bank_id: bank } of lent) {
+      await executor.transaction(async (tx) => await tx.query(statements.removal.dropLent, [tenant, bank]), { bulk: true })
+    }
     await this.#vacuum()
   }
 
   async #removeBatch (bank: BankKey, now: number): Promise<number> {
     const { executor, statements } = this.#options
-    const choice: Choice = { kind: 'expired', now }
-    const documents = await documentsToLock(executor, statements, bank, choice)
     const { count } = await retryUndone(async () => (
-      await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, choice, { documents, shard: 0, idLimit: 0 }))
+      await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 }))
     ))
     return count
   }

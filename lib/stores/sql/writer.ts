@@ -2,7 +2,6 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../trust.js'
 import { turns } from '../../turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
-import { takesPart } from '../context.js'
 import { importSteps, type Standing } from '../import-plan.js'
 import { inTurns } from '../../steps.js'
 import { SplitMap } from '../split-map.js'
@@ -11,12 +10,11 @@ import {
   type Receipt, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
-import { documentsOf, lockDocuments, membersOf, mendAround, requireLocked, undone } from './context-writes.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { addCounts, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { documentsToLock, removeAll, removeChosen, removeLocked, type Choice, type Gone } from './removal.js'
-import { isTaken, isUndone, retryUndone } from './retrying.js'
+import { removeChosen, removeLocked, type Choice } from './removal.js'
+import { isTaken, isUndone, retryUndone, undone } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
@@ -52,7 +50,7 @@ interface Work {
   shard: number
 }
 
-/** Whatever changes a bank: one transaction a write, in which the context of documents is kept true as well. */
+/** Whatever changes a bank: one transaction a write. */
 export class Writer {
   readonly #executor: Executor
   readonly #statements: Statements
@@ -79,8 +77,7 @@ export class Writer {
 
   async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    const documents = await documentsOf(memories, bankKeyString(bank))
-    if (memories.length === 1 && documents.size === 0 && receipt === undefined) {
+    if (memories.length === 1 && receipt === undefined) {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
       try {
@@ -90,7 +87,6 @@ export class Writer {
       }
     }
     return await this.#write(bank, now, receipt, async (tx) => {
-      await lockDocuments(tx, this.#statements, bank, documents)
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
@@ -100,12 +96,8 @@ export class Writer {
       }
       let standing = await tx.query<StandingRow>(this.#statements.standing, around)
       if (standing.some(goes)) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
-      const going = standing.filter(goes)
-      requireLocked(documents, going)
-      const gone = await removeLocked(tx, this.#statements, bank, going.map(({ memory_id: id }) => id))
-      const seen = new Set(standing.filter((row) => !goes(row)).map(({ fingerprint }) => fingerprint))
-      const coming = memories.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
-      return (await this.#add(tx, memories, coming, gone, work)).outcomes
+      const gone = await removeLocked(tx, this.#statements, bank, standing.filter(goes).map(({ memory_id: id }) => id))
+      return (await this.#add(tx, memories, gone, work)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -113,26 +105,22 @@ export class Writer {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const caller = bankKeyString(bank)
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    const documents = await documentsOf(memories, caller)
     // By id, so that two who lock the same memories meet them in the same order.
     const ordered = await sortInTurns(memories, (a, b) => a.memoryId < b.memoryId ? -1 : a.memoryId > b.memoryId ? 1 : 0, caller)
-    const around = async function * (tx: Transaction, statement: string): AsyncGenerator<StandingRow> {
+    const { lockStanding } = this.#statements
+    const around = async function * (tx: Transaction): AsyncGenerator<StandingRow> {
       for (let start = 0; start < ordered.length; start += LOOK) {
         if (turns.isSpent) await turns.next(caller)
         const some = ordered.slice(start, start + LOOK)
-        yield * await tx.query<StandingRow>(statement, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
+        yield * await tx.query<StandingRow>(lockStanding, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
     return await this.#write(bank, now, receipt, async (tx) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
-      for await (const row of around(tx, this.#statements.standing)) {
-        if (row.document_id !== null && (onConflict !== 'skip' || hasExpired(now)(row))) documents.add(row.document_id)
-      }
-      await lockDocuments(tx, this.#statements, bank, documents)
       const [byId, byFingerprint] = [new SplitMap<StandingRow>(), new SplitMap<StandingRow>()]
       const leaving: StandingRow[] = []
-      for await (const row of around(tx, this.#statements.lockStanding)) {
+      for await (const row of around(tx)) {
         if (turns.isSpent) await turns.next(caller)
         if (byId.get(row.memory_id) !== undefined) continue
         byId.set(row.memory_id, row)
@@ -145,11 +133,8 @@ export class Writer {
       }
       const { added, removed, outcome } = await inTurns(importSteps(memories, standing, toStanding, onConflict), caller)
       for (const row of removed) leaving.push(row)
-      requireLocked(documents, leaving)
-      // Document by document, so that few of those that stay a while are mended in vain.
-      const byDocument = await sortInTurns(leaving, (a, b) => (a.document_id ?? '') < (b.document_id ?? '') ? -1 : a.document_id === b.document_id ? 0 : 1, caller)
-      const counts = await removeAll(tx, this.#statements, bank, byDocument.map(({ memory_id: id }) => id))
-      const { outcomes } = await this.#add(tx, added, added, { counts, members: [] }, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
+      const gone = await removeLocked(tx, this.#statements, bank, leaving.map(({ memory_id: id }) => id))
+      const { outcomes } = await this.#add(tx, added, gone, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
       // Somebody else stored one of the memories between our look and our insert: look again.
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
@@ -169,10 +154,9 @@ export class Writer {
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
       ? { kind: 'ids', chosen: selector.memoryIds, now }
       : { kind: selector.match, chosen: selector.tags, now }
-    const documents = dryRun ? new Set<string>() : await documentsToLock(this.#executor, this.#statements, bank, choice)
     return await this.#write(bank, now, receipt, async (tx) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
-      return this.#removed(await removeChosen(tx, this.#statements, bank, choice, { documents, shard: this.#nextShard(), idLimit }))
+      return this.#removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }))
     }, { bulk: choice.kind !== 'ids' })
   }
 
@@ -199,8 +183,8 @@ export class Writer {
       }
     }
     return await retryUndone(async () => await this.#executor.transaction(async (tx) => {
-      // Shared: the bank is not forgotten as a whole meanwhile.
-      await tx.query(this.#statements.context.lockDocuments, [...bankParameters(bank), []])
+      // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
+      await tx.query(this.#statements.shareBank, bankParameters(bank))
       const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
         given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
@@ -211,25 +195,14 @@ export class Writer {
     }))
   }
 
-  /**
-   * Puts memories into a bank from which what makes way for them has gone, and mends the context of both.
-   * @param coming those of `memories` that are new, as far as we know
-   */
-  async #add (tx: Transaction, memories: readonly NewMemory[], coming: readonly NewMemory[], gone: Gone, work: Work): Promise<Insertion> {
-    const { statements, bank, shard } = work
-    const caller = bankKeyString(bank)
-    const added = await membersOf(coming, caller)
-    const termsOf = await mendAround(tx, statements, bank, { gone: gone.members, added })
-    const counted = memories.length === 1 || (added.length === 0 && isOneBatch(memories))
-    const insertion = await insertMemories(tx, memories, { ...work, counted, termsOf })
-    const expected = new Set(coming)
-    for (const [index, memory] of memories.entries()) {
-      if (turns.isSpent) await turns.next(caller)
-      if (takesPart(memory, memory.passages) && insertion.outcomes[index]!.stored !== expected.has(memory)) throw collision()
-    }
-    if (!counted) addCounts(gone.counts, insertion.counts)
-    await this.#count(tx, bank, shard, gone.counts)
-    return this.#noticed(bank, insertion)
+  /** Puts memories into a bank from which what makes way for them has gone. @param gone what the bank's statistics lose by that */
+  async #add (tx: Transaction, memories: readonly NewMemory[], gone: Counts, work: Work): Promise<Insertion> {
+    const counted = memories.length === 1 || isOneBatch(memories)
+    const insertion = await insertMemories(tx, memories, { ...work, counted })
+    const counts = { ...gone }
+    if (!counted) addCounts(counts, insertion.counts)
+    await this.#count(tx, work.bank, work.shard, counts)
+    return this.#noticed(work.bank, insertion)
   }
 
   /** Sees to it that the bank has our embedding space before vectors come, unless it is another's. The space is there when vectors are. */
@@ -247,9 +220,9 @@ export class Writer {
   }
 
   async #removeAll (tx: Transaction, bank: BankKey, now: number, idLimit: number): Promise<RemoveOutcome> {
-    const { removal, context } = this.#statements
+    const { removal, lockBank } = this.#statements
     const key = bankParameters(bank)
-    await tx.query(context.lockBank, key)
+    await tx.query(lockBank, key)
     return this.#removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])))
   }
 

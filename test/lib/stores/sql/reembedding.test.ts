@@ -117,7 +117,7 @@ t.test('a server of the old model goes on by words after the move, and what it s
   const old = await open(CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) })
   await old.insert(home, await memoriesOf(['red one', 'green two']), NOW)
   await reembedding().reembed(home, () => {})
-  const answer = await old.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: ['red'], k1: 0.9, b: 0.3 }, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+  const answer = await old.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: ['red'], k1: 0.9, length: { pivot: 25 }, context: true }, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
   t.strictSame([texts(answer.lexical!), texts(answer.semantic!), answer.total], [['red one'], [], 1])
 
   await old.insert(home, [await newMemory('blue late', { vectors: [[1, 0, 0, 0]] })], NOW)

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { makeBankConfigStatements } from '../../../../lib/stores/sql/bank-config-statements.js'
-import { makeContextIndexingStatements } from '../../../../lib/stores/sql/context-indexing.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
@@ -99,14 +98,6 @@ t.test('every statement that moves a bank to another model names it by both keys
   t.end()
 })
 
-t.test('every statement that brings older memories into context names their bank by both keys', (t) => {
-  for (const text of texts(makeContextIndexingStatements(SCHEMA))) {
-    t.match(text, /"s"\./)
-    t.same(problems(text), [], text)
-  }
-  t.end()
-})
-
 t.test('every statement on the configuration of a bank names it by both keys', (t) => {
   for (const text of texts(makeBankConfigStatements(SCHEMA))) {
     t.match(text, /"s"\./)
@@ -116,11 +107,12 @@ t.test('every statement on the configuration of a bank names it by both keys', (
 })
 
 t.test('every form of a search names its bank by both keys', (t) => {
-  const lexical = { lexical: { terms: ['otter', 'river'], k1: 0.9, b: 0.3 } }
+  const words = { terms: ['otter', 'river'], k1: 0.9 }
+  const forms = [{ length: { pivot: 25 }, context: true }, { length: { b: 0.3 }, context: false }].map((form) => ({ lexical: { ...words, ...form } }))
   const semantic = { semantic: { vector: Float32Array.of(1, 0) } }
   const space = { model: 'm', dimensions: 2 }
   const seen = new Set<string>()
-  for (const strategies of [lexical, semantic, { ...lexical, ...semantic }]) {
+  for (const strategies of [semantic, ...forms, ...forms.map((form) => ({ ...form, ...semantic }))]) {
     for (const filters of FILTERS) {
       for (const indexed of [false, true]) {
         const request: SearchRequest = { banks: [BANK], now: NOW, limit: 10, filters, ...strategies }
@@ -131,7 +123,7 @@ t.test('every form of a search names its bank by both keys', (t) => {
       }
     }
   }
-  t.equal(seen.size, 15, 'each is another: only a search by words does not know of the index')
+  t.equal(seen.size, 24, 'each is another: only a search by words does not know of the index')
   t.end()
 })
 
@@ -202,7 +194,6 @@ t.test('a statement that leaves its bank is found', (t) => {
 const SPANNING = [
   'bank-config-changes.ts: from bank_configuration_changes',
   'bank-config-changes.ts: join bank_configurations',
-  'context-indexing.ts: from memories',
   'readiness.ts: from bank_statistics',
   'readiness.ts: from embedding_spaces',
   'readiness.ts: from embeddings',
@@ -218,11 +209,12 @@ const SPANNING = [
   'sweeper.ts: from daily_usage',
   'sweeper.ts: from idempotency_keys',
   'sweeper.ts: from memories',
+  'sweeper.ts: from postings',
   'vector-indexes.ts: from bank_statistics',
   'vector-indexes.ts: join embedding_spaces',
 ]
 /** Files of nothing but statements on one bank. */
-const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'context-statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'vector-statements.ts', 'search-statement.ts']
+const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts']
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 
@@ -238,7 +230,7 @@ t.test('no other file names a table than those whose statements are looked at he
     // Statements on one bank that share a file with others, and are looked at above.
     const rest = name === 'reading-statements.ts'
       ? source.slice(source.indexOf('export function listBanksStatement'))
-      : ['reembedding.ts', 'context-indexing.ts'].includes(name) ? source.slice(0, source.search(/export function make\w+Statements/)) : source
+      : name === 'reembedding.ts' ? source.slice(0, source.search(/export function make\w+Statements/)) : source
     return references(rest).filter((reference) => !DEFINING.includes(name) || /^(from|join|into|update|using) (?!schema_migrations)/.test(reference)).map((reference) => `${name}: ${reference}`)
   })
   t.same([...new Set(spanning)].sort(), SPANNING)

@@ -6,7 +6,7 @@ import type { NewMemory, VectorStore } from '../../../../lib/stores/vector-store
 import { bank, listAll, REMOVE } from '../../../contract/vector-store/setup.js'
 import { newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
-import { contextLines } from './context-support.js'
+import { indexLines } from './index-support.js'
 
 const database = await sqlDatabase(t)
 const home = bank('home')
@@ -49,7 +49,7 @@ async function memoriesOf (chosen: readonly string[], brief: boolean, life: numb
   }))
 }
 
-t.test('whatever many do to one bank at once, nobody fails, nothing is left over, and the context is that of what stands', async (t) => {
+t.test('whatever many do to one bank at once, nobody fails, nothing is left over, and the index is that of what stands', async (t) => {
   let clock = NOW
   const [list] = fc.sample(fc.array(fc.array(step, { minLength: 40, maxLength: 40 }), { minLength: 8, maxLength: 8 }), { numRuns: 1, seed: SEED })
   const schema = schemaIn(t, database)
@@ -99,7 +99,7 @@ t.test('whatever many do to one bank at once, nobody fails, nothing is left over
     await one('select count(*)::int as memories, count(*) filter (where embedded)::int as embedded, count(expires_at)::int as expiring, sum(cardinality(passage_starts))::int as passages, sum(passages_length)::float8 as length from @memories'),
     'the statistics are those of the memories',
   )
-  const { expected, found } = await contextLines(database, schema)
+  const { expected, found } = await indexLines(database, schema)
   t.ok(expected.length > 0)
   t.strictSame(found, expected, 'the index is that of the memories in their documents')
   t.strictSame(await one('select count(*)::int as strays from @embeddings e where not exists (select from @memories m where m.memory_id = e.memory_id)'), { strays: 0 })
