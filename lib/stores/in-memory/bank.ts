@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { Documents } from './documents.js'
-import { byAge, byMemoryId, Entry, GONE, type Mark, type Neighbours, type PassageRef } from './entry.js'
+import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
 import { ExpiryHeap } from './expiry-heap.js'
 import { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../steps.js'
@@ -88,9 +88,9 @@ export class Bank {
     return this.#change !== undefined
   }
 
-  /** Who stands beside an entry in its document, as readers see it. */
-  neighbours (entry: Entry): Neighbours {
-    return this.#change?.adding.isVisible === true ? entry.staged ?? entry : entry
+  /** Whether what a change has staged of an entry (its neighbours) is what readers see. */
+  get isCommitted (): boolean {
+    return this.#change?.adding.isVisible === true
   }
 
   /** When the next memory expires. */
@@ -304,6 +304,7 @@ export class Bank {
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!
         touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
+        if (at === 0) entry.head = ref.lexical.ordinal
         yield
       }
     }

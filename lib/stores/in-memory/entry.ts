@@ -31,6 +31,8 @@ export class Entry implements Neighbours {
   readonly question: boolean
   before: Entry | undefined
   behind: Entry | undefined
+  /** The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks for hundreds. */
+  head: number
   /** Absent unless a change that is not settled yet concerns it. */
   mark: Mark | undefined
   /** Its neighbours after the change that is under way, when that gives it others. */
@@ -57,6 +59,7 @@ export class Entry implements Neighbours {
     this.question = endsAsQuestion(passages)
     this.before = undefined
     this.behind = undefined
+    this.head = -1
     this.mark = mark
     this.staged = undefined
     this.expiry = undefined

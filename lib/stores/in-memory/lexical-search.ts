@@ -2,15 +2,15 @@ import type { Steps } from '../../steps.js'
 import { poolSize, REACH, shareOf, toScore } from '../context.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { bestOf } from './best-of.js'
-import { compareText, type Entry, type PassageRef } from './entry.js'
+import { bestOf, type Rank } from './best-of.js'
+import { compareText, type Entry, type Neighbours, type PassageRef } from './entry.js'
 import { NEAR, QueryFactors, scoreLending, scoreTerms, type Lending } from './lexical-scoring.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
 
 /** Memories that are looked at in one piece. */
 const PIECE = 1024
-/** Where a neighbour's number stands among NEAR, by its place: two before, one before, one behind, two behind. */
-const SLOTS: Readonly<Record<number, number>> = { [-2]: 0, [-1]: 1, 1: 2, 2: 3 }
+/** Places from each of the NEAR that borrow of a memory to that memory: first those for whom it comes behind. */
+const PLACES = [2, 1, -1, -2] as const
 
 /** Whether a memory is to be found; undefined when all are. */
 export type Accept = ((memory: Memory) => boolean) | undefined
@@ -65,11 +65,12 @@ class Search {
   readonly #search: LexicalSearch
   readonly #factors: QueryFactors
   readonly #scratch: Scratch
-  readonly #entries: Entry[] = []
-  /** By candidate, its score by own words, not yet a share. */
-  readonly #owns: number[] = []
-  /** NEAR for each candidate: the number of a neighbour, + 1. */
-  #near: number[] = []
+  readonly #isUnsplit: boolean
+  readonly #isCommitted: boolean
+  #entries: Entry[] = []
+  // By candidate: its score by own words, not yet a share, and NEAR numbers of neighbours, + 1.
+  #owns: Float64Array = new Float64Array(0)
+  #near: Int32Array = new Int32Array(0)
 
   constructor (bank: Bank, request: LexicalRequest, search: LexicalSearch, factors: QueryFactors, scratch: Scratch) {
     this.#bank = bank
@@ -77,24 +78,30 @@ class Search {
     this.#search = search
     this.#factors = factors
     this.#scratch = scratch
+    this.#isUnsplit = bank.isUnsplit
+    this.#isCommitted = bank.isCommitted
   }
 
   * run (): Steps<ByWords> {
+    const { wanted } = this.#search
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choose(matches)
+    const most = (pool.length + wanted.length) * (this.#request.context ? 1 + 2 * REACH : 1)
+    this.#owns = new Float64Array(most)
+    this.#near = new Int32Array(most * NEAR)
     for (const ordinal of pool) this.#place(this.#bank.lexical.payloadAt(ordinal).entry)
-    for (const entry of this.#search.wanted) this.#place(entry)
-    let scores = this.#owns
+    for (const entry of wanted) this.#place(entry)
+    let scores: Float64Array = this.#owns
     if (this.#request.context) {
       yield * this.#openWindows()
-      scores = [...yield * this.#lend()]
+      scores = yield * this.#lend()
     }
     const found = yield * this.#best(scores)
-    const wanted = new Map(this.#search.wanted.map((entry) => {
+    const asked = new Map(wanted.map((entry) => {
       const candidate = this.#place(entry)
       return [entry, { score: this.#share(scores[candidate]!), own: this.#share(this.#owns[candidate]!) }]
     }))
-    return { found, total, unembedded, wanted }
+    return { found, total, unembedded, wanted: asked }
   }
 
   /** For each memory that has a term, the ordinal of its best passage. */
@@ -132,7 +139,7 @@ class Search {
   }
 
   /** The pool but for what is wanted, by the ordinals of the best passages. */
-  * #choose (matches: Uint32Array): Steps<{ pool: Iterable<number>, total: number, unembedded: number }> {
+  * #choose (matches: Uint32Array): Steps<{ pool: readonly number[], total: number, unembedded: number }> {
     const { limit, accept, isLive, countsUnembedded } = this.#search
     const { lexical, embeddedCount, size } = this.#bank
     const isCounting = countsUnembedded && embeddedCount < size
@@ -159,11 +166,12 @@ class Search {
     const { scores } = this.#scratch
     const numbers = new Float64Array(ordinals.length)
     for (let i = 0; i < ordinals.length; i++) numbers[i] = scores[ordinals[i]!]!
-    const idOf = (index: number) => lexical.payloadAt(ordinals[index]!).entry.memory.memoryId
-    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (a, b) => (
-      this.#share(numbers[b]!) - this.#share(numbers[a]!) || compareText(idOf(a), idOf(b))
-    ))
+    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (index) => this.#rank(numbers[index]!, lexical.payloadAt(ordinals[index]!).entry))
     return best.map((index) => ordinals[index]!)
+  }
+
+  #rank (score: number, { memory: { memoryId } }: Entry): Rank {
+    return { score: this.#share(score), memoryId }
   }
 
   /** Scores no farther apart may be the same share. */
@@ -178,13 +186,12 @@ class Search {
   /** The number of a candidate, which it is made when it is none. */
   #place (entry: Entry): number {
     const { places, placed, best, scores } = this.#scratch
-    const head = entry.passages[0]!.lexical!.ordinal
+    const { head } = entry
     const known = places[head]!
     if (known !== 0) return Math.abs(known) - 1
     const number = this.#entries.push(entry) - 1
-    const ordinal = entry.passages.length === 1 ? head : best[head]! - 1
-    this.#owns.push(ordinal < 0 ? 0 : scores[ordinal]!)
-    this.#near.push(0, 0, 0, 0)
+    const ordinal = this.#isUnsplit || entry.passages.length === 1 ? head : best[head]! - 1
+    this.#owns[number] = ordinal < 0 ? 0 : scores[ordinal]!
     // The counts that belong to a place are those of the best passage.
     places[head] = ordinal === head ? number + 1 : -number - 1
     placed.push(head)
@@ -201,60 +208,89 @@ class Search {
     for (let member = 0; member < pool; member++) {
       if (member % (PIECE / 4) === PIECE / 4 - 1) yield
       const entry = this.#entries[member]!
-      if (entry.memory.documentId === null) continue
-      const window = [member]
-      for (let other = this.#beside(entry, 'before'); other !== undefined && window.length <= REACH; other = this.#beside(other, 'before')) window.unshift(this.#place(other))
-      const before = window.length
-      for (let other = this.#beside(entry, 'behind'); other !== undefined && window.length < before + REACH; other = this.#beside(other, 'behind')) window.push(this.#place(other))
-      for (let i = 0; i < window.length; i++) {
-        for (let places = 1; places <= REACH && i + places < window.length; places++) {
-          this.#near[window[i]! * NEAR + SLOTS[places]!] = window[i + places]! + 1
-          this.#near[window[i + places]! * NEAR + SLOTS[-places]!] = window[i]! + 1
+      const before = this.#before(entry)
+      const behind = this.#behind(entry)
+      if (before !== undefined) {
+        const one = this.#place(before)
+        this.#pair(one, member, 1)
+        if (behind !== undefined) this.#pair(one, this.#place(behind), 2)
+        const second = this.#before(before)
+        if (second !== undefined) {
+          const two = this.#place(second)
+          this.#pair(two, one, 1)
+          this.#pair(two, member, 2)
+        }
+      }
+      if (behind !== undefined) {
+        const one = this.#place(behind)
+        this.#pair(member, one, 1)
+        const second = this.#behind(behind)
+        if (second !== undefined) {
+          const two = this.#place(second)
+          this.#pair(one, two, 1)
+          this.#pair(member, two, 2)
         }
       }
     }
   }
 
-  #beside (entry: Entry, side: 'before' | 'behind'): Entry | undefined {
+  /** Notes that two candidates stand so many places apart and lend each other. */
+  #pair (first: number, second: number, places: 1 | 2): void {
+    this.#near[first * NEAR + 1 + places] = second + 1
+    this.#near[second * NEAR + 2 - places] = first + 1
+  }
+
+  #before (entry: Entry): Entry | undefined {
     const { isLive } = this.#search
-    for (let other = this.#bank.neighbours(entry)[side]; other !== undefined; other = this.#bank.neighbours(other)[side]) {
-      if (isLive === undefined || isLive(other.memory)) return other
-    }
-    return undefined
+    let { before } = this.#neighbours(entry)
+    for (; before !== undefined && isLive?.(before.memory) === false; before = this.#neighbours(before).before);
+    return before
+  }
+
+  #behind (entry: Entry): Entry | undefined {
+    const { isLive } = this.#search
+    let { behind } = this.#neighbours(entry)
+    for (; behind !== undefined && isLive?.(behind.memory) === false; behind = this.#neighbours(behind).behind);
+    return behind
+  }
+
+  #neighbours (entry: Entry): Neighbours {
+    return this.#isCommitted ? entry.staged ?? entry : entry
   }
 
   /** The scores of the candidates with what they are lent. */
   * #lend (): Steps<Float64Array> {
     const count = this.#entries.length
-    const lending: Lending = { against: new Float64Array(count), borrowers: Int32Array.from(this.#near), shares: new Float64Array(count * NEAR), scores: new Float64Array(count) }
+    const shares = new Float64Array(count * NEAR)
+    const against = new Float64Array(count)
     for (let candidate = 0; candidate < count; candidate++) {
       if (candidate % PIECE === PIECE - 1) yield
       const entry = this.#entries[candidate]!
-      lending.against[candidate] = this.#factors.against(this.#lengthOf(entry, this.#owns[candidate]!))
+      const length = this.#lengthOf(entry, this.#owns[candidate]!)
+      against[candidate] = this.#factors.against(length)
       if (this.#owns[candidate] === 0) continue
-      const norm = this.#factors.norm(this.#lengthOf(entry, this.#owns[candidate]!))
-      for (const [places, slot] of PLACES) {
+      const norm = this.#factors.norm(length)
+      for (let slot = 0; slot < NEAR; slot++) {
         const borrower = this.#near[candidate * NEAR + slot]! - 1
-        // As the borrower sees it, the lender stands on the other side.
-        if (borrower >= 0) lending.shares[candidate * NEAR + slot] = shareOf(-places, entry.question, this.#entries[borrower]!.question) / norm
+        if (borrower >= 0) shares[candidate * NEAR + slot] = shareOf(PLACES[slot]!, entry.question, this.#entries[borrower]!.question) / norm
       }
     }
+    const lending: Lending = { against, borrowers: this.#near, shares, scores: new Float64Array(count) }
     yield * scoreLending(this.#bank.lexical, this.#request.terms, this.#factors, lending, this.#scratch)
     return lending.scores
   }
 
   /** That of the best passage; of a memory without a term, the mean. */
-  #lengthOf ({ passages }: Entry, own: number): number {
+  #lengthOf ({ passages, head }: Entry, own: number): number {
     const { lengths } = this.#bank.lexical
-    const head = passages[0]!.lexical!.ordinal
-    if (passages.length === 1) return lengths[head]!
+    if (this.#isUnsplit || passages.length === 1) return lengths[head]!
     if (own > 0) return lengths[this.#scratch.best[head]! - 1]!
     let sum = 0
     for (const { lexical } of passages) sum += lengths[lexical!.ordinal]!
     return sum / passages.length
   }
 
-  * #best (scores: ArrayLike<number>): Steps<LexicalFind[]> {
+  * #best (scores: Float64Array): Steps<LexicalFind[]> {
     const { limit, accept } = this.#search
     const candidates: number[] = []
     for (let candidate = 0; candidate < this.#entries.length; candidate++) {
@@ -262,8 +298,7 @@ class Search {
       if (scores[candidate]! > 0 && (accept === undefined || accept(this.#entries[candidate]!.memory))) candidates.push(candidate)
     }
     const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
-    const idOf = (index: number) => this.#entries[candidates[index]!]!.memory.memoryId
-    const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, (a, b) => this.#share(numbers[b]!) - this.#share(numbers[a]!) || compareText(idOf(a), idOf(b)))
+    const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, (index) => this.#rank(numbers[index]!, this.#entries[candidates[index]!]!))
     const found = best.map((index): LexicalFind => {
       const candidate = candidates[index]!
       const entry = this.#entries[candidate]!
@@ -280,5 +315,3 @@ class Search {
     return matching.length > 0 ? matching : [{ ref: passages[0]!, score }]
   }
 }
-
-const PLACES = Object.entries(SLOTS).map(([places, slot]) => [Number(places), slot] as const)
