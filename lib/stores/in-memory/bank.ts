@@ -42,6 +42,8 @@ export class Bank {
   #embeddedCount = 0
   #unembeddedCount = 0
   #entryBytes = 0
+  #isInOrder = true
+  #lastId = ''
   #newest: { version: number, retainedAt: number | null } | undefined
 
   constructor (key: BankKey, arena: VectorArena) {
@@ -86,6 +88,11 @@ export class Bank {
   /** Whether there may be entries that readers must not see. */
   get isChanging (): boolean {
     return this.#change !== undefined
+  }
+
+  /** Whether the first passages of memories lie in the lexical index in the order of the memories' ids. */
+  get isInOrder (): boolean {
+    return this.#isInOrder
   }
 
   /** Whether what a change has staged of an entry (its neighbours) is what readers see. */
@@ -304,11 +311,18 @@ export class Bank {
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!
         touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
-        if (at === 0) entry.head = ref.lexical.ordinal
+        if (at === 0) this.#noteHead(entry, ref.lexical.ordinal)
         yield
       }
     }
     return touched
+  }
+
+  #noteHead (entry: Entry, ordinal: number): void {
+    const { memoryId } = entry.memory
+    entry.head = ordinal
+    if (memoryId < this.#lastId || ordinal !== this.lexical.capacity - 1) this.#isInOrder = false
+    this.#lastId = memoryId
   }
 
   #addVector (ref: PassageRef, vector: Float32Array): void {

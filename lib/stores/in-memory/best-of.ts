@@ -1,23 +1,16 @@
 import type { Steps } from '../../steps.js'
-import { compareText } from './entry.js'
 import { TopK } from './top-k.js'
 
 /** Numbers that are looked at in one piece. */
 const PIECE = 16_384
 
-/** The highest score comes first, then the lowest id. */
-export interface Rank {
-  score: number
-  memoryId: string
-}
-
 /**
  * Which the `k` highest numbers are, by their index and in no order.
  * @param numbers the first `count` count
  * @param slack numbers no farther apart may be equal
- * @param rankOf what tells those apart
+ * @param compare tells those apart: negative when the number of the first index is to be taken first
  */
-export function * bestOf (numbers: Float64Array, count: number, k: number, slack: number, rankOf: (index: number) => Rank): Steps<number[]> {
+export function * bestOf (numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number): Steps<number[]> {
   if (count <= k) return Array.from({ length: count }, (_, index) => index)
   if (k === 0) return []
   const border = yield * nthHighest(numbers, count, k)
@@ -30,17 +23,13 @@ export function * bestOf (numbers: Float64Array, count: number, k: number, slack
     else if (number >= border - slack) equal.push(i)
   }
   if (best.length + equal.length === k) return [...best, ...equal]
-  const first = new TopK<Rank & { index: number }>(k - best.length, byRank)
+  const first = new TopK(k - best.length, compare)
   for (const [at, index] of equal.entries()) {
     if (at % PIECE === PIECE - 1) yield
-    first.offer({ ...rankOf(index), index })
+    first.offer(index)
   }
-  for (const { index } of first.sorted()) best.push(index)
+  for (const index of first.sorted()) best.push(index)
   return best
-}
-
-function byRank (a: Rank, b: Rank): number {
-  return b.score - a.score || compareText(a.memoryId, b.memoryId)
 }
 
 /** The k-th highest: piece by piece, each with the k highest of those before it. */

@@ -2,7 +2,7 @@ import type { Steps } from '../../steps.js'
 import { poolSize, REACH, shareOf, toScore } from '../context.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { bestOf, type Rank } from './best-of.js'
+import { bestOf } from './best-of.js'
 import { compareText, type Entry, type Neighbours, type PassageRef } from './entry.js'
 import { NEAR, QueryFactors, scoreLending, scoreTerms, type Lending } from './lexical-scoring.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
@@ -162,16 +162,20 @@ class Search {
 
   /** The best by own words, in no order. */
   * #first (ordinals: Uint32Array, limit: number): Steps<number[]> {
-    const { lexical } = this.#bank
+    const { heads } = this.#bank.lexical
     const { scores } = this.#scratch
     const numbers = new Float64Array(ordinals.length)
     for (let i = 0; i < ordinals.length; i++) numbers[i] = scores[ordinals[i]!]!
-    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (index) => this.#rank(numbers[index]!, lexical.payloadAt(ordinals[index]!).entry))
+    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (a, b) => (
+      this.#share(numbers[b]!) - this.#share(numbers[a]!) || this.#compareHeads(heads[ordinals[a]!]!, heads[ordinals[b]!]!)
+    ))
     return best.map((index) => ordinals[index]!)
   }
 
-  #rank (score: number, { memory: { memoryId } }: Entry): Rank {
-    return { score: this.#share(score), memoryId }
+  /** Memories by their ids: as a rule their places in the index are in that order, and ids lie scattered in memory. */
+  #compareHeads (a: number, b: number): number {
+    const { lexical, isInOrder } = this.#bank
+    return isInOrder ? a - b : compareText(lexical.payloadAt(a).entry.memory.memoryId, lexical.payloadAt(b).entry.memory.memoryId)
   }
 
   /** Scores no farther apart may be the same share. */
@@ -298,14 +302,16 @@ class Search {
       if (scores[candidate]! > 0 && (accept === undefined || accept(this.#entries[candidate]!.memory))) candidates.push(candidate)
     }
     const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
-    const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, (index) => this.#rank(numbers[index]!, this.#entries[candidates[index]!]!))
-    const found = best.map((index): LexicalFind => {
+    const headOf = (index: number) => this.#entries[candidates[index]!]!.head
+    const shares = numbers.map((score) => this.#share(score))
+    const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(headOf(a), headOf(b))
+    const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, compare)
+    return best.sort(compare).map((index) => {
       const candidate = candidates[index]!
       const entry = this.#entries[candidate]!
-      const score = this.#share(numbers[index]!)
+      const score = shares[index]!
       return { entry, score, own: this.#share(this.#owns[candidate]!), passages: this.#passagesOf(entry, score) }
     })
-    return found.sort((a, b) => b.score - a.score || compareText(a.entry.memory.memoryId, b.entry.memory.memoryId))
   }
 
   #passagesOf ({ passages }: Entry, score: number): LexicalFind['passages'] {

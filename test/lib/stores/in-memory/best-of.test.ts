@@ -3,7 +3,7 @@ import { bestOf } from '../../../../lib/stores/in-memory/best-of.js'
 import { atOnce } from '../../../../lib/steps.js'
 import fc from '../../../helpers/fast-check.js'
 
-const best = (numbers: readonly number[], k: number, slack = 0) => atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (index) => ({ score: slack > 0 ? 0 : numbers[index]!, memoryId: String(index).padStart(6, '0') }))).sort((a, b) => a - b)
+const best = (numbers: readonly number[], k: number, slack = 0) => atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
 const plain = (numbers: readonly number[], k: number) => numbers.map((number, index) => ({ number, index })).sort((a, b) => b.number - a.number || a.index - b.index).slice(0, k).map(({ index }) => index).sort((a, b) => a - b)
 
 t.test('the highest are those of a sorted list, the first of equal ones', async () => {
