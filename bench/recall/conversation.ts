@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Type, type Static } from 'typebox'
 import { checker, UnusableInput } from '../checked.js'
-import { parseSessionTime } from './protocol.js'
+import { parseQuestionDate, parseSessionTime } from './protocol.js'
 
 const Turn = Type.Object({
   speaker: Type.String({ minLength: 1 }),
@@ -17,8 +17,12 @@ const Question = Type.Object({
   question: Type.String({ minLength: 1 }),
   evidence: Type.Array(Type.String()),
   category: Type.Integer({ minimum: 1, maximum: 5 }),
+  question_date: Type.Optional(Type.String()),
 })
-export type Question = Static<typeof Question>
+export interface Question extends Omit<Static<typeof Question>, 'question_date'> {
+  /** When it is asked, in milliseconds since the epoch; undefined where the data does not say. */
+  askedAt?: number
+}
 
 /** Sessions are members by name: `session_3` with its turns beside `session_3_date_time`. */
 const Sessions = Type.Unsafe<Record<string, unknown>>({
@@ -77,10 +81,22 @@ export function readConversations (text: string, name: string): Conversation[] {
     const place = `${name}, /${index}`
     if (sample.isolated === true) {
       const { sample_id: id, facts, qa } = checker(Facts, place)(sample)
-      return { id, isolated: true, sessions: facts.map((fact) => ({ id: fact.dia_id, startsAt: NaN, turns: [fact] })), questions: qa }
+      return { id, isolated: true, sessions: facts.map((fact) => ({ id: fact.dia_id, startsAt: NaN, turns: [fact] })), questions: questionsOf(qa, `${name}, ${id}`) }
     }
     const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
-    return { id, isolated: false, sessions: sessionsOf(conversation, `${name}, ${id}`), questions: qa }
+    return { id, isolated: false, sessions: sessionsOf(conversation, `${name}, ${id}`), questions: questionsOf(qa, `${name}, ${id}`) }
+  })
+}
+
+function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, place: string): Question[] {
+  return qa.map(({ question_date: date, ...question }, index) => {
+    if (date === undefined) return question
+    const askedAt = parseQuestionDate(date)
+    if (askedAt === undefined) {
+      const forms = 'like "1:56 pm on 8 May, 2023" or "2023/05/08 (Mon) 13:56"'
+      throw new UnusableInput(`${place}: question_date of /qa/${index} is ${JSON.stringify(date)}, not ${forms}`)
+    }
+    return { ...question, askedAt }
   })
 }
 

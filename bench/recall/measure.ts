@@ -88,11 +88,16 @@ async function retainTurns (client: JsonClient, bank: string, { sessions, isolat
 }
 
 async function askQuestions (client: JsonClient, bank: string, { id, questions }: Conversation, memories: ReadonlyMap<string, Retained>, measurement: Measurement): Promise<void> {
-  for (const [index, { question, evidence, category }] of questions.entries()) {
+  for (const [index, { question, evidence, category, askedAt }] of questions.entries()) {
     if (!isAnswerable({ category })) continue
     const wanted = [...evidenceTurns(evidence, memories)].map((turn) => memories.get(turn)!)
     if (wanted.length === 0) continue
-    const { body, durationMs } = await client.post('/v1/recall', { bank_id: bank, query: question, max_results: DEPTH })
+    const { body, durationMs } = await client.post('/v1/recall', {
+      bank_id: bank,
+      query: question,
+      max_results: DEPTH,
+      ...(askedAt !== undefined && { reference_time: new Date(askedAt).toISOString() }),
+    })
     const { hits } = checkRecall(body)
     const sessions = new Set(wanted.flatMap(({ session }) => session ?? []))
     const sessionHits = hits.map(({ document_id: session, score }) => ({ session, score }))

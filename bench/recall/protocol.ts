@@ -1,4 +1,5 @@
 const SESSION_TIME = /^(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+), (\d{4})$/
+const SLASHED_TIME = /^(\d{4})\/(\d{2})\/(\d{2}) \([A-Z][a-z]{2}\) (\d{2}):(\d{2})$/
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']
 
 /**
@@ -14,6 +15,19 @@ export function parseSessionTime (text: string): number | undefined {
   if (hour < 1 || hour > 12 || minute > 59 || month === -1) return undefined
   const instant = Date.UTC(year, month, day, hour % 12 + (half === 'pm' ? 12 : 0), minute)
   // Date.UTC rolls 31 June over into July.
+  return new Date(instant).getUTCDate() === day ? instant : undefined
+}
+
+/**
+ * Reads when a question is asked, as UTC: in the form of a session's time, or in that of LongMemEval, "2023/05/30 (Tue) 23:40".
+ * @returns as parseSessionTime
+ */
+export function parseQuestionDate (text: string): number | undefined {
+  const parts = SLASHED_TIME.exec(text)
+  if (parts === null) return parseSessionTime(text)
+  const [year, month, day, hour, minute] = parts.slice(1).map(Number) as [number, number, number, number, number]
+  if (month < 1 || month > 12 || hour > 23 || minute > 59) return undefined
+  const instant = Date.UTC(year, month - 1, day, hour, minute)
   return new Date(instant).getUTCDate() === day ? instant : undefined
 }
 

@@ -30,6 +30,13 @@ await t.test('a file that cannot be used is refused in words that say where', as
   await t.rejects(loadConversations('/does/not/exist.json'), { message: /cannot be read/ })
 })
 
+await t.test('a question may say when it is asked', async (t) => {
+  const [question] = sample.qa
+  const [found] = read([{ ...sample, qa: [question, { ...question, question_date: '2023/06/30 (Fri) 23:40' }] }])
+  t.strictSame(found?.questions.map(({ askedAt }) => askedAt), [undefined, Date.UTC(2023, 5, 30, 23, 40)])
+  t.throws(() => read([{ ...sample, qa: [{ ...question, question_date: 'today' }] }]), { message: /^data\.json, one: question_date of \/qa\/0 is "today"/ })
+})
+
 await t.test('isolated facts are sessions of one turn, without time and speaker', async (t) => {
   const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [] }])
   t.strictSame(found, { id: 'facts', isolated: true, sessions: [{ id: 'F1', startsAt: NaN, turns: [{ dia_id: 'F1', text: 'It rains.' }] }], questions: [] })
