@@ -1,6 +1,7 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { BankConfigurationSchema } from '../config/schema.js'
 import { BANK_ID_PATTERN } from '../identity/context.js'
+import { BANK_ID_IN_WORDS } from '../ids.js'
 import { TRUST_LEVELS } from '../trust.js'
 
 /*
@@ -14,7 +15,7 @@ const nullableInstant = (description: string) => nullable({ format: 'date-time',
 const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
 const clamped = (description: string) => Type.Integer({ description })
 
-export const BankId = Type.String({ pattern: BANK_ID_PATTERN, description: 'Name of a bank.', examples: ['user-alice'] })
+export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Name of a bank.', examples: ['user-alice'] })
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
 export const TagsMatch = Type.Enum(['any', 'all'], { description: 'Whether one tag suffices. Default any.' })
