@@ -63,7 +63,7 @@ for (const [url, body] of Object.entries(good)) {
     const text = JSON.stringify(body)
     for (const type of ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/x-ndjson', 'application/merge-patch+json', 'application/jsonp', 'json', '*/*']) {
       await t.test(`refuses the content type ${type}`, async (t) => {
-        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type')
+        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
       })
     }
 
