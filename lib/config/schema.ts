@@ -276,7 +276,8 @@ export interface Config {
   shutdownTimeoutMs: number
   auth: AuthConfig
   adminToken?: string
-  database: { url?: string }
+  /** With the variable that the URI came from, itself or by its file. */
+  database: { url?: string, variable?: 'DATABASE_URL' | 'SERVICES_PG_DSN' }
   file: FileConfig
   /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
   environment?: Readonly<Record<string, string>>
