@@ -38,7 +38,15 @@ function daysInMonth (year: number, month: number): number {
   return date.getUTCDate()
 }
 
+const SECOND = 1000
+
+/** The whole second that was written last, without its end; most of what is written together is of few seconds. */
+let lastSecond = { at: NaN, text: '' }
+
 /** @returns the instant as RFC 3339 in UTC with `Z` and milliseconds */
 export function formatInstant (instant: number): string {
-  return new Date(instant).toISOString()
+  const whole = Math.trunc(instant)
+  const at = Math.floor(whole / SECOND)
+  if (at !== lastSecond.at) lastSecond = { at, text: new Date(at * SECOND).toISOString().slice(0, -4) }
+  return `${lastSecond.text}${String(whole - at * SECOND).padStart(3, '0')}Z`
 }

@@ -15,6 +15,17 @@ export function atOnce<T> (steps: Steps<T>): T {
 }
 
 /**
+ * inTurns for work that is short as a rule: done at once while there is room in this turn, and only else a promise.
+ */
+export function soon<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
+  while (!budget.isSpent) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+  return inTurns(steps, caller, budget)
+}
+
+/**
  * All steps, which share the event loop with what else goes on.
  * @param caller as in TurnBudget.next
  * @param budget what shares it out; a test may have its own

@@ -1,5 +1,5 @@
 import {
-  context, createContextKey, isSpanContextValid, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer,
+  context, createContextKey, INVALID_SPAN_CONTEXT, isSpanContextValid, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer,
 } from '@opentelemetry/api'
 import { ServiceError } from './errors.js'
 
@@ -28,7 +28,9 @@ export function openSpan (name: string, attributes: Attributes = {}, kind: SpanK
   const active = context.active()
   const span = tracerOf(active).startSpan(name, { kind, attributes }, active)
   // An unsampled span is a parent too: what is below it must not be sampled by itself.
-  return isSpanContextValid(span.spanContext()) ? new LiveSpan(span, trace.setSpan(active, span)) : NO_SPAN
+  const spanContext = span.spanContext()
+  // Nobody traces, as a rule, and then it is always the same one: to look at its digits is the dear part.
+  return spanContext !== INVALID_SPAN_CONTEXT && isSpanContextValid(spanContext) ? new LiveSpan(span, trace.setSpan(active, span)) : NO_SPAN
 }
 
 /**

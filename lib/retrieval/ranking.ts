@@ -1,7 +1,7 @@
 import { atOnce, type Steps } from '../steps.js'
 import { fuse, USUAL_COSINE, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
 import type { Question } from './scoring/question.js'
-import { documentKey, judge, judgement, prospectSteps } from './scoring/ranking.js'
+import { documentKey, judgement, judgeSteps, prospectSteps } from './scoring/ranking.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
@@ -34,7 +34,7 @@ export function rankCandidates (candidates: FusedCandidate[], question: Question
   return atOnce(rankSteps(candidates, question, signals, options))
 }
 
-/** rankCandidates in steps, of a candidate each. */
+/** rankCandidates in steps. */
 export function * rankSteps (
   candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
 ): Steps<FusedCandidate[]> {
@@ -42,17 +42,20 @@ export function * rankSteps (
   const judged = yield * prospectSteps(candidates, question, signals)
   // A score means the same with a second strategy as without.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
-  const sums = new Map<FusedCandidate, number>()
-  for (const [index, candidate] of candidates.entries()) {
-    yield
-    const sum = fused[index]! + judge(judged[index]!, question, scorers) - usual
-    sums.set(candidate, sum)
-    candidate.score = toScore(sum)
-    if (explain) candidate.signals = contributions(judgement(judged[index]!, question), scorers)
+  const sums = yield * judgeSteps(judged, question, scorers)
+  for (let index = 0; index < sums.length; index++) {
+    sums[index] = fused[index]! + sums[index]! - usual
+    candidates[index]!.score = toScore(sums[index]!)
   }
-  yield
-  candidates.sort(byScore)
-  return question.asksSeveral && diversity > 0 ? spread(candidates, sums, diversity) : candidates
+  if (explain) {
+    for (const [index, prospect] of judged.entries()) {
+      yield
+      candidates[index]!.signals = contributions(judgement(prospect, question), scorers)
+    }
+  }
+  if (!question.asksSeveral || diversity === 0) return candidates.sort(byScore)
+  const sumOf = new Map(candidates.map((candidate, index) => [candidate, sums[index]!]))
+  return spread(candidates.sort(byScore), sumOf, diversity)
 }
 
 function toScore (sum: number): number {

@@ -5,8 +5,8 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
 import { Outranked, ReceiptTaken, type Filters, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry.js'
-import { sumTokens } from '../text/tokens.js'
-import { inTurns, type Steps } from '../steps.js'
+import { sumSteps } from '../text/tokens.js'
+import type { Steps } from '../steps.js'
 import { turns } from '../turn-budget.js'
 import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
@@ -110,10 +110,7 @@ export class Retriever {
     const { timer, telemetry } = this.#options
     const { candidates, total, degraded, stages: ranking, strategies } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.wait('budget', async () => {
-      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens, request.caller)
-      return cut(candidates, request)
-    })
+    const { hits, truncated, tokens } = await stages.compute('budget', cutSteps(candidates, request), request.caller)
     return { hits, truncated, tokens, total, degraded, strategies, stages: stages.done }
   }
 
@@ -130,7 +127,7 @@ export class Retriever {
     const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
-    const questions = await stages.wait('analyze', async () => await inTurns(readAll([request.query, ...questionParts(request.query), ...rewrites], request.reference ?? now), caller))
+    const questions = await stages.compute('analyze', readAll([request.query, ...questionParts(request.query), ...rewrites], request.reference ?? now), caller)
     const [question, ...parts] = questions
     const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
     const results = await stages.wait('search', async () => {
@@ -142,18 +139,7 @@ export class Retriever {
       }
       return found
     })
-    const explain = request.explain === true
-    const { rankings, candidates } = await stages.wait('rank', async () => {
-      const rankings: FusedCandidate[][] = []
-      for (const [index, one] of questions.entries()) {
-        if (turns.isSpent) await turns.next(caller)
-        rankings.push(await inTurns(rankSteps(unite(results[index]!), one, this.#signals, { ...settings, explain }), caller))
-      }
-      if (turns.isSpent) await turns.next(caller)
-      // The query in its own words has its turn among the others.
-      const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
-      return { rankings, candidates: interleave(lists, request.minScore) }
-    })
+    const { rankings, candidates } = await stages.compute('rank', this.#rankSteps(questions, results, request), caller)
     const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: settings.rerank })
     const reranked = judge === undefined ? candidates : await stages.wait('rerank', async () => await this.#rerank(judge, request, candidates, degraded))
     const result = results[0]![0]!
@@ -186,6 +172,19 @@ export class Retriever {
     }
   }
 
+  * #rankSteps (questions: readonly Question[], results: readonly SearchResult[][], request: RetrievalRequest): Steps<{ rankings: FusedCandidate[][], candidates: FusedCandidate[] }> {
+    const { settings, explain = false, rewrites = [], minScore } = request
+    const rankings: FusedCandidate[][] = []
+    for (const [index, question] of questions.entries()) {
+      if (index > 0) yield
+      rankings.push(yield * rankSteps(unite(results[index]!), question, this.#signals, { ...settings, explain }))
+    }
+    if (questions.length > 1) yield
+    // The query in its own words has its turn among the others.
+    const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
+    return { rankings, candidates: interleave(lists, minScore) }
+  }
+
   #searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
     return {
       banks,
@@ -201,6 +200,7 @@ export class Retriever {
   async #search (request: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): Promise<SearchResult[]> {
     const { store } = this.#options
     const search = this.#searchFor(request, question, now, vector)
+    if (question.spans.length === 0) return [await store.search(search)]
     return await Promise.all([
       store.search(search),
       ...spanFilters(request.filters, question.spans).map(async (narrowed) => await store.search({ ...search, filters: narrowed, limit: CANDIDATES / 2 })),
@@ -222,6 +222,12 @@ function * readAll ([first, ...others]: [string, ...string[]], reference: number
   const questions: [Question, ...Question[]] = [yield * questionSteps(first, reference)]
   for (const text of others) questions.push(yield * questionSteps(text, reference))
   return questions
+}
+
+/** cut, when the tokens that it goes by are counted. */
+function * cutSteps (candidates: readonly FusedCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
+  yield * sumSteps(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
+  return cut(candidates, request)
 }
 
 /** @returns the first of the candidates that pass the bounds of the request */

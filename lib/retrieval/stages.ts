@@ -1,5 +1,6 @@
+import { soon, type Steps } from '../steps.js'
 import type { Telemetry } from '../telemetry.js'
-import { traced } from '../tracing.js'
+import { openSpan, traced } from '../tracing.js'
 
 export interface Stage {
   name: string
@@ -20,6 +21,30 @@ export class Stages {
     this.done = [...done]
   }
 
+  /** A stage that computes. It is a promise only where it has to wait for its turn. @param caller as in TurnBudget.next */
+  compute<T> (name: string, steps: Steps<T>, caller: string): T | Promise<T> {
+    const startedAt = this.#timer()
+    const span = openSpan(`recall.${name}`)
+    const end = (result: T) => {
+      span.end()
+      this.#end(name, startedAt)
+      return result
+    }
+    const fail = (error: unknown): never => {
+      span.end(error)
+      this.#end(name, startedAt)
+      throw error
+    }
+    let result: T | Promise<T>
+    try {
+      result = soon(steps, caller)
+    } catch (error) {
+      return fail(error)
+    }
+    return result instanceof Promise ? result.then(end, fail) : end(result)
+  }
+
+  /** A stage that waits for something. */
   async wait<T> (name: string, work: () => Promise<T>): Promise<T> {
     const startedAt = this.#timer()
     try {

@@ -159,9 +159,14 @@ export class TokenCount {
  * @param caller as in TurnBudget.next; who counts for nobody in particular names none
  */
 export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
+  return await inTurns(sumSteps(counts, enough), caller)
+}
+
+/** sumTokens in steps. */
+export function * sumSteps (counts: Iterable<TokenCount>, enough = Infinity): Steps<number> {
   let sum = 0
   for (const count of counts) {
-    if (!count.isKnown) await inTurns(count.steps(), caller)
+    if (!count.isKnown) yield * count.steps()
     sum += count.value
     if (sum > enough) break
   }

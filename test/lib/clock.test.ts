@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc from '../helpers/fast-check.js'
 import t from 'tap'
 import { formatInstant, parseInstant, systemClock } from '../../lib/clock.js'
@@ -91,6 +92,14 @@ t.test('whatever is read can be written and read back, whatever its offset was',
     return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(written) && parseInstant(written) === instant
   }), { numRuns: 500 })
   t.ok(read > 100, 'enough of the texts are valid')
+})
+
+t.test('an instant is written as the language writes it, whatever was written before', async () => {
+  const near = fc.constantFrom(0, -1, 999, 1000, -1000, -1001, 1_700_000_000_123, 1_700_000_000_999, 1_700_000_001_000)
+  const instant = fc.oneof(near, near.map((one) => one + 0.7), fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }))
+  fc.assert(fc.property(fc.array(instant), (instants) => {
+    for (const one of instants) assert.equal(formatInstant(one), new Date(one).toISOString())
+  }))
 })
 
 t.test('no text makes it throw', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { atOnce, inTurns, type Steps } from '../../lib/steps.js'
+import { atOnce, inTurns, soon, type Steps } from '../../lib/steps.js'
 
 function * counting (to: number, seen: number[] = []): Steps<string> {
   for (let count = 1; count <= to; count++) {
@@ -48,4 +48,27 @@ t.test('in turns, steps that take long let others have the event loop in between
   ended.abort()
   await other
   t.ok(counted >= 3, `${counted} turns of the event loop during 40 steps`)
+})
+
+t.test('what has room in this turn is done at once, and what has not goes on in later ones', async (t) => {
+  const budgetOf = (pieces: number) => {
+    let left = pieces
+    const asked: string[] = []
+    const next = async (caller: string) => {
+      asked.push(caller)
+      left = pieces
+    }
+    return { asked, next, get isSpent () { return left-- <= 0 } }
+  }
+  const roomy = budgetOf(10)
+  t.equal(soon(counting(3), 'a', roomy), '3 steps')
+  t.strictSame(roomy.asked, [])
+  const tight = budgetOf(2)
+  const late = soon(counting(3), 'a', tight)
+  t.type(late, Promise)
+  t.equal(await late, '3 steps')
+  t.ok(tight.asked.length > 0)
+  t.strictSame(new Set(tight.asked), new Set(['a']))
+  t.throws(() => soon(failing(), 'a', budgetOf(10)), /a step failed/)
+  await t.rejects(async () => await soon(failing(), 'a', budgetOf(1)), /a step failed/)
 })

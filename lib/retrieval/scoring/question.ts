@@ -14,6 +14,8 @@ export interface Question {
   stems: readonly string[]
   /** Their hashes, in order. */
   hashes: readonly number[]
+  /** Of each of the 256 last bytes that a hash may have, whether one has it. */
+  marks: Uint8Array
   /** Where each hash stands first. */
   places: ReadonlyMap<number, number>
   asksTime: boolean
@@ -57,8 +59,12 @@ export function * questionSteps (text: string, now: number): Steps<Question> {
   }
   for (const one of stems) terms.add(one)
   const hashes = stems.map(fnv1a)
+  const marks = new Uint8Array(256)
   const places = new Map<number, number>()
-  for (const [place, hash] of hashes.entries()) if (!places.has(hash)) places.set(hash, place)
+  for (const [place, hash] of hashes.entries()) {
+    marks[hash & 0xff] = 1
+    if (!places.has(hash)) places.set(hash, place)
+  }
   yield
   return {
     text,
@@ -66,6 +72,7 @@ export function * questionSteps (text: string, now: number): Steps<Question> {
     terms: [...terms.size > 0 ? terms : others],
     stems,
     hashes,
+    marks,
     places,
     asksTime: TIME.test(text),
     asksNumber: NUMBER.test(text),

@@ -3,11 +3,13 @@ import { atOnce, type Steps } from '../../steps.js'
 import type { Candidate, CandidateScores, Memory } from '../../stores/vector-store.js'
 import type { Question } from './question.js'
 import { daysFrom } from './dates.js'
-import { SCORER_NAMES, SCORERS, type Prospect, type ScorerName, type ScorerWeights } from './scorers.js'
+import { LOOKS_FOR, SCORER_NAMES, SCORERS, type Prospect, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
 /** Candidates of a document that count for it, the better the more. */
 const DOCUMENT_DEPTH = 5
+/** Candidates that are gone through in one piece: most recalls have fewer, and so no generator to resume for each of them. */
+const PIECE = 256
 
 /** What each scorer gives a candidate, by name, before its weight. */
 export type Judgement = Record<ScorerName, number>
@@ -25,29 +27,58 @@ export function * prospectSteps (candidates: readonly Candidate[], question: Que
   const best = bestScores(candidates)
   const read: Signals[] = []
   for (const { memory } of candidates) {
-    yield
-    read.push(reader.read(memory))
+    if (read.length % PIECE === PIECE - 1) yield
+    let signals = reader.known(memory)
+    if (signals === undefined) {
+      yield
+      signals = reader.read(memory)
+    }
+    read.push(signals)
   }
   const asked = askedSpeaker(read, question)
-  yield
+  const isLarge = candidates.length > PIECE
+  if (isLarge) yield
   const documents = documentShares(candidates)
+  // To read the times that a text names may take a millisecond.
+  const seeksTime = question.spans.length > 0
   const prospects: Prospect[] = []
-  for (const [index, { memory, scores }] of candidates.entries()) {
-    yield
+  for (let index = 0; index < candidates.length; index++) {
+    if (seeksTime || index % PIECE === PIECE - 1) yield
+    const { memory, scores } = candidates[index]!
     const signals = read[index]!
-    prospects.push({ memory, scores, signals, best, document: documents[index]!, daysAway: daysAway(memory, signals, question), asked: asked !== undefined && signals.speaker.join(' ') === asked })
+    prospects.push({
+      memory,
+      scores,
+      signals,
+      best,
+      document: documents[index]!,
+      daysAway: seeksTime ? daysAway(memory, signals, question) : Infinity,
+      asked: asked !== undefined && signals.speaker.join(' ') === asked,
+    })
   }
   return prospects
 }
 
-/** The weighted sum of what the scorers give. */
-export function judge (prospect: Prospect, question: Question, weights: ScorerWeights): number {
-  let sum = 0
+/**
+ * The weighted sums of what the scorers give, in steps and in the order of the prospects. Scorer by scorer, and only those that look for
+ * something in this question: that takes half the time of one prospect after the other.
+ */
+export function * judgeSteps (prospects: readonly Prospect[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
+  const sums = new Float64Array(prospects.length)
+  const isLarge = prospects.length > PIECE
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
-    if (weight !== 0) sum += weight * SCORERS[name](prospect, question)
+    if (weight === 0 || LOOKS_FOR[name]?.(question) === false) continue
+    if (isLarge) yield
+    const score = SCORERS[name]
+    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(prospects[index]!, question)
   }
-  return sum
+  return sums
+}
+
+/** The weighted sum of what the scorers give. */
+export function judge (prospect: Prospect, question: Question, weights: ScorerWeights): number {
+  return atOnce(judgeSteps([prospect], question, weights))[0]!
 }
 
 export function judgement (prospect: Prospect, question: Question): Judgement {
@@ -85,27 +116,34 @@ function askedSpeaker (read: readonly Signals[], { stems }: Question): string | 
 function documentShares (candidates: readonly Candidate[]): Array<Prospect['document']> {
   interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
   const documents = new Map<string, Document>()
-  const all: Document[] = []
+  const all: Array<Pick<Document, 'own' | 'together' | 'meaning'>> = []
   const of = candidates.map((candidate) => {
     const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
-    const key = candidate.memory.documentId === null ? undefined : documentKey(candidate)
-    let document = key === undefined ? undefined : documents.get(key)
+    if (candidate.memory.documentId === null) {
+      const alone = { own, together: lexical, meaning: semantic }
+      all.push(alone)
+      return alone
+    }
+    const key = documentKey(candidate)
+    let document = documents.get(key)
     if (document === undefined) {
       document = { scores: [], cosines: [], own: 0, together: 0, meaning: 0 }
       all.push(document)
-      if (key !== undefined) documents.set(key, document)
+      documents.set(key, document)
     }
     document.scores.push(lexical)
     document.cosines.push(semantic)
     if (own > document.own) document.own = own
     return document
   })
+  for (const document of documents.values()) {
+    document.together = discounted(document.scores)
+    document.meaning = discounted(document.cosines)
+  }
   let most = Number.MIN_VALUE
   let mostOwn = Number.MIN_VALUE
   let mostMeaning = Number.MIN_VALUE
   for (const document of all) {
-    document.together = discounted(document.scores)
-    document.meaning = discounted(document.cosines)
     if (document.together > most) most = document.together
     if (document.own > mostOwn) mostOwn = document.own
     if (document.meaning > mostMeaning) mostMeaning = document.meaning

@@ -43,25 +43,33 @@ export const SCORERS = {
   name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
   names: ({ signals }) => signals.names,
   tells_time: ({ signals }) => signals.tellsTime ? 1 : 0,
-  length: ({ signals }) => Math.min(1, Math.log1p(signals.stems.length) / 5),
+  length: ({ signals }) => signals.length,
   question: ({ signals }) => signals.question ? 1 : 0,
   second_person: ({ signals }) => signals.secondPerson ? 1 : 0,
   reaction: ({ signals }) => signals.reaction ? 1 : 0,
 } as const satisfies Record<string, Scorer>
 
 export type ScorerName = keyof typeof SCORERS
+
+/** Whether a question has what a scorer looks for. Where it has not, that scorer is 0 for every candidate and need not be asked. */
+export const LOOKS_FOR: Partial<Record<ScorerName, (question: Question) => boolean>> = {
+  phrase: ({ hashes }) => hashes.length > 1,
+  date: ({ spans }) => spans.length > 0,
+  time_told: ({ asksTime }) => asksTime,
+  number_told: ({ asksNumber }) => asksNumber,
+  place_told: ({ asksPlace }) => asksPlace,
+  name_told: ({ asksName }) => asksName,
+}
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
-function phrase ({ signals: { hashes } }: Prospect, { hashes: asked, places }: Question): number {
+function phrase ({ signals: { hashes } }: Prospect, { hashes: asked, marks, places }: Question): number {
   if (asked.length < 2) return 0
-  // Five bits of a hash tell most words apart without a look at the list.
-  let mask = 0
-  for (const hash of asked) mask |= 1 << hash
   let found = 0
   for (let at = 1; at < hashes.length; at++) {
     const hash = hashes[at]!
-    if ((mask & 1 << hash) === 0) continue
+    // A byte of a hash tells most words apart without a look at the places.
+    if (marks[hash & 0xff] === 0) continue
     const place = places.get(hash)
     if (place !== undefined && place > 0 && asked[place - 1] === hashes[at - 1]) found++
   }

@@ -13,6 +13,8 @@ export interface Signals {
   speaker: readonly string[]
   /** Stems of what is said, in order, without stop words and the speaker's name. */
   stems: readonly string[]
+  /** How much that is: 0 for nothing to 1 for 147 words or more. */
+  length: number
   /** Their hashes, side by side: a hundred candidates are compared with every query, and strings lie scattered in memory. */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
@@ -70,16 +72,23 @@ export class SignalReader {
 
   /** Signals are those of the text alone, so one id in two banks does no harm. */
   read (memory: Memory): Signals {
+    const known = this.known(memory)
+    if (known !== undefined) return known
     const { memoryId, text, metadata } = memory
-    const at = memory.occurredAt ?? memory.retainedAt
+    const signals = readSignals(memory)
+    this.#keep(memoryId, { text, speaker: metadata['speaker'], at: memory.occurredAt ?? memory.retainedAt, signals })
+    return signals
+  }
+
+  /** The signals of a memory that was read lately: a look-up, while reading takes some tenths of a millisecond. */
+  known (memory: Memory): Signals | undefined {
+    const { memoryId } = memory
     const young = this.#young.get(memoryId)
-    const known = young ?? this.#old.get(memoryId)
-    // An import can put another text in the place of one.
-    const fits = known !== undefined && known.text === text && known.speaker === metadata['speaker'] && known.at === at
-    if (fits && young !== undefined) return known.signals
-    const kept = fits ? known : { text, speaker: metadata['speaker'], at, signals: readSignals(memory) }
-    this.#keep(memoryId, kept)
-    return kept.signals
+    if (young !== undefined) return fits(young, memory) ? young.signals : undefined
+    const old = this.#old.get(memoryId)
+    if (old === undefined || !fits(old, memory)) return undefined
+    this.#keep(memoryId, old)
+    return old.signals
   }
 
   #keep (memoryId: string, kept: Kept): void {
@@ -91,6 +100,11 @@ export class SignalReader {
     this.#young.set(memoryId, kept)
     this.#characters += kept.text.length
   }
+}
+
+/** Whether what is kept is of this memory as it is now: an import can put another text in the place of one. */
+function fits ({ text, speaker, at }: Kept, memory: Memory): boolean {
+  return text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
 }
 
 export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
@@ -107,6 +121,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
     },
     speaker: speaker === undefined ? [] : words(speaker).map(stem),
     stems,
+    length: Math.min(1, Math.log1p(stems.length) / 5),
     hashes: Int32Array.from(stems, fnv1a),
     firstPerson: FIRST_PERSON.test(said),
     secondPerson: SECOND_PERSON.test(said),

@@ -1,7 +1,7 @@
 import { takesPart } from '../context.js'
 import type { Memory, NewMemory, Passage } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
-import type { LexicalDocument } from './lexical-index.js'
+import type { LexicalDocument } from './lexical-document.js'
 import { isWeight } from './postings.js'
 import type { VectorEntry } from './vector-index.js'
 

@@ -1,5 +1,6 @@
 import type { TermWeights } from '../context.js'
 import { atOnce, type Steps } from '../../steps.js'
+import { LexicalDocument, type Bm25Parameters, type Match } from './lexical-document.js'
 import { isWeight, PostingsPool, type Postings } from './postings.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
 import { SplitMap } from '../split-map.js'
@@ -29,27 +30,6 @@ const GOING = 3
 // Which of these a search finds, as bits: before and after the change is committed.
 const FOUND_BEFORE = 1 << IN | 1 << GOING
 const FOUND_AFTER = 1 << IN | 1 << COMING
-
-/** The free parameters of BM25; a query brings its own, for nothing in the index depends on them. */
-export interface Bm25Parameters {
-  /** How soon more of the same term stops counting, >= 0. */
-  readonly k1: number
-  /** How much a document pays for its length, 0 (nothing) to 1 (in proportion). */
-  readonly b: number
-}
-
-/** A document in the index: the handle by which it is removed. Only `payload` is for callers. */
-export class LexicalDocument<T> {
-  constructor (
-    readonly payload: T,
-    /** @internal Its place in the index. */
-    readonly ordinal: number,
-    /** @internal One for each of its terms, its own ones first. */
-    readonly postings: readonly Postings[],
-    /** @internal How many of them are its own. */
-    readonly ownTerms: number,
-  ) {}
-}
 
 /**
  * An inverted index that ranks documents by BM25 (S. Robertson and H. Zaragoza, "The Probabilistic Relevance
@@ -247,18 +227,19 @@ export class LexicalIndex<T> {
    * @param comesFirst decides between two documents of equal score; a total order makes the answer independent of history
    * @returns falling
    */
-  * best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): Steps<{ found: Array<{ payload: T, score: number, own: number }>, total: number }> {
+  * best (terms: readonly string[], parameters: Bm25Parameters, k: number, comesFirst: (a: T, b: T) => boolean): Steps<{ found: Array<Match<T>>, total: number }> {
     this.#refuseInSearch()
     const scratch = takeScratch(this.#documents.length)
     try {
       yield * this.#score(terms, parameters, scratch)
-      const { scores, owns, touched, count } = scratch
+      const { scores, touched, count } = scratch
       const compare = (a: number, b: number): number => scores[b]! - scores[a]! ||
         (a === b ? 0 : comesFirst(this.#documents[a]!.payload, this.#documents[b]!.payload) ? -1 : 1)
+      if (k > 0 && count > k && count <= SORTED_AT_MOST) return this.#bestOfFew(scratch, k, compare)
       const first = new TopK(k, compare)
       let total = 0
-      // What scores below the k-th so far is passed over without a call. Of a few, the k-th is found by sorting numbers, which is quicker than a heap.
-      let bar = k > 0 && count > k && count <= SORTED_AT_MOST ? this.#nth(scratch, k) : 0
+      // What scores below the k-th so far is passed over without a call.
+      let bar = 0
       for (let i = 0; i < count; i++) {
         if (i % PIECE === PIECE - 1) yield
         const ordinal = touched[i]!
@@ -269,8 +250,7 @@ export class LexicalIndex<T> {
         const last = first.bar
         if (last !== undefined) bar = Math.max(bar, scores[last]!)
       }
-      const found = first.sorted().map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: owns[ordinal]! }))
-      return { found, total }
+      return { found: this.#matches(first.sorted(), scratch), total }
     } finally {
       giveBack(scratch)
     }
@@ -312,15 +292,26 @@ export class LexicalIndex<T> {
     }
   }
 
-  /** The k-th highest of the scores, those of removed documents left aside; 0 when there are not so many. */
-  #nth ({ scores, touched, count }: Scratch, k: number): number {
+  /** `best` where few documents have a score: the k-th score is found by sorting numbers, which is quicker than a heap. */
+  #bestOfFew (scratch: Scratch, k: number, compare: (a: number, b: number) => number): { found: Array<Match<T>>, total: number } {
+    const { scores, touched, count } = scratch
     const sorted = new Float64Array(count)
-    let live = 0
+    let total = 0
     for (let i = 0; i < count; i++) {
       const ordinal = touched[i]!
-      if (this.#isFound(ordinal)) sorted[live++] = scores[ordinal]!
+      if (this.#isFound(ordinal)) sorted[total++] = scores[ordinal]!
     }
-    return live < k ? 0 : sorted.subarray(0, live).sort()[live - k]!
+    const bar = total < k ? 0 : sorted.subarray(0, total).sort()[total - k]!
+    const first: number[] = []
+    for (let i = 0; i < count; i++) {
+      const ordinal = touched[i]!
+      if (scores[ordinal]! >= bar && this.#isFound(ordinal)) first.push(ordinal)
+    }
+    return { found: this.#matches(first.sort(compare).slice(0, k), scratch), total }
+  }
+
+  #matches (ordinals: readonly number[], { scores, owns }: Scratch): Array<Match<T>> {
+    return ordinals.map((ordinal) => ({ payload: this.#documents[ordinal]!.payload, score: scores[ordinal]!, own: owns[ordinal]! }))
   }
 
   /** Leaves the scores and the ordinals that have one in the scratch. */

@@ -208,11 +208,17 @@ function toCandidate (bank: Bank, { entry, score, passages }: Found, scores: Can
     scores,
     passageCount: entry.passages.length,
     passages: passages === undefined
-      ? entry.passages.map(({ start, end }) => ({ start, end, score }))
+      ? wholePassages(entry, score)
       : passages.sort((a, b) => b.score - a.score || a.ref.start - b.ref.start)
         .slice(0, MAX_PASSAGES)
         .map(({ ref, score }) => ({ start: ref.start, end: ref.end, score })),
   }
+}
+
+/** Those of a memory that has only one. */
+function wholePassages ({ passages }: Entry, score: number): Candidate['passages'] {
+  const { start, end } = passages[0]!
+  return [{ start, end, score }]
 }
 
 function isBelow (match: Found, bar: Candidate | undefined): boolean {

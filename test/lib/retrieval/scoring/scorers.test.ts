@@ -4,7 +4,7 @@ import t from 'tap'
 import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
 import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
 import { prospects } from '../../../../lib/retrieval/scoring/ranking.js'
-import { SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
+import { LOOKS_FOR, SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 
@@ -85,6 +85,7 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
       for (const name of SCORER_NAMES) {
         const score = SCORERS[name](prospect, question)
         assert.ok(score >= 0 && score <= 1, `${name} gives ${score}`)
+        if (LOOKS_FOR[name]?.(question) === false) assert.equal(score, 0, `${name} finds nothing of what it looks for in the question`)
       }
     }
   }))

@@ -1,6 +1,7 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { LexicalIndex, type LexicalDocument } from '../../../../lib/stores/in-memory/lexical-index.js'
+import type { LexicalDocument } from '../../../../lib/stores/in-memory/lexical-document.js'
+import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
 
