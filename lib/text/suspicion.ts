@@ -33,32 +33,38 @@ interface Patterns {
 }
 
 const EVIDENCE = 'evidence|memory|memories|context|system|instructions?|prompt|user input|conversation'
-const DELIMITERS: Patterns = { may: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/, patterns: [
-  /<\|[a-z_ ]{2,40}\|>/gi,
-  /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
-  /^[ \t]{0,8}#{1,6}[ \t]{0,4}(?:system|assistant|human|developer|instruction|response)[ \t]{0,4}:/gim,
-  /<[ \t]{0,4}\/[ \t]{0,4}(?:evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|function_results)[ \t]{0,4}>/gi,
-  /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
-  new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
-  new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
-  // What the service's own prompts put around memories and around each of them (memory/reflect/prompt.ts).
-  /<{3}[ \t]{0,4}(?:EVIDENCE|MEMORIES)\b|\b(?:EVIDENCE|MEMORIES)(?: [0-9a-z-]{1,64})?[ \t]{0,4}>{3}/gi,
-  /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
-  /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
-  /^[ \t>*_-]{0,8}(?:SYSTEM|DEVELOPER)[ \t*_]{0,4}:/gm,
-  /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
-] }
+const DELIMITERS: Patterns = {
+  may: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/,
+  patterns: [
+    /<\|[a-z_ ]{2,40}\|>/gi,
+    /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
+    /^[ \t]{0,8}#{1,6}[ \t]{0,4}(?:system|assistant|human|developer|instruction|response)[ \t]{0,4}:/gim,
+    /<[ \t]{0,4}\/[ \t]{0,4}(?:evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|function_results)[ \t]{0,4}>/gi,
+    /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
+    new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
+    new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
+    // What the service's own prompts put around memories and around each of them (memory/reflect/prompt.ts).
+    /<{3}[ \t]{0,4}(?:EVIDENCE|MEMORIES)\b|\b(?:EVIDENCE|MEMORIES)(?: [0-9a-z-]{1,64})?[ \t]{0,4}>{3}/gi,
+    /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
+    /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
+    /^[ \t>*_-]{0,8}(?:SYSTEM|DEVELOPER)[ \t*_]{0,4}:/gm,
+    /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
+  ],
+}
 /** A turn that begins inside a text. A text that is a transcript from its first line on may have as many as it likes. */
 const TURN_INSIDE: Patterns = { may: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
 const TRANSCRIPT = /^[ \t>*_-]{0,8}(?:user|human|assistant|ai|bot|agent)[ \t*_]{0,4}:/i
 
-const CITATIONS: Patterns = { may: /\[|cite/i, patterns: [
-  /\bcite\b[^\n[\]]{0,40}\[\d{1,3}\]/gi,
-  /\[\d{1,3}\][ \t]{0,3}(?:says?|said|states?|confirms?|shows?|proves?|tells?)\b/gi,
-  /\b(?:evidence|memory)[ \t]{0,3}\[\d{1,3}\]/gi,
-  /\bcite only (?:me\b|this (?:memory|text|entry|note|evidence)\b)/gi,
-  /\bcite (?:this|me|only this)(?: (?:memory|text|entry|note|source))? (?:as|in|for)\b/gi,
-] }
+const CITATIONS: Patterns = {
+  may: /\[|cite/i,
+  patterns: [
+    /\bcite\b[^\n[\]]{0,40}\[\d{1,3}\]/gi,
+    /\[\d{1,3}\][ \t]{0,3}(?:says?|said|states?|confirms?|shows?|proves?|tells?)\b/gi,
+    /\b(?:evidence|memory)[ \t]{0,3}\[\d{1,3}\]/gi,
+    /\bcite only (?:me\b|this (?:memory|text|entry|note|evidence)\b)/gi,
+    /\bcite (?:this|me|only this)(?: (?:memory|text|entry|note|source))? (?:as|in|for)\b/gi,
+  ],
+}
 
 const IMAGES = /!\[[^[\]\n]{0,200}\]\([^\s()]{1,2000}|<img[^<>]{1,2000}/gi
 const LINKS = /\]\(((?:https?:)?\/\/[^\s()]{1,2000})/gi
