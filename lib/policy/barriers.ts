@@ -46,8 +46,10 @@ export function checkText (text: string): string | undefined {
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+  const count = Object.keys(metadata).length
+  if (count === 0) return { metadata: {}, redactions: [], errors: [] }
   const blocked = blockedKeys(barriers.metadata.blocked_keys)
-  if (Object.keys(metadata).length > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
+  if (count > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {

@@ -5,6 +5,7 @@ import { AT_ONCE, partsFor } from './parts.js'
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** What is not seen: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+const APOSTROPHE = /['\u2019]/
 const MARKS = /\p{M}/gu
 const WORD = /[\p{L}\p{N}]+|@/gu
 
@@ -63,7 +64,7 @@ export function * plainSteps (seen: string): Steps<string[]> {
 function plainText (seen: string): string {
   let text = seen.toLowerCase()
   if (BEYOND_ASCII.test(text)) text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
-  return text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are')
+  return APOSTROPHE.test(text) ? text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are') : text
 }
 
 function pairs (letters: string, latin: string): Array<[string, string]> {

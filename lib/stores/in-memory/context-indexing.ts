@@ -63,7 +63,7 @@ export class ContextIndexing {
       if (document !== undefined) for (const near of [...document.before(entry), ...document.behind(entry)]) change(near)
       yield
     }
-    yield * this.#index(changed, touched)
+    if (changed.length > 0) yield * this.#index(changed, touched)
     return touched
   }
 
