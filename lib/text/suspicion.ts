@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
 import { orderSteps } from './orders.js'
-import { plainSteps, seenSteps } from './plain-words.js'
+import { plainWordsInParts, seenSteps } from './plain-words.js'
 
 /**
  * Why a text is suspect:
@@ -83,7 +83,7 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 }
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
-  const found = new Set<Suspicion>(yield * orderSteps(yield * plainSteps(seen)))
+  const found = new Set<Suspicion>(yield * orderSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn([TURN_INSIDE], seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
   if (yield * outgoingSteps(seen)) found.add('exfiltration')
