@@ -37,6 +37,8 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     const { socket } = request.raw
+    // A name that has two addresses has a second server, which has its own listeners.
+    if (socket.destroyed) return
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
     if (before === MAX_QUEUED) {
