@@ -4,10 +4,6 @@ import fp from 'fastify-plugin'
 import { turns } from '../lib/turn-budget.js'
 import { turnKeyOf } from './body-reader.js'
 
-/** New connections of a crowd that are let go on in one turn of the event loop, and in one that has done its share. */
-const NEW_PER_TURN = 16
-const NEW_PER_SPENT_TURN = 4
-
 /** A connection of which a few bytes may make much work. */
 class PacedConnection {
   readonly #socket: Socket
@@ -58,56 +54,15 @@ class PacedConnection {
   }
 }
 
-/** Connections of which nothing has been read. When the first of a crowd of them fill a turn, the others are let go on a few a turn. */
-class NewConnections {
-  readonly #unread = new Set<Socket>()
-  readonly #held = new Set<Socket>()
-
-  add (socket: Socket): void {
-    this.#unread.add(socket)
-    socket.once('close', () => {
-      this.#unread.delete(socket)
-      this.#held.delete(socket)
-    })
-  }
-
-  /** Takes one of which a request was read. */
-  remove (socket: Socket): void {
-    this.#unread.delete(socket)
-    if (this.#unread.size === 0 || !turns.isSpent) return
-    if (this.#held.size === 0) setImmediate(this.#letGo)
-    for (const other of this.#unread) {
-      other.pause()
-      this.#held.add(other)
-    }
-    this.#unread.clear()
-  }
-
-  readonly #letGo = () => {
-    let left = turns.isSpent ? NEW_PER_SPENT_TURN : NEW_PER_TURN
-    for (const socket of this.#held) {
-      if (left-- === 0) break
-      this.#held.delete(socket)
-      this.#unread.add(socket)
-      socket.resume()
-    }
-    if (this.#held.size > 0) setImmediate(this.#letGo)
-  }
-}
-
 /**
- * Reads connections in turns of the event loop where their bytes may make much work: those that are new and come in a crowd, bodies in
- * chunks, of which each may have one byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection
- * in one turn, and work on all of it.
+ * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each may have one
+ * byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in one turn, and work on all of it.
  */
 async function pacedReading (app: FastifyInstance): Promise<void> {
   const known = new WeakSet<Socket>()
   const all = new Set<PacedConnection>()
-  const unread = new NewConnections()
-  app.server.on('connection', (socket: Socket) => { unread.add(socket) })
   app.addHook('onRequest', (request, { raw }, done) => {
     const { headers, socket } = request.raw
-    unread.remove(socket)
     // An answer that has no connection yet waits for another.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)
