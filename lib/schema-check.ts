@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { INSTANT_RULE, parseInstant } from './clock.js'
 import { invalidRequest, type FieldError, type ServiceError } from './errors.js'
 import { isUuid, isUuidV7 } from './ids.js'
+import { addLengthKeywords } from './length-keywords.js'
 import { didYouMean, textThatIs } from './wording.js'
 
 /** Fields named in one answer; a body of a thousand wrong items is told about its first twenty. */
@@ -39,6 +40,7 @@ interface SchemaError {
 export function strictAjv (options: Options = {}): Ajv {
   const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, strictNumbers: true, meta: false, validateSchema: false, verbose: true, ...options })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
+  addLengthKeywords(ajv)
   return ajv
 }
 

@@ -42,10 +42,12 @@ export function plainWords (seen: string): string[] {
   return plainText(seen).match(WORD) ?? []
 }
 
-/** plainWords, for texts of any length. */
-export function * plainSteps (seen: string): Steps<string[]> {
-  if (seen.length <= AT_ONCE) return plainWords(seen)
-  const words: string[] = []
+/** The same words, some at a time: those of a long text take several times the room of it. */
+export function * plainWordsInParts (seen: string): Generator<string[]> {
+  if (seen.length <= AT_ONCE) {
+    yield plainWords(seen)
+    return
+  }
   // Where a word is cut by the end of a part, the next part begins with the rest of it.
   let rest = ''
   for (const part of partsFor(seen, plainText)) {
@@ -54,11 +56,9 @@ export function * plainSteps (seen: string): Steps<string[]> {
     rest = ''
     const last = found.at(-1)
     if (last !== undefined && last !== '@' && text.endsWith(last)) rest = found.pop()!
-    for (const word of found) words.push(word)
-    yield
+    yield found
   }
-  if (rest !== '') words.push(rest)
-  return words
+  if (rest !== '') yield [rest]
 }
 
 function plainText (seen: string): string {

@@ -1,9 +1,9 @@
 import { atOnce, type Steps } from '../steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
-import { ordersIn, orderSteps } from './orders.js'
+import { orderSteps } from './orders.js'
 import { AT_ONCE } from './parts.js'
-import { plainSteps, plainWords, seenSteps } from './plain-words.js'
+import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
 
 /**
  * Why a text is suspect:
@@ -98,7 +98,7 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   // Without steps of its own, which cost a short text as much as its words do.
-  const found = new Set<Suspicion>(seen.length <= AT_ONCE ? ordersIn(plainWords(seen)) : yield * orderSteps(yield * plainSteps(seen)))
+  const found = new Set<Suspicion>(seen.length <= AT_ONCE ? atOnce(orderSteps([plainWords(seen)])) : yield * orderSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
   // What every image and link has in it.
