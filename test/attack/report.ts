@@ -37,7 +37,7 @@ export function formatBeside (results: readonly Beside[]): string {
 }
 
 export function formatSoaks (results: readonly Soak[]): string {
-  const head = ['store', 'minutes', 'inputs', 'MiB a minute', 'least and most MiB', 'descriptors before, after', 'files before, after', 'verdict']
+  const head = ['store', 'minutes', 'inputs', 'MiB a minute, resident', 'least and most MiB', 'MiB a minute, in use after collection', 'first and last MiB', 'descriptors before, after', 'files before, after', 'verdict']
   return markdown([head, ...results.map((result) => {
     const resident = result.samples.map(({ mib }) => mib)
     return [
@@ -46,6 +46,8 @@ export function formatSoaks (results: readonly Soak[]): string {
       String(result.turns),
       result.slopeMibAMinute.toFixed(2),
       `${Math.min(...resident).toFixed(0)}, ${Math.max(...resident).toFixed(0)}`,
+      result.usedMibAMinute.toFixed(2),
+      `${result.used[0]?.mib.toFixed(1) ?? '?'}, ${result.used.at(-1)?.mib.toFixed(1) ?? '?'}`,
       `${result.descriptors.before}, ${result.descriptors.after}`,
       `${result.files.before}, ${result.files.after}`,
       verdictOf(result.verdict),

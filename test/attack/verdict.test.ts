@@ -40,7 +40,7 @@ await t.test('done, refused and busy are answers; a fault and silence are none',
   t.equal(isAllowed('400', ['400']), true)
 })
 
-await t.test('the slope is that of the last two thirds, by least squares', async (t) => {
+await t.test('the slope is that of the last two thirds, whatever single ones are', async (t) => {
   const samples = (mib: (minute: number) => number) => Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => 100 + 3 * minute)), 3)
@@ -48,6 +48,10 @@ await t.test('the slope is that of the last two thirds, by least squares', async
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 10 ? minute * 20 : 200)), 0)
   // What goes up and down around a level does not rise.
   t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 200 + (minute % 2 === 0 ? 50 : 0)))) < 0.2)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 400 : 200)), 0)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 20 : 2 * minute)), 2)
+  // A rise under a saw-tooth is one.
+  t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 2 * minute + (minute % 5) * 20)) - 2) < 0.5)
   t.ok(Number.isNaN(slopeOfLastTwoThirds([])))
   t.ok(Number.isNaN(slopeOfLastTwoThirds([{ minute: 1, mib: 1 }])))
 })

@@ -86,7 +86,8 @@ export interface Sample {
 }
 
 /**
- * The rise of the samples of the last two thirds of the time, by least squares.
+ * The rise of the samples of the last two thirds of the time: the median of the slopes between any two of them (Theil and Sen), which
+ * neither a single high value nor the end of a saw-tooth moves.
  * @returns MiB a minute; NaN for fewer than two samples
  */
 export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
@@ -95,9 +96,8 @@ export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
   const first = samples[0]!.minute
   const from = first + (last.minute - first) / 3
   const used = samples.filter(({ minute }) => minute >= from)
-  const meanX = used.reduce((sum, { minute }) => sum + minute, 0) / used.length
-  const meanY = used.reduce((sum, { mib }) => sum + mib, 0) / used.length
-  const covariance = used.reduce((sum, { minute, mib }) => sum + (minute - meanX) * (mib - meanY), 0)
-  const variance = used.reduce((sum, { minute }) => sum + (minute - meanX) ** 2, 0)
-  return variance === 0 ? NaN : covariance / variance
+  const slopes = used.flatMap((a, index) => used.slice(index + 1).flatMap((b) => b.minute > a.minute ? [(b.mib - a.mib) / (b.minute - a.minute)] : []))
+  const sorted = slopes.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2
 }
