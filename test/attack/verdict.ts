@@ -21,15 +21,18 @@ export const MOST_MIB_A_MINUTE = 1
 export interface Wait {
   from: number
   to: number
+  /** Of it, how long the server was ready to run and the machine had no processor for it; milliseconds, 0 where that is not known. */
+  queuedMs: number
 }
 
 /**
- * How long a server let a probe wait, less the time in which an idle server of another process was late too: that was the machine.
+ * How long a server let a probe wait, less what was the machine's: the time in which an idle server of another process was late too, or
+ * in which this one was ready to run and had no processor. Both may be the same time, so that the longer one counts.
  * @param idle waits for the idle server, in the order of their beginning, none over another
  */
 export function ownWait (wait: Wait, idle: readonly Wait[]): number {
-  const machine = idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
-  return Math.max(0, wait.to - wait.from - machine)
+  const late = idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
+  return Math.max(0, wait.to - wait.from - Math.max(late, wait.queuedMs))
 }
 
 /** Probes that go without an answer in time during a wait, when one is sent every PROBE_EVERY_MS. */
