@@ -3,11 +3,13 @@ import { setPriority } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../../bench/percentiles.js'
+import { queuedMs } from './run-queue.js'
 
 /*
  * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks again. Arguments: the port,
- * how many they are, the bank, the principal, and queries as JSON. They ask at the same modest rate on every machine, so that what is
- * measured beside an attacker is the attacker's doing and not a queue of their own.
+ * the process of the server, how many they are, the bank, the principal, and queries as JSON. They ask at the same modest rate on every machine, so that what is
+ * measured beside an attacker is the attacker's doing and not a queue of their own. The time in which the server was ready to run and had no
+ * processor is taken off: other programs of the machine had it.
  * The message `begin` starts a measurement, `end` ends it and is answered with the figures.
  */
 
@@ -18,7 +20,7 @@ const WARM_UP = 200
 // What they wait for is the server, and no processor of their own, where the system lets them ask for that.
 try { setPriority(-10) } catch { /* Not allowed. */ }
 
-const [port, clients, bank, principal, queriesText] = process.argv.slice(2)
+const [port, pid, clients, bank, principal, queriesText] = process.argv.slice(2)
 const queries: unknown = JSON.parse(queriesText ?? '[]')
 const bodies = (Array.isArray(queries) ? queries : []).map((query: unknown) => JSON.stringify({ bank_id: bank, query, max_results: 10 }))
 const agent = new Agent({ keepAlive: true })
@@ -43,8 +45,9 @@ async function behave (): Promise<void> {
   await delay(Math.random() * THINK_MS)
   while (process.connected) {
     const startedAt = performance.now()
+    const queued = queuedMs(Number(pid))
     const ok = await recall()
-    durations.push(performance.now() - startedAt)
+    durations.push(Math.max(0, performance.now() - startedAt - (queuedMs(Number(pid)) - queued)))
     if (!ok) refused += 1
     await delay(THINK_MS * (0.5 + Math.random()))
   }

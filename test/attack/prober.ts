@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { performance } from 'node:perf_hooks'
+import { queuedMs } from './run-queue.js'
 import { PROBE_EVERY_MS, type Wait } from './verdict.js'
 
 /*
@@ -24,18 +24,6 @@ const REQUEST = (port: number) => `GET /live HTTP/1.1\r\nHost: 127.0.0.1:${port}
 try { setPriority(-10) } catch { /* Not allowed: the idle server shows what is the machine's. */ }
 
 const [attacked, idle, pid] = process.argv.slice(2).map(Number)
-
-/**
- * How long the thread of the server under attack was ready to run so far while the machine had no processor for it, in milliseconds; 0
- * where the system does not tell. It is brought up to date when the thread runs again.
- */
-function queuedMs (): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6
-  } catch {
-    return 0
-  }
-}
 
 const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: true }, { port: idle!, fresh: false }].map(({ port, fresh }) => new (class {
   waits: Wait[] = []
@@ -63,7 +51,7 @@ const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: tru
 
   #owe (now: number): void {
     this.owedSince = now
-    if (port === attacked) this.#queuedBefore = queuedMs()
+    if (port === attacked) this.#queuedBefore = queuedMs(pid!)
   }
 
   #send (): void {
@@ -114,7 +102,7 @@ const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: tru
     if (this.owedSince === undefined) return
     this.longest = Math.max(this.longest, now - this.owedSince)
     if (now - this.owedSince < TOLD_FROM_MS) return
-    this.waits.push({ from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs() - this.#queuedBefore : 0 })
+    this.waits.push({ from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs(pid!) - this.#queuedBefore : 0 })
   }
 
   told (): unknown {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { checker } from '../../bench/checked.js'
 import { seededRandom } from '../../bench/http/vocabulary.js'
 import { send, Tally } from './client.js'
@@ -15,26 +15,30 @@ const CONFIGURATION = 'bounds: { stalled_seconds: 5, request_seconds: 10 }\n'
 const MINUTE_MS = 60_000
 const MEBIBYTE = 1_048_576
 const MIB_A_MB = 1e6 / MEBIBYTE
-/** After each input and what is deleted after it: what is resident then is what the process keeps. */
+/** After each input and what is deleted after it. */
 const IDLE_MS = 1000
 /** Collecting all garbage is no part of what is soaked, so that it is done seldom. */
-const COLLECT_EVERY = 10
+const COLLECT_EVERY = 5
 /** After the last input, until files and descriptors are counted. */
 const SETTLE_MS = 15_000
 
-const Told = Type.Object({ heapUsed: Type.Integer(), external: Type.Integer() })
+const Told = Type.Object({ heapUsed: Type.Integer(), external: Type.Integer(), rss: Type.Integer() })
 const checkTold = checker(Told, 'what the gateway uses')
 
 export interface Soak {
   store: string
   minutes: number
   turns: number
+  /** Of what is resident while nothing is done. It is not judged: garbage that is not collected yet is a part of it. */
   slopeMibAMinute: number
-  /** Of what is in use after a full collection: the heap, and buffers outside of it. */
+  /** Of what stays resident after a full collection. */
+  keptMibAMinute: number
+  /** Of what is in use after it: the heap, and buffers outside of it. */
   usedMibAMinute: number
   descriptors: { before: number, after: number }
   files: { before: number, after: number }
   samples: Sample[]
+  kept: Sample[]
   used: Sample[]
   verdict: string[]
 }
@@ -45,6 +49,7 @@ export async function soak (
 ): Promise<Soak> {
   const target = await startTarget({ ...options, configuration: CONFIGURATION, collects: true })
   const samples: Sample[] = []
+  const kept: Sample[] = []
   const used: Sample[] = []
   const startedAt = Date.now()
   const minute = () => (Date.now() - startedAt) / MINUTE_MS
@@ -64,14 +69,23 @@ export async function soak (
       turns += 1
       const mb = target.residentMb()
       if (mb !== null) samples.push({ minute: minute(), mib: mb * MIB_A_MB })
-      if (turns % COLLECT_EVERY === 0) used.push({ minute: minute(), mib: await usedMib(target) })
-      const sample = used.at(-1)?.mib
-      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${sample?.toFixed(1) ?? '?'} MiB in use, ` +
-        `${target.descriptors()} descriptors, ${target.files()} files`)
+      if (turns % COLLECT_EVERY === 0) {
+        const told = await afterCollection(target)
+        if (told !== undefined) {
+          kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
+          used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
+        }
+      }
+      const collected = `${kept.at(-1)?.mib.toFixed(0) ?? '?'} MiB and ${used.at(-1)?.mib.toFixed(1) ?? '?'} in use after collection`
+      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${collected}, ${target.descriptors()} descriptors, ${target.files()} files`)
     }
     await delay(SETTLE_MS)
     const after = { descriptors: target.descriptors(), files: target.files() }
-    const slopes = { slopeMibAMinute: slopeOfLastTwoThirds(samples), usedMibAMinute: slopeOfLastTwoThirds(used) }
+    const slopes = {
+      slopeMibAMinute: slopeOfLastTwoThirds(samples),
+      keptMibAMinute: slopeOfLastTwoThirds(kept),
+      usedMibAMinute: slopeOfLastTwoThirds(used),
+    }
     const grows = (what: string, slope: number) => slope > MOST_MIB_A_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
     return {
       store: target.store,
@@ -81,11 +95,12 @@ export async function soak (
       descriptors: { before: before.descriptors, after: after.descriptors },
       files: { before: before.files, after: after.files },
       samples,
+      kept,
       used,
       verdict: [
         ...(target.alive() ? [] : ['the process died']),
         ...new Set(faults),
-        ...grows('resident memory', slopes.slopeMibAMinute),
+        ...grows('resident memory', slopes.keptMibAMinute),
         ...grows('memory in use', slopes.usedMibAMinute),
         ...(after.descriptors - before.descriptors > DESCRIPTORS_SPARED ? [`${after.descriptors - before.descriptors} descriptors left`] : []),
         ...(after.files > before.files ? [`${after.files - before.files} files left`] : []),
@@ -108,18 +123,17 @@ async function attack (input: Input, target: Target, faults: string[]): Promise<
   return tally.toString()
 }
 
-/** Asks heap-told.mjs in the gateway. NaN when it does not answer: it is gone. */
-async function usedMib ({ collector }: Target): Promise<number> {
+/** Asks heap-told.mjs in the gateway. Undefined when it does not answer: it is gone. */
+async function afterCollection ({ collector }: Target): Promise<Static<typeof Told> | undefined> {
   const socket = connect(collector)
   let text = ''
   socket.setEncoding('latin1').on('data', (piece: string) => { text += piece })
   try {
     await once(socket, 'close')
+    return checkTold(JSON.parse(text))
   } catch {
-    return NaN
+    return undefined
   }
-  const { heapUsed, external } = checkTold(JSON.parse(text))
-  return (heapUsed + external) / MEBIBYTE
 }
 
 /** In dev mode who has no name may delete every bank. */
