@@ -80,6 +80,7 @@ function show (label: string, examples: readonly Example[], scores: readonly Flo
     })
     return (means.reduce((sum, value) => sum + value, 0) / means.length).toFixed(4)
   }
-  const byCategory = [1, 2, 3, 4].map((category) => `${category}: ${mean((example) => example.category === category)}`).join(' ')
+  const categories = [...new Set(examples.map(({ category }) => category))].sort()
+  const byCategory = categories.map((category) => `${category}: ${mean((example) => example.category === category)}`).join(' ')
   console.log(`${label.padEnd(30)} recall@${DEPTH} ${mean(() => true)} | ${byCategory} | ${groups.map((group) => mean((example) => example.group === group)).join(' ')}`)
 }

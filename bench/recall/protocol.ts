@@ -1,5 +1,5 @@
 const SESSION_TIME = /^(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+), (\d{4})$/
-const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']
+export const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']
 
 /**
  * Reads a session's time, for instance "1:56 pm on 8 May, 2023", as UTC.
@@ -17,22 +17,12 @@ export function parseSessionTime (text: string): number | undefined {
   return new Date(instant).getUTCDate() === day ? instant : undefined
 }
 
-/**
- * The turns that are evidence for a question.
- * @param entries as in the data: each holds one turn id, or several split by `;` or `,`
- * @param turns ids of the turns that there are; what names none of them is left out
- */
-export function evidenceTurns (entries: readonly string[], turns: { has (id: string): boolean }): Set<string> {
-  const ids = entries.flatMap((entry) => entry.split(/[;,]/)).map((id) => id.trim())
-  return new Set(ids.filter((id) => turns.has(id)))
+/** @param entries as in the data: each holds one turn id, or several split by `;` or `,` */
+export function evidenceIds (entries: readonly string[]): string[] {
+  return entries.flatMap((entry) => entry.split(/[;,]/)).map((id) => id.trim())
 }
 
 /** The content of a turn's memory: who said it when somebody did, what, and what the photo shows when there is one. */
 export function turnContent ({ speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string }): string {
   return `${speaker === undefined ? '' : `${speaker}: `}${text}${caption === undefined ? '' : ` [photo: ${caption}]`}`
-}
-
-/** Adversarial questions (category 5) have no answer in the conversation, so there is no evidence to find. */
-export function isAnswerable ({ category }: { category: number }): boolean {
-  return category >= 1 && category <= 4
 }
