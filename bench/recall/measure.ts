@@ -1,4 +1,4 @@
-import { RecallRequest, type RetainItem, type RetainAnswer } from '../../lib/memory/schemas.js'
+import type { RetainAnswer, RetainItem } from '../../lib/memory/schemas.js'
 import type { Conversation, Turn } from './conversation.js'
 import { untilEmbedded } from './embedded.js'
 import type { MeasuredService } from './measured-service.js'
@@ -133,9 +133,6 @@ function batchesOf (items: readonly Item[]): Item[][] {
   return batches
 }
 
-/** Whether this version of the service counts relative times from a moment that the request names. */
-const KNOWS_REFERENCE_TIME = Object.hasOwn(RecallRequest.properties, 'reference_time')
-
 async function askQuestions (service: MeasuredService, bank: string, { id, sessions, depth, questions }: Conversation, memories: ReadonlyMap<string, readonly string[]>, measurement: Measurement): Promise<void> {
   const turns = new Map(sessions.flatMap(({ turns }) => turns).map((turn) => [turn.id, turn]))
   for (const { index, text, category, evidence, sessions: wanted, askedAt } of questions) {
@@ -143,7 +140,7 @@ async function askQuestions (service: MeasuredService, bank: string, { id, sessi
       bank_id: bank,
       query: text,
       max_results: depth,
-      ...(askedAt !== undefined && KNOWS_REFERENCE_TIME && { reference_time: new Date(askedAt).toISOString() }),
+      ...(askedAt !== undefined && { reference_time: new Date(askedAt).toISOString() }),
     })
     const found = hits.map((hit) => hit.memory_id)
     const sessionHits = hits.map(({ document_id: session, score }) => ({ session, score }))

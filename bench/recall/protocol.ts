@@ -1,4 +1,5 @@
 const SESSION_TIME = /^(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+), (\d{4})$/
+const SLASHED_TIME = /^(\d{4})\/(\d{2})\/(\d{2}) \([A-Z][a-z]{2}\) (\d{2}):(\d{2})$/
 export const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']
 
 /**
@@ -12,9 +13,26 @@ export function parseSessionTime (text: string): number | undefined {
   const [hour, minute, day, year] = [Number(hourText), Number(minuteText), Number(dayText), Number(yearText)]
   const month = MONTHS.indexOf(monthName!.toLowerCase())
   if (hour < 1 || hour > 12 || minute > 59 || month === -1) return undefined
-  const instant = Date.UTC(year, month, day, hour % 12 + (half === 'pm' ? 12 : 0), minute)
-  // Date.UTC rolls 31 June over into July.
-  return new Date(instant).getUTCDate() === day ? instant : undefined
+  return instantOf(year, month, day, hour % 12 + (half === 'pm' ? 12 : 0), minute)
+}
+
+/**
+ * Reads when a question is asked, as UTC: in the form of a session's time, or in that of LongMemEval, "2023/05/30 (Tue) 23:40".
+ * @returns as parseSessionTime
+ */
+export function parseQuestionDate (text: string): number | undefined {
+  const [, year, month, day, hour, minute] = SLASHED_TIME.exec(text) ?? []
+  if (year === undefined) return parseSessionTime(text)
+  return instantOf(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute))
+}
+
+/** @returns milliseconds since the epoch; undefined for a day or a time that does not exist. Months count from 0. */
+export function instantOf (year: number, month: number, day: number, hour = 0, minute = 0): number | undefined {
+  if (month < 0 || hour > 23 || minute > 59) return undefined
+  const instant = Date.UTC(year, month, day, hour, minute)
+  // Date.UTC rolls 31 June over into July, and a 13th month into the next year.
+  const read = new Date(instant)
+  return read.getUTCMonth() === month && read.getUTCDate() === day ? instant : undefined
 }
 
 /** @param entries as in the data: each holds one turn id, or several split by `;` or `,` */

@@ -42,6 +42,8 @@ export interface RetrievalRequest {
   banks: readonly BankKey[]
   settings: RetrievalSettings
   filters: Filters
+  /** The instant that relative times of the query are counted from, in milliseconds; default now. What exists is of the clock alone. */
+  reference?: number
   limit: number
   minScore?: number
   /** Ceiling of the hits' tokens together. */
@@ -128,7 +130,7 @@ export class Retriever {
     const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
-    const questions = await stages.wait('analyze', async () => await inTurns(readAll([request.query, ...questionParts(request.query), ...rewrites], now), caller))
+    const questions = await stages.wait('analyze', async () => await inTurns(readAll([request.query, ...questionParts(request.query), ...rewrites], request.reference ?? now), caller))
     const [question, ...parts] = questions
     const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
     const results = await stages.wait('search', async () => {
@@ -216,9 +218,9 @@ export class Retriever {
   }
 }
 
-function * readAll ([first, ...others]: [string, ...string[]], now: number): Steps<[Question, ...Question[]]> {
-  const questions: [Question, ...Question[]] = [yield * questionSteps(first, now)]
-  for (const text of others) questions.push(yield * questionSteps(text, now))
+function * readAll ([first, ...others]: [string, ...string[]], reference: number): Steps<[Question, ...Question[]]> {
+  const questions: [Question, ...Question[]] = [yield * questionSteps(first, reference)]
+  for (const text of others) questions.push(yield * questionSteps(text, reference))
   return questions
 }
 

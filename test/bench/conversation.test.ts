@@ -42,6 +42,13 @@ await t.test('what names no turn is no evidence, and a question without evidence
   t.strictSame(found?.questions, [{ index: 2, text: 'Who?', category: 'temporal', evidence: ['D1:1'], sessions: ['session_1'], askedAt: undefined }])
 })
 
+await t.test('a question may say when it is asked', async (t) => {
+  const [question] = sample.qa
+  const [found] = read([{ ...sample, qa: [question, { ...question, question_date: '2023/06/30 (Fri) 23:40' }] }])
+  t.strictSame(found?.questions.map(({ askedAt }) => askedAt), [undefined, Date.UTC(2023, 5, 30, 23, 40)])
+  t.throws(() => read([{ ...sample, qa: [{ ...question, question_date: 'today' }] }]), { message: /^data\.json, one: question_date of \/qa\/0 is "today"/ })
+})
+
 await t.test('isolated facts are sessions of one turn, without time and speaker', async (t) => {
   const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [{ question: 'Rain?', evidence: ['F1'], category: 4 }] }])
   t.strictSame(found?.sessions, [{ id: 'F1', turns: [{ id: 'F1', contents: ['It rains.'], role: undefined, occurredAt: undefined }] }])

@@ -1,12 +1,15 @@
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { AccessControl } from '../../lib/access/access-control.js'
 import { loadConfig } from '../../lib/config/load.js'
 import { accessSettings } from '../../lib/memory/access-settings.js'
-import { RecallRequest, type RetainBatchRequest, type RetainRequest } from '../../lib/memory/schemas.js'
+import type { RetainBatchRequest, RetainRequest } from '../../lib/memory/schemas.js'
 import { createMemoryService } from '../../lib/memory/service.js'
-import type { Conversation, Turn } from '../../bench/recall/conversation.js'
+import { JsonClient } from '../../bench/json-client.js'
+import { readConversations, type Conversation, type Turn } from '../../bench/recall/conversation.js'
 import { measure } from '../../bench/recall/measure.js'
-import { inProcess, type MeasuredService } from '../../bench/recall/measured-service.js'
+import { inProcess, overHttp, type MeasuredService } from '../../bench/recall/measured-service.js'
+import { testApp } from '../helpers/app.js'
 
 const AT = Date.UTC(2024, 0, 1)
 const turn = (id: string, contents: string[], role: string | undefined = 'user'): Turn => ({ id, contents, role, occurredAt: AT })
@@ -73,12 +76,30 @@ await t.test('other forms are retained turn by turn', async (t) => {
   t.strictSame(facts.retains, [{ bank_id: 'test-100K-1', content: 'Rain.' }])
 })
 
-await t.test('a question is asked at its time, where it has one and the service can be told', async (t) => {
-  const sent: Parameters<typeof recorder>[0] = nothing()
-  const question = conversation().questions[0]!
-  await measure(recorder(sent), [conversation({ questions: [question, { ...question, askedAt: undefined }] })], 'test-')
-  const known = Object.hasOwn(RecallRequest.properties, 'reference_time')
-  t.strictSame(sent.recalls.map((request) => request['reference_time']), [known ? '2024-01-01T00:00:00.000Z' : undefined, undefined])
+await t.test('a question is asked at its date, where the data has one', async (t) => {
+  const { app } = await testApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const client = new JsonClient(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
+  t.teardown(() => { client.close() })
+  const question = { question: 'Which fence did you paint two weeks ago?', category: 2 }
+  const conversations = readConversations(JSON.stringify([{
+    sample_id: 'one',
+    conversation: {
+      speaker_a: 'Ann',
+      speaker_b: 'Bo',
+      session_1: [{ speaker: 'Ann', dia_id: 'D1:1', text: 'I painted the north fence.' }],
+      session_1_date_time: '9:00 am on 16 February, 2024',
+      session_2: [{ speaker: 'Ann', dia_id: 'D2:1', text: 'I painted the south fence.' }],
+      session_2_date_time: '9:00 am on 10 August, 2024',
+    },
+    qa: [
+      { ...question, evidence: ['D1:1'], question_date: '2024/03/01 (Fri) 12:00' },
+      { ...question, evidence: ['D2:1'], question_date: '1:00 pm on 24 August, 2024' },
+      { ...question, question: 'Which fence did you paint?', evidence: ['D1:1', 'D2:1'] },
+    ],
+  }]), 'data.json')
+  const [measurement] = await measure(overHttp(client), conversations, 'bench-')
+  t.strictSame(measurement?.outcomes.map(({ ranks }) => ranks), [[1], [1], [1, 2]])
 })
 
 await t.test('the bank is emptied when something goes wrong, too', async (t) => {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
 import type { Conversation, Session, Turn } from '../conversation.js'
-import { MONTHS } from '../protocol.js'
-import { answerable, contentsOf, instantOf, timeOr } from './form.js'
+import { instantOf, MONTHS } from '../protocol.js'
+import { answerable, contentsOf, timeOr } from './form.js'
 
 const DEPTH = 25
 const SECOND = 1000

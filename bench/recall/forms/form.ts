@@ -42,12 +42,3 @@ export function timeOr (instant: number | undefined, place: string, text: string
   if (instant === undefined) throw new UnusableInput(`${place} is ${JSON.stringify(text)}, not like "${like}"`)
   return instant
 }
-
-/** @returns milliseconds since the epoch of a day that exists and a time of it, in UTC */
-export function instantOf (year: number, month: number, day: number, hour = 0, minute = 0): number | undefined {
-  if (month < 0 || hour > 23 || minute > 59) return undefined
-  const instant = Date.UTC(year, month, day, hour, minute)
-  // Date.UTC rolls 31 June over into July.
-  const read = new Date(instant)
-  return read.getUTCMonth() === month && read.getUTCDate() === day ? instant : undefined
-}

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
 import type { Conversation, Session } from '../conversation.js'
-import { answerable, contentsOf, instantOf, timeOr } from './form.js'
+import { parseQuestionDate } from '../protocol.js'
+import { answerable, contentsOf, timeOr } from './form.js'
 
 const DEPTH = 100
 const SECOND = 1000
-const TIME = /^(\d{4})\/(\d{2})\/(\d{2}) \([A-Z][a-z]{2}\) (\d{2}):(\d{2})$/
 
 const Sample = Type.Object({
   question_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
@@ -45,6 +45,5 @@ export function readLongMemEval (sample: unknown, place: string): Conversation {
 }
 
 function dateOf (text: string, place: string): number {
-  const [, year, month, day, hour, minute] = TIME.exec(text) ?? []
-  return timeOr(year === undefined ? undefined : instantOf(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute)), place, text, '2023/05/30 (Tue) 10:18')
+  return timeOr(parseQuestionDate(text), place, text, '2023/05/30 (Tue) 10:18')
 }

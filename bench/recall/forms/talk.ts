@@ -1,14 +1,15 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
 import { TALK_CATEGORIES } from '../categories.js'
 import type { Conversation, Session } from '../conversation.js'
-import { evidenceIds, parseSessionTime, turnContent } from '../protocol.js'
+import { evidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../protocol.js'
 import { answerable, contentsOf, timeOr } from './form.js'
 
 /** Questions of this category have no answer on purpose. */
 const ADVERSARIAL = 5
 const DEPTH = 25
 const SECOND = 1000
+const SESSION_TIME = '1:56 pm on 8 May, 2023'
 
 const Turn = Type.Object({
   speaker: Type.String({ minLength: 1 }),
@@ -21,6 +22,7 @@ const Question = Type.Object({
   question: Type.String({ minLength: 1 }),
   evidence: Type.Array(Type.String()),
   category: Type.Integer({ minimum: 1, maximum: ADVERSARIAL }),
+  question_date: Type.Optional(Type.String()),
 })
 
 /** Sessions are members by name: `session_3` with its turns beside `session_3_date_time`. */
@@ -45,22 +47,22 @@ const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type
 export function readTalk (sample: unknown, place: string, name: string): Conversation {
   const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
   const sessions = sessionsOf(conversation, `${name}, ${id}`)
-  return { id, form: 'talk', depth: DEPTH, sessions, questions: questionsOf(qa, sessions) }
+  return { id, form: 'talk', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, `${name}, ${id}`) }
 }
 
 /** Facts, each by itself: without document, time and speaker. */
 export function readFacts (sample: unknown, place: string): Conversation {
   const { sample_id: id, facts, qa } = checker(Facts, place)(sample)
   const sessions = facts.map(({ dia_id: fact, text }) => ({ id: fact, turns: [{ id: fact, contents: contentsOf(text), role: undefined, occurredAt: undefined }] }))
-  return { id, form: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions).map((question) => ({ ...question, sessions: [] })) }
+  return { id, form: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })) }
 }
 
-function questionsOf (qa: ReadonlyArray<{ question: string, evidence: string[], category: number }>, sessions: readonly Session[]) {
-  return answerable(qa.map(({ question: text, evidence, category }) => ({
+function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: readonly Session[], place: string) {
+  return answerable(qa.map(({ question: text, evidence, category, question_date: date }, index) => ({
     text,
     category: TALK_CATEGORIES[category] ?? '',
     evidence: evidenceIds(evidence),
-    askedAt: undefined,
+    askedAt: date === undefined ? undefined : timeOr(parseQuestionDate(date), `${place}: question_date of /qa/${index}`, date, SESSION_TIME),
     left: category === ADVERSARIAL,
   })), sessions)
 }
@@ -77,7 +79,7 @@ function sessionsOf (conversation: Record<string, unknown>, place: string): Sess
       const time = conversation[`${id}_date_time`]
       if (time === undefined) throw new UnusableInput(`${place}: ${id} has no ${id}_date_time`)
       const text = checkTime(time)
-      const startsAt = timeOr(parseSessionTime(text), `${place}: ${id}_date_time`, text, '1:56 pm on 8 May, 2023')
+      const startsAt = timeOr(parseSessionTime(text), `${place}: ${id}_date_time`, text, SESSION_TIME)
       const turns = checkTurns(conversation[id]).map((turn, index) => ({ id: turn.dia_id, contents: contentsOf(turnContent(turn)), role: undefined, occurredAt: startsAt + index * SECOND }))
       return { id, turns }
     })
