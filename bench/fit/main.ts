@@ -8,7 +8,7 @@ import { fitWeights, scoresOf, type Example, type FitOptions } from './softmax.j
 import { openCached } from './vector-cache.js'
 
 const USAGE = `npm run fit:recall -- --data FILE [--data FILE …] [--embedder local --vectors FILE] [--test FILE …] [--without NAME …] [--steps N] [--ridge X] [--ablate]
-  --data FILE      conversations with questions, in the shape of LoCoMo; each is a fold
+  --data FILE      conversations with questions, in any of the forms of docs/recall-quality.md; each is a fold
   --test FILE      conversations that are only measured, with the weights of all the data
   --embedder NAME  fits the semantic weight too, with the vectors of this provider
   --vectors FILE   keeps those vectors there between runs

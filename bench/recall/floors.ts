@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { checker } from '../checked.js'
@@ -40,6 +41,11 @@ const checkFloors = checker(Type.Object({ floors: Type.Array(Floor, { minItems: 
 export async function readFloors (path: string): Promise<Floor[]> {
   const { floors } = checkFloors(parseJson(await readTextFile(path), path))
   return floors.map((floor) => ({ ...floor, data: join(dirname(path), floor.data) }))
+}
+
+/** Whether a floor is to be passed over: its data are not part of the project, and are not there. */
+export function isPassedOver ({ data, elsewhere = false }: Floor): boolean {
+  return elsewhere && !existsSync(data)
 }
 
 export interface FloorResult {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -7,7 +6,7 @@ import { runBench } from '../run-bench.js'
 import { formatTable } from '../table.js'
 import { compare, formatComparison, pairReports } from './compare.js'
 import { loadConversations } from './conversation.js'
-import { checkFloor, formatFloors, readFloors, type FloorResult } from './floors.js'
+import { checkFloor, formatFloors, isPassedOver, readFloors, type FloorResult } from './floors.js'
 import { formatLibrary, measureLibrary, type LibraryFigures } from './library.js'
 import { markdownTable, overview, writeTable } from './markdown-table.js'
 import { readOptions, USAGE, type Options } from './options.js'
@@ -63,7 +62,7 @@ async function tabulate ({ reports: paths, writeTo }: Mode<'table'>): Promise<vo
 async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<void> {
   const results: FloorResult[] = []
   for (const floor of await readFloors(path)) {
-    if (floor.elsewhere === true && !existsSync(floor.data)) {
+    if (isPassedOver(floor)) {
       console.log(`passed over: ${floor.data} is not there`)
       continue
     }

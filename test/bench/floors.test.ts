@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { figuresOf } from '../../bench/recall/figures.js'
-import { checkFloor, formatFloors, readFloors } from '../../bench/recall/floors.js'
+import { checkFloor, formatFloors, isPassedOver, readFloors } from '../../bench/recall/floors.js'
 import { choosePipeline } from '../../bench/recall/pipelines.js'
 import { outcome } from './outcomes.js'
 
@@ -43,6 +43,12 @@ await t.test('the floors that come with the project can be measured', async (t) 
     if (elsewhere !== true) await access(data)
     if (notBelow !== undefined) await choosePipeline(notBelow.pipeline)
   }
+})
+
+await t.test('only data from elsewhere may be absent', async (t) => {
+  const folder = t.testdir({ 'd.json': '[]' })
+  const of = (data: string, elsewhere?: boolean) => isPassedOver({ data: join(folder, data), ...(elsewhere !== undefined && { elsewhere }) })
+  t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
 })
 
 await t.test('a file of floors that cannot be used is refused', async (t) => {
