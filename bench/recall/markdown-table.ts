@@ -6,21 +6,20 @@ import { groupsOf, runLabel, type Report } from './report.js'
 const BEGIN = '<!-- table:begin -->'
 const END = '<!-- table:end -->'
 
-const HEAD = ['data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10', 'session any@5', 'any@10', 'all@5', 'MRR', 'nDCG@10', 'p50 / p95 ms'] as const
+const HEAD = ['data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10', 'session any@5', 'any@10', 'all@5', 'MRR', 'nDCG@10'] as const
 
 /**
  * One table over all runs: for each data set all its questions, then each part of them, and a row a run. Figures are in
- * per cent, those before `session` are of turns; latencies are those of a recall in milliseconds. A dash stands where
- * the data have no such figure.
+ * per cent, those before `session` are of turns. A dash stands where the data have no such figure.
  */
 export function overview (reports: readonly Report[]): string[][] {
   return [[...HEAD], ...[...groupBy(reports, ({ data }) => data)].flatMap(([data, runs]) => {
     const parts = [...new Set(runs.flatMap((run) => groupsOf(run).map(([name]) => name)))]
     return [
-      ...runs.map((run, at) => [at === 0 ? data : '', ...cells(run, run.overall, at), latencyOf(run)]),
+      ...runs.map((run, at) => [at === 0 ? data : '', ...cells(run, run.overall, at)]),
       ...parts.flatMap((part) => runs.flatMap((run, at) => {
         const figures = new Map(groupsOf(run)).get(part)
-        return figures === undefined ? [] : [[at === 0 ? part : '', ...cells(run, figures, at), '']]
+        return figures === undefined ? [] : [[at === 0 ? part : '', ...cells(run, figures, at)]]
       })),
     ]
   })]
@@ -30,10 +29,6 @@ function cells (run: Report, figures: Figures, at: number): string[] {
   const { questions, recall_at_5: r5, recall_at_10: r10, hit_at_10: any10, mrr, ndcg_at_10: ndcg, sessions } = figures
   const first = sessions?.by_first
   return [at === 0 ? String(questions) : '', runLabel(run), ...[r5, r10, any10, first?.hit_at_5, first?.hit_at_10, first?.all_at_5, mrr, ndcg].map(percent)]
-}
-
-function latencyOf ({ latency_ms: { recall } }: Report): string {
-  return `${recall.p50.toFixed(1)} / ${recall.p95.toFixed(1)}`
 }
 
 /** The same in Markdown; the names of the data stand out. */
