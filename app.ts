@@ -26,6 +26,7 @@ import memory from './plugins/memory.js'
 import metrics, { metricsRoute } from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
+import pacedReading from './plugins/paced-reading.js'
 import pipelining from './plugins/pipelining.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
@@ -99,6 +100,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(boundsPlugin, { bounds })
   await app.register(requestLog)
   await app.register(exchanges)
+  await app.register(pacedReading)
   await app.register(pipelining)
   await app.register(slowReaders)
   await app.register(streams)

@@ -64,7 +64,8 @@ try {
   loadDateParser()
   app.openApiDocument()
   try {
-    await app.listen({ host: listenHost(config.host), port: config.port })
+    // A crowd that comes at once finds room to wait: who finds none tries again only after a second. The system may allow less.
+    await app.listen({ host: listenHost(config.host), port: config.port, backlog: app.bounds.connections })
   } catch (error) {
     throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)
   }

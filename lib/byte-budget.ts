@@ -30,19 +30,33 @@ export class ByteBudget {
 
   /** @throws ServiceError server_busy with `Retry-After` when there is no room */
   hold (bytes: number): Hold {
-    let held = 0
-    const grow = (more: number) => {
-      if (this.#held + more > this.limit) throw budgetSpent()
-      this.#held += more
-      held += more
-    }
-    grow(bytes)
-    return {
-      grow,
-      release: () => {
-        this.#held -= held
-        held = 0
-      },
-    }
+    const part = new Part(this.#count)
+    part.grow(bytes)
+    return part
+  }
+
+  readonly #count = (more: number) => {
+    if (more > 0 && this.#held + more > this.limit) throw budgetSpent()
+    this.#held += more
+  }
+}
+
+class Part implements Hold {
+  readonly #count: (more: number) => void
+  #held = 0
+
+  /** @param count takes from the budget, or gives back */
+  constructor (count: (more: number) => void) {
+    this.#count = count
+  }
+
+  grow (bytes: number): void {
+    this.#count(bytes)
+    this.#held += bytes
+  }
+
+  release (): void {
+    this.#count(-this.#held)
+    this.#held = 0
   }
 }

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import secureJson from 'secure-json-parse'
 import { ServiceError } from './errors.js'
-import { checkJsonText, checkLongJson, type JsonBounds } from './json-guard.js'
+import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
 import { turns } from './turn-budget.js'
 
 /** Bytes up to which a body is read in one piece, at once. */
@@ -21,7 +21,7 @@ const INSPECTED = 1000
  */
 export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unknown {
   if (body.length > SHORT_BODY) return readLongJson(body, bounds, caller)
-  checkJsonText(body, bounds)
+  if (!isWithin(body, bounds)) checkJsonText(body, bounds)
   try {
     return secureJson.parse(body)
   } catch {

@@ -118,6 +118,20 @@ export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, wh
   return guard.values
 }
 
+/**
+ * Whether a JSON text is within the bounds for certain, which most are: it has no more bytes than may be values, and opens no more than may
+ * be nested. Of another, checkJsonText tells.
+ */
+export function isWithin (bytes: Uint8Array, { json_depth: depth, json_values: values, array_elements: elements }: JsonBounds): boolean {
+  if (bytes.length > values || bytes.length > elements) return false
+  let opened = 0
+  for (let at = 0; at < bytes.length; at++) {
+    // The bytes of [ and { differ in one bit.
+    if ((bytes[at]! & 0xdf) === OPEN_ARRAY && ++opened > depth) return false
+  }
+  return true
+}
+
 /** The same for long texts, in pieces of a turn. @param caller as in TurnBudget.next */
 export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string, what = 'Request body'): Promise<number> {
   const guard = new JsonGuard(bounds, what)

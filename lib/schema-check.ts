@@ -3,6 +3,8 @@ import type { Static, TSchema } from 'typebox'
 import { INSTANT_RULE, parseInstant } from './clock.js'
 import { invalidRequest, type FieldError, type ServiceError } from './errors.js'
 import { isUuid, isUuidV7 } from './ids.js'
+import { addLengthKeywords } from './length-keywords.js'
+import { didYouMean, textThatIs } from './wording.js'
 
 /** Fields named in one answer; a body of a thousand wrong items is told about its first twenty. */
 const MAX_FIELD_ERRORS = 20
@@ -27,6 +29,8 @@ interface SchemaError {
   instancePath: string
   params: Record<string, unknown>
   message?: string
+  /** The schema that has the keyword. */
+  parentSchema?: InputSchema
 }
 
 /**
@@ -34,8 +38,9 @@ interface SchemaError {
  * they are not checked against the schema of schemas, whose compilation would hold up the start.
  */
 export function strictAjv (options: Options = {}): Ajv {
-  const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, strictNumbers: true, meta: false, validateSchema: false, ...options })
+  const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, strictNumbers: true, meta: false, validateSchema: false, verbose: true, ...options })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
+  addLengthKeywords(ajv)
   return ajv
 }
 
@@ -112,12 +117,15 @@ export function schemaCheck<S extends TSchema> (schema: S): (value: unknown, at?
 
 /** As much of a JSON Schema as the preparation of input looks at. */
 export interface InputSchema {
-  // Without use here: what TypeBox's types share with this one, as TypeScript asks.
+  // Without use here: one each that TypeBox's and Ajv's types share with this one, as TypeScript asks.
   '~kind'?: string
+  $id?: string
   type?: unknown
   maxItems?: number
   properties?: Record<string, InputSchema>
   items?: InputSchema
+  /** What a pattern asks for, in words. */
+  'x-allowed'?: unknown
 }
 
 /**
@@ -148,11 +156,13 @@ function readNumber (text: string): string | number {
 export function refusal (problems: readonly SchemaError[], at = ''): ServiceError {
   const seen = new Map<string, FieldError>()
   for (const problem of problems) {
-    const { field, message } = fieldError(problem)
+    // What nobody is told of is not put into words: there can be thousands, and to find what a name was meant to be takes a while.
+    if (seen.size === MAX_FIELD_ERRORS) break
+    const field = fieldOf(problem)
     // One wrong field often breaks several rules; the first says enough.
-    if (!seen.has(field)) seen.set(field, { field: nameOf(field, at), message })
+    if (!seen.has(field)) seen.set(field, { field: nameOf(field, at), message: messageOf(problem) })
   }
-  return invalidRequest([...seen.values()].slice(0, MAX_FIELD_ERRORS))
+  return invalidRequest([...seen.values()])
 }
 
 function nameOf (field: string, at: string): string {
@@ -160,22 +170,29 @@ function nameOf (field: string, at: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 }
 
-function fieldError ({ keyword, instancePath, params, message }: SchemaError): FieldError {
-  const field = fieldPath(instancePath)
-  const below = (name: unknown) => field === '' ? String(name) : `${field}.${String(name)}`
+function fieldOf ({ instancePath, params }: SchemaError): string {
+  const path = fieldPath(instancePath)
+  const member = params['missingProperty'] ?? params['additionalProperty']
+  if (member === undefined) return path
+  return path === '' ? String(member) : `${path}.${String(member)}`
+}
+
+function messageOf ({ keyword, params, message = 'is invalid', parentSchema = {} }: SchemaError): string {
   switch (keyword) {
     case 'required':
-      return { field: below(params['missingProperty']), message: 'is required' }
+      return 'is required'
     case 'additionalProperties':
-      return { field: below(params['additionalProperty']), message: 'is not a known field' }
+      return `is not a known field${didYouMean(String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}))}`
     case 'enum':
-      return { field, message: `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}` }
+      return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
     case 'const':
-      return { field, message: `must be ${JSON.stringify(params['allowedValue'])}` }
+      return `must be ${JSON.stringify(params['allowedValue'])}`
     case 'format':
-      return { field, message: FORMATS[String(params['format'])]?.rule ?? 'is invalid' }
+      return FORMATS[String(params['format'])]?.rule ?? 'is invalid'
+    case 'pattern':
+      return typeof parentSchema['x-allowed'] === 'string' ? `must be ${textThatIs(parentSchema['x-allowed'])}` : message
     default:
-      return { field, message: message ?? 'is invalid' }
+      return message
   }
 }
 

@@ -35,8 +35,9 @@ export function weigh (value: unknown, limit: number, lengthOf: (text: string) =
     }
     return weight
   }
-  for (const [name, member] of Object.entries(value)) {
-    weight += name.length + MEMBER + weigh(member, limit - weight, lengthOf)
+  // Answers are plain objects, so that these are their own members; a list of them would be made for every hit.
+  for (const name in value) {
+    weight += name.length + MEMBER + weigh(value[name as keyof typeof value], limit - weight, lengthOf)
     if (weight > limit) return weight
   }
   return weight

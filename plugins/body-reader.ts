@@ -17,6 +17,8 @@ const LINGER_MS = 2000
 /** Bytes below which a chunk is put together with others. */
 const SMALL_CHUNK = 4096
 
+const NOTHING = Buffer.alloc(0)
+
 const HELD: unique symbol = Symbol('bytes held for the body')
 
 declare module 'fastify' {
@@ -69,7 +71,9 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const readBody: BodyParser<Buffer> = (request, payload, done) => {
     const { bodyLimit, config } = request.routeOptions
     const announced = Number(request.headers['content-length'])
-    const chunks = new Chunks()
+    /** Nearly every body comes in one chunk. */
+    let only: Buffer | undefined
+    let chunks: Chunks | undefined
     let received = 0
     let reckoned = 0
     const stop = () => {
@@ -90,7 +94,8 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       }
       try {
         reckoned = hold(request, reckoned, received)
-        chunks.add(chunk)
+        if (received === chunk.length) only = chunk
+        else (chunks ??= new Chunks(only)).add(chunk)
       } catch (error) {
         refuse(error as Error)
       }
@@ -98,7 +103,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     const onEnd = () => {
       stop()
       if (!Number.isNaN(announced) && received !== announced) done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
-      else done(null, chunks.whole())
+      else done(null, chunks?.whole() ?? only ?? NOTHING)
     }
     const onError = (cause: Error) => {
       stop()
@@ -177,10 +182,12 @@ class Chunks {
   #open: Buffer | undefined
   #used = 0
 
+  constructor (first: Buffer | undefined) {
+    if (first !== undefined) this.add(first)
+  }
+
   add (chunk: Buffer): void {
-    // One that stands alone, as nearly every body does, is not copied.
-    const isSmall = chunk.length < SMALL_CHUNK && (this.#open !== undefined || this.#full.length > 0)
-    if (!isSmall) {
+    if (chunk.length >= SMALL_CHUNK) {
       this.#close()
       this.#full.push(chunk)
       return

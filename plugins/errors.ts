@@ -3,19 +3,27 @@ import fp from 'fastify-plugin'
 import { ServiceError } from '../lib/errors.js'
 import { refusal } from '../lib/schema-check.js'
 
+const JSON_TYPE = 'application/json'
+
 /** The body of every answer from 400 up. */
 export function errorBody (error: ServiceError, requestId: string): Record<string, unknown> {
   return { detail: error.detail, code: error.code, request_id: requestId, ...error.members }
 }
 
+/** The media types of bodies that the route documents. */
+function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
+  const { content } = (schema?.body ?? {}) as { content?: Record<string, unknown> }
+  return content === undefined ? [JSON_TYPE] : Object.keys(content)
+}
+
 /** What Fastify itself throws, in our words: its texts can quote the body, so none of them is passed on. */
-function fromFastify (error: FastifyError): ServiceError | undefined {
+function fromFastify (error: FastifyError, request: FastifyRequest): ServiceError | undefined {
   if (error.validation !== undefined) return refusal(error.validation)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('body_too_large', 'Request body is too large')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('unsupported_media_type', 'Unsupported Content-Type')
+      return new ServiceError('unsupported_media_type', `Unsupported Content-Type: this route takes ${mediaTypesOf(request).join(' or ')}`)
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return new ServiceError('invalid_json', 'Request body is not valid JSON')
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
@@ -34,10 +42,11 @@ function fromFastify (error: FastifyError): ServiceError | undefined {
   }
 }
 
-export function toServiceError (error: unknown): ServiceError {
+/** @param request that failed */
+export function toServiceError (error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
   if (error instanceof Error) {
-    const known = fromFastify(error as FastifyError)
+    const known = fromFastify(error as FastifyError, request)
     if (known !== undefined) return known
   }
   return new ServiceError('internal_error', 'Internal server error', { cause: error })
@@ -59,7 +68,7 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
 
 /** Sends an error in the contract's shape. */
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = toServiceError(error)
+  const known = toServiceError(error, request)
   logFailure(known, request)
   void reply
     .code(known.status)

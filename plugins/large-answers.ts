@@ -34,6 +34,9 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
   app.addHook('onRoute', (route) => {
     const schema = jsonAnswer(route.schema?.response)
     if (schema === undefined) return
+    // What was done is answered in a few fields where nothing is listed; onSend has what is large all the same.
+    const asksOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
+    if (!asksOnly && partsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -21,6 +22,14 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     }
   }
 
+  // Requests that came in the same bytes as the one that was too many: hundreds, of which nothing is made.
+  const handlers = app.server.listeners('request')
+  app.server.removeAllListeners('request')
+  app.server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (incoming.socket.destroyed) return
+    for (const handle of handlers) Reflect.apply(handle, app.server, [incoming, outgoing])
+  })
+
   app.addHook('onRequest', (request, { raw }, done) => {
     // An answer that has its connection is the first in line.
     if (raw.socket !== null) {
@@ -28,7 +37,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     const { socket } = request.raw
-    // The requests that came in the same bytes as the one that was too many.
+    // A name that has two addresses has a second server, which has its own listeners.
     if (socket.destroyed) return
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })

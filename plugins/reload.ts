@@ -58,7 +58,7 @@ function changesOutside (before: Config, after: Config): string[] {
     SERVICE_API_KEY: auth.apiKey,
     SERVICE_JWT_SECRET: auth.jwtSecret,
     SERVICE_ADMIN_TOKEN: adminToken,
-    DATABASE_URL: database.url,
+    [database.variable ?? 'DATABASE_URL']: database.url,
     ...environment,
   })
   const [old, next] = [secrets(before), secrets(after)]

@@ -15,10 +15,14 @@ export const IdempotencyHeaders = Type.Object({
 /**
  * The request's Idempotency-Key with what it is bound to. Equal bodies are equal as values: the order of keys and white space do not count.
  * An answer that is given again carries `Idempotent-Replayed: true`.
+ * @returns undefined, at once, for the many requests without one
  */
-export async function idempotencyOf (request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey | undefined> {
+export function idempotencyOf (request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> | undefined {
   const key = request.headers['idempotency-key']
-  if (key === undefined) return undefined
+  return key === undefined ? undefined : readKey(key, request, reply)
+}
+
+async function readKey (key: string | string[], request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> {
   if (typeof key !== 'string' || !KEY.test(key)) throw invalidField('Idempotency-Key', 'must be 1 to 255 visible characters')
   return {
     key,

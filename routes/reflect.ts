@@ -55,7 +55,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
       .send(eventStream(continued(first, events), {
         heartbeatMs,
         onError: (error) => {
-          const known = toServiceError(error)
+          const known = toServiceError(error, request)
           logFailure(known, request)
           return { event: 'error', data: errorBody(known, request.id) }
         },

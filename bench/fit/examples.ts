@@ -13,7 +13,6 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
-import { evidenceTurns, isAnswerable, turnContent } from '../recall/protocol.js'
 import type { Example } from './softmax.js'
 
 /** The columns of an example: the strategies as linear fusion has them, then the scorers. */
@@ -30,10 +29,8 @@ export async function makeExamples (conversations: readonly Conversation[], now:
     const { memories, ids } = await memoriesOf(conversation, now, embeddings)
     await store.insert(BANK, memories, now)
     const signals = new SignalReader()
-    for (const { question: text, evidence, category } of conversation.questions.filter(isAnswerable)) {
-      const turns = evidenceTurns(evidence, ids)
-      if (turns.size === 0) continue
-      const question = readQuestion(text, now)
+    for (const { text, evidence, category, askedAt } of conversation.questions) {
+      const question = readQuestion(text, askedAt ?? now)
       const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
       const request: SearchRequest = {
         banks: [BANK], now, filters: {}, limit: CANDIDATES, lexical: { terms: question.terms, ...BM25 }, ...(vector !== undefined && { semantic: { vector } }),
@@ -50,7 +47,7 @@ export async function makeExamples (conversations: readonly Conversation[], now:
         const given = judgement(prospect, question)
         features.set([(scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
       })
-      const wanted = new Set([...turns].map((turn) => ids.get(turn)!))
+      const wanted = new Set(evidence.map((turn) => ids.get(turn)!))
       examples.push({
         group: conversation.id,
         category,
@@ -65,31 +62,31 @@ export async function makeExamples (conversations: readonly Conversation[], now:
   return examples
 }
 
-async function memoriesOf ({ sessions }: Conversation, now: number, embeddings?: EmbeddingProvider): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
+async function memoriesOf ({ form, sessions }: Conversation, now: number, embeddings?: EmbeddingProvider): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
   const newId = uuidv7Source(() => now)
   const ids = new Map<string, string>()
   const memories: NewMemory[] = []
-  for (const { id, startsAt, turns } of sessions) {
-    const isolated = Number.isNaN(startsAt)
-    for (const [index, turn] of turns.entries()) {
-      const text = turnContent(turn)
+  for (const { id, turns } of sessions) {
+    for (const turn of turns) {
+      // Only a text of more than 49,000 characters has several parts, and the first stands for it here.
+      const text = turn.contents[0]!
       const memoryId = newId()
-      ids.set(turn.dia_id, memoryId)
+      ids.set(turn.id, memoryId)
       const [passages] = await makePassages([text], { chunkMaxCharacters: 2000 }, 'bench')
       const vectors = embeddings === undefined ? undefined : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         memoryId,
         text,
         tags: [],
-        metadata: {},
-        occurredAt: isolated ? null : startsAt + index * 1000,
+        metadata: turn.role === undefined ? {} : { speaker: turn.role },
+        occurredAt: turn.occurredAt ?? null,
         retainedAt: now,
         expiresAt: null,
-        documentId: isolated ? null : id,
+        documentId: form === 'facts' ? null : id,
         source: null,
         tokens: TokenCount.known(0),
         trust: 'trusted',
-        fingerprint: turn.dia_id,
+        fingerprint: turn.id,
         passages: passages!.map((passage, at) => ({ ...passage, ...(vectors !== undefined && { vector: vectors[at]! }) })),
       })
     }

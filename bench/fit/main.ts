@@ -8,7 +8,7 @@ import { fitWeights, scoresOf, type Example, type FitOptions } from './softmax.j
 import { openCached } from './vector-cache.js'
 
 const USAGE = `npm run fit:recall -- --data FILE [--data FILE …] [--embedder local --vectors FILE] [--test FILE …] [--without NAME …] [--steps N] [--ridge X] [--ablate]
-  --data FILE      conversations with questions, in the shape of LoCoMo; each is a fold
+  --data FILE      conversations with questions, in any of the forms of docs/recall-quality.md; each is a fold
   --test FILE      conversations that are only measured, with the weights of all the data
   --embedder NAME  fits the semantic weight too, with the vectors of this provider
   --vectors FILE   keeps those vectors there between runs
@@ -80,6 +80,7 @@ function show (label: string, examples: readonly Example[], scores: readonly Flo
     })
     return (means.reduce((sum, value) => sum + value, 0) / means.length).toFixed(4)
   }
-  const byCategory = [1, 2, 3, 4].map((category) => `${category}: ${mean((example) => example.category === category)}`).join(' ')
+  const categories = [...new Set(examples.map(({ category }) => category))].sort()
+  const byCategory = categories.map((category) => `${category}: ${mean((example) => example.category === category)}`).join(' ')
   console.log(`${label.padEnd(30)} recall@${DEPTH} ${mean(() => true)} | ${byCategory} | ${groups.map((group) => mean((example) => example.group === group)).join(' ')}`)
 }

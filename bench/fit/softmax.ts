@@ -2,7 +2,7 @@
 export interface Example {
   /** Which fold it belongs to: its conversation. */
   group: string
-  category: number
+  category: string
   /** Row-major, `candidates` rows of as many columns as there are features. */
   features: Float64Array
   candidates: number

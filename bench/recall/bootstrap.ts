@@ -28,15 +28,18 @@ export interface Difference {
 /**
  * The paired bootstrap (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993): questions are drawn
  * with replacement within each conversation, each with its values of both runs, and the difference of the means is
- * taken anew. The mean is that over conversations of the means over questions, as for every figure of the bench.
+ * taken anew. Conversations of one question are drawn from together: by itself such a one would never vary. The mean
+ * is that over conversations of the means over questions, as for every figure of the bench.
  * The generator is seeded: the same pairs give the same interval.
  * @param pairs at least one
  */
 export function pairedBootstrap (pairs: readonly Pair[], { resamples = RESAMPLES, seed = SEED }: { resamples?: number, seed?: number } = {}): Difference {
   const groups = [...groupBy(pairs, ({ conversation }) => conversation).values()]
   const differences = groups.map((group) => Float64Array.from(group, ({ a, b }) => b - a))
+  const strata = strataOf(differences)
   const random = seededRandom(seed)
-  const drawn = Array.from({ length: resamples }, () => mean(differences.map((values) => resampledMean(values, random)))).sort((x, y) => x - y)
+  const draw = () => strata.reduce((total, { values, conversations }) => total + conversations * resampledMean(values, random), 0) / groups.length
+  const drawn = Array.from({ length: resamples }, draw).sort((x, y) => x - y)
   const macro = (valueOf: (pair: Pair) => number) => mean(groups.map((group) => mean(group.map(valueOf))))
   const [a, b] = [macro((pair) => pair.a), macro((pair) => pair.b)]
   return {
@@ -48,6 +51,13 @@ export function pairedBootstrap (pairs: readonly Pair[], { resamples = RESAMPLES
     conversations: groups.length,
     won: differences.filter((values) => sum(values) > 1e-12).length,
   }
+}
+
+/** What is drawn from, and for how many conversations each stands. */
+function strataOf (differences: readonly Float64Array[]): Array<{ values: Float64Array, conversations: number }> {
+  const single = differences.filter(({ length }) => length === 1)
+  const strata = differences.filter(({ length }) => length > 1).map((values) => ({ values, conversations: 1 }))
+  return single.length === 0 ? strata : [...strata, { values: Float64Array.from(single, ([value]) => value!), conversations: single.length }]
 }
 
 function resampledMean (values: Float64Array, random: () => number): number {

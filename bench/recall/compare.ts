@@ -1,18 +1,25 @@
 import { UnusableInput } from '../checked.js'
 import { formatTable } from '../table.js'
 import { pairedBootstrap, type Difference } from './bootstrap.js'
-import { groupBy, hasSessions } from './figures.js'
+import { byCategory, byRole, hasSessions } from './figures.js'
 import type { Outcome } from './measure.js'
-import { ndcgAt, recallAt } from './metrics.js'
-import { CATEGORIES, outcomesOf, runTitle, type Report } from './report.js'
+import { allAt, hitAt, ndcgAt, recallAt } from './metrics.js'
+import { outcomesOf, runTitle, type Report } from './report.js'
 
-const BY_CATEGORY = { 'recall@10': ({ ranks }: Outcome) => recallAt(ranks, 10), 'session recall@5': ({ sessionRanks }: Outcome) => recallAt(sessionRanks, 5) }
+const BY_GROUP = {
+  'recall@10': ({ ranks }: Outcome) => recallAt(ranks, 10),
+  'any@10': ({ ranks }: Outcome) => hitAt(ranks, 10),
+  'session recall@5': ({ sessionRanks }: Outcome) => recallAt(sessionRanks, 5),
+}
 const OVERALL = {
   'recall@5': ({ ranks }: Outcome) => recallAt(ranks, 5),
-  'recall@10': BY_CATEGORY['recall@10'],
+  'recall@10': BY_GROUP['recall@10'],
   'recall@25': ({ ranks }: Outcome) => recallAt(ranks, 25),
+  'any@10': BY_GROUP['any@10'],
   'nDCG@10': ({ ranks }: Outcome) => ndcgAt(ranks, 10),
-  'session recall@5': BY_CATEGORY['session recall@5'],
+  'session recall@5': BY_GROUP['session recall@5'],
+  'session any@5': ({ sessionRanks }: Outcome) => hitAt(sessionRanks, 5),
+  'session all@5': ({ sessionRanks }: Outcome) => allAt(sessionRanks, 5),
 }
 
 /** One outcome of each run, of the same question. */
@@ -30,10 +37,16 @@ export interface Comparison extends Difference {
  */
 export function compare (a: Report, b: Report): Comparison[] {
   const twins = pairUp(a, b)
-  const categories = [...groupBy(twins, ([{ category }]) => category)].sort(([x], [y]) => x - y)
+  const [ones, others] = [twins.map(([one]) => one), twins.map(([, other]) => other)]
+  // Both runs fall into the same groups, in the same order: they asked the same.
+  const paired = (groups: (outcomes: readonly Outcome[]) => Array<[string, Outcome[]]>) => {
+    const second = new Map(groups(others))
+    return groups(ones).map(([name, outcomes]): [string, Twins] => [name, outcomes.map((one, index) => [one, second.get(name)![index]!])])
+  }
   return [
     ...compareFigures(OVERALL, twins, ''),
-    ...categories.flatMap(([category, group]) => compareFigures(BY_CATEGORY, group, `, ${CATEGORIES[category] ?? category}`)),
+    ...paired(byCategory).flatMap(([category, group]) => compareFigures(BY_GROUP, group, `, ${category}`)),
+    ...paired(byRole).flatMap(([role, group]) => compareFigures(BY_GROUP, group, `, evidence: ${role}`)),
   ]
 }
 
@@ -58,6 +71,21 @@ function pairUp (a: Report, b: Report): Twins {
     throw new UnusableInput(`the runs did not ask the same questions: ${first.length} on ${a.data} and ${second.length} on ${b.data}, ${pairs.length} of them the same`)
   }
   return pairs
+}
+
+/**
+ * Which report of one file stands against which of the other: those on the same data. A file that holds several runs
+ * on the same data is narrowed by `#NAME`.
+ * @throws UnusableInput when there is none, or more than one
+ */
+export function pairReports (a: readonly Report[], b: readonly Report[]): Array<[Report, Report]> {
+  const only = (reports: readonly Report[], data: string): Report => {
+    const [first, ...more] = reports.filter((report) => report.data === data)
+    if (first === undefined) throw new UnusableInput(`${data} was measured in one of the files only`)
+    if (more.length > 0) throw new UnusableInput(`a file holds ${more.length + 1} runs on ${data}: choose one, as in FILE#${first.pipeline}`)
+    return first
+  }
+  return [...new Set([...a, ...b].map(({ data }) => data))].map((data) => [only(a, data), only(b, data)])
 }
 
 /** The comparison for people; figures in per cent. */

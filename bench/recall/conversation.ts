@@ -1,61 +1,54 @@
 import { readFile } from 'node:fs/promises'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { checker, UnusableInput } from '../checked.js'
-import { parseSessionTime } from './protocol.js'
+import { groupBy } from './figures.js'
+import { readBeam } from './forms/beam.js'
+import { readLongMemEval } from './forms/longmemeval.js'
+import { readFacts, readTalk } from './forms/talk.js'
 
-const Turn = Type.Object({
-  speaker: Type.String({ minLength: 1 }),
-  dia_id: Type.String({ minLength: 1 }),
-  text: Type.String({ minLength: 1 }),
-  blip_caption: Type.Optional(Type.String()),
-})
-const Fact = Type.Object({ dia_id: Type.String({ minLength: 1 }), text: Type.String({ minLength: 1 }) })
-/** A fact is a turn that nobody in particular said. */
-export type Turn = Static<typeof Fact> & Partial<Static<typeof Turn>>
-
-const Question = Type.Object({
-  question: Type.String({ minLength: 1 }),
-  evidence: Type.Array(Type.String()),
-  category: Type.Integer({ minimum: 1, maximum: 5 }),
-})
-export type Question = Static<typeof Question>
-
-/** Sessions are members by name: `session_3` with its turns beside `session_3_date_time`. */
-const Sessions = Type.Unsafe<Record<string, unknown>>({
-  type: 'object',
-  required: ['speaker_a', 'speaker_b', 'session_1', 'session_1_date_time'],
-  properties: { speaker_a: { type: 'string' }, speaker_b: { type: 'string' } },
-  patternProperties: {
-    '^session_\\d+$': Type.Array(Turn),
-    '^session_\\d+_date_time$': { type: 'string' },
-  },
-})
-
-const common = {
-  sample_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
-  qa: Type.Array(Question),
+/** What one side said at once. */
+export interface Turn {
+  /** Unique within the conversation. */
+  id: string
+  /** What is retained, a memory each: one, unless the text is too long for that. */
+  contents: readonly string[]
+  /** Who said it, where the content does not: `metadata.speaker`. */
+  role: string | undefined
+  /** Milliseconds since the epoch; undefined for isolated facts, which have no time. */
+  occurredAt: number | undefined
 }
-const Talk = Type.Object({ ...common, conversation: Sessions })
-const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type.Array(Fact, { minItems: 1 }) })
 
 export interface Session {
-  /** As the data names it: `session_3`; of an isolated fact, the fact's own id. */
+  /** The document of its turns; of an isolated fact, the fact's own id. */
   id: string
-  /** Milliseconds since the epoch; NaN for isolated facts, which have no time. */
-  startsAt: number
   turns: Turn[]
 }
 
+export interface Question {
+  /** Place in the data's list, from 0. */
+  index: number
+  text: string
+  category: string
+  /** Ids of turns that there are, at least one. */
+  evidence: readonly string[]
+  /** Ids of the sessions that are wanted; none for isolated facts. */
+  sessions: readonly string[]
+  /** When it is asked, where the data say so: what `two weeks ago` is counted from. */
+  askedAt: number | undefined
+}
+
+/** What a bank of its own is made of. */
 export interface Conversation {
   id: string
-  /** True: each turn is a fact by itself, without document, time and speaker. */
-  isolated: boolean
+  form: 'talk' | 'facts' | 'longmemeval' | 'beam'
+  /** Hits that are asked for: the deepest rank that any figure looks at. */
+  depth: number
   sessions: Session[]
   questions: Question[]
 }
 
 /**
- * Reads a file in the shape of the LoCoMo data set, or of isolated facts (docs/recall-quality.md).
+ * Reads a file in one of the forms of docs/recall-quality.md; which, its content tells.
  * @throws UnusableInput that says what is wrong with it
  */
 export async function loadConversations (path: string): Promise<Conversation[]> {
@@ -69,40 +62,27 @@ export async function readTextFile (path: string): Promise<string> {
   })
 }
 
-const checkSamples = (name: string) => checker(Type.Array(Type.Object({ isolated: Type.Optional(Type.Boolean()) }), { minItems: 1 }), name)
+const checkSamples = (name: string) => checker(Type.Array(Type.Object({}), { minItems: 1 }), name)
 
 /** @param name of the data, for messages */
 export function readConversations (text: string, name: string): Conversation[] {
   return checkSamples(name)(parseJson(text, name)).map((sample, index) => {
     const place = `${name}, /${index}`
-    if (sample.isolated === true) {
-      const { sample_id: id, facts, qa } = checker(Facts, place)(sample)
-      return { id, isolated: true, sessions: facts.map((fact) => ({ id: fact.dia_id, startsAt: NaN, turns: [fact] })), questions: qa }
-    }
-    const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
-    return { id, isolated: false, sessions: sessionsOf(conversation, `${name}, ${id}`), questions: qa }
+    if ('haystack_sessions' in sample) return readLongMemEval(sample, place)
+    if ('probing_questions' in sample) return readBeam(sample, place)
+    if ('isolated' in sample && sample.isolated === true) return readFacts(sample, place)
+    return readTalk(sample, place, name)
   })
 }
 
-const checkTurns = checker(Type.Array(Turn), 'a session')
-const checkTime = checker(Type.String(), 'the time of a session')
-
-/** In the order of their numbers; the data may have them in any. */
-function sessionsOf (conversation: Record<string, unknown>, place: string): Session[] {
-  return Object.keys(conversation)
-    .filter((key) => /^session_\d+$/.test(key))
-    .sort((a, b) => numberOf(a) - numberOf(b))
-    .map((id) => {
-      const time = conversation[`${id}_date_time`]
-      if (time === undefined) throw new UnusableInput(`${place}: ${id} has no ${id}_date_time`)
-      const startsAt = parseSessionTime(checkTime(time))
-      if (startsAt === undefined) throw new UnusableInput(`${place}: ${id}_date_time is ${JSON.stringify(time)}, not like "1:56 pm on 8 May, 2023"`)
-      return { id, startsAt, turns: checkTurns(conversation[id]) }
-    })
-}
-
-function numberOf (session: string): number {
-  return Number(session.slice('session_'.length))
+/**
+ * The first so many conversations, spread over the categories of their first questions: each category in turn gives
+ * its next one. The same data give the same part.
+ */
+export function partOf (conversations: readonly Conversation[], size: number): Conversation[] {
+  const groups = [...groupBy(conversations, ({ questions }) => questions[0]?.category).values()]
+  const dealt = Array.from({ length: Math.max(0, ...groups.map(({ length }) => length)) }, (_, round) => groups.flatMap((group) => group[round] ?? [])).flat()
+  return dealt.slice(0, size)
 }
 
 /** @throws UnusableInput that names the data */

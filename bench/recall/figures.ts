@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { mean } from '../percentiles.js'
+import { TALK_CATEGORIES } from './categories.js'
 import type { Outcome } from './measure.js'
-import { hitAt, ndcgAt, recallAt, reciprocalRank } from './metrics.js'
+import { allAt, hitAt, ndcgAt, recallAt, reciprocalRank } from './metrics.js'
 
-const SessionFigures = Type.Object({ recall_at_5: Type.Number(), recall_at_10: Type.Number(), hit_at_5: Type.Number() })
+const SessionFigures = Type.Object({ recall_at_5: Type.Number(), recall_at_10: Type.Number(), hit_at_5: Type.Number(), hit_at_10: Type.Number(), all_at_5: Type.Number() })
 export type SessionFigures = Static<typeof SessionFigures>
 
 /** All figures are shares within 0–1. */
@@ -32,6 +33,8 @@ export function figuresOf (outcomes: readonly Outcome[]): Figures {
       recall_at_5: average((ranks) => recallAt(ranks, 5)),
       recall_at_10: average((ranks) => recallAt(ranks, 10)),
       hit_at_5: average((ranks) => hitAt(ranks, 5)),
+      hit_at_10: average((ranks) => hitAt(ranks, 10)),
+      all_at_5: average((ranks) => allAt(ranks, 5)),
     }
   }
   return {
@@ -51,6 +54,25 @@ export function figuresOf (outcomes: readonly Outcome[]): Figures {
 /** False for questions on isolated facts. */
 export function hasSessions ({ sessionRanks }: Outcome): boolean {
   return sessionRanks.length > 0
+}
+
+/** Outcomes by category, in the order of LoCoMo's numbers and then of the alphabet. */
+export function byCategory (outcomes: readonly Outcome[]): Array<[string, Outcome[]]> {
+  const placeOf = (category: string) => Object.values(TALK_CATEGORIES).indexOf(category)
+  return [...groupBy(outcomes, ({ category }) => category)].sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+}
+
+/**
+ * Outcomes by who said the evidence: a question whose evidence both sides said stands in both groups, in each with
+ * what that side said.
+ */
+export function byRole (outcomes: readonly Outcome[]): Array<[string, Outcome[]]> {
+  const roles = [...new Set(outcomes.flatMap((outcome) => outcome.roles))].sort()
+  return roles.map((role) => [role, outcomes.filter((outcome) => outcome.roles.includes(role)).map((outcome) => ({
+    ...outcome,
+    ranks: outcome.ranks.filter((_, index) => outcome.roles[index] === role),
+    roles: outcome.roles.filter((other) => other === role),
+  }))])
 }
 
 /** The mean over conversations of the means over their questions; NaN without a question. */

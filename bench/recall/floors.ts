@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { checker } from '../checked.js'
@@ -6,14 +7,21 @@ import { parseJson, readTextFile } from './conversation.js'
 import type { Figures } from './figures.js'
 
 const FIGURES = ['recall_at_5', 'recall_at_10', 'recall_at_25', 'hit_at_10', 'mrr', 'ndcg_at_10'] as const
+/** Of sessions in the order of their first hits. */
+const SESSION_FIGURES = { session_recall_at_5: 'recall_at_5', session_hit_at_5: 'hit_at_5', session_all_at_5: 'all_at_5' } as const
+const SESSION_FIGURE_NAMES = ['session_recall_at_5', 'session_hit_at_5', 'session_all_at_5'] as const
 /** What rounding may take away. */
 const ROUNDING = 1e-9
 
 const Floor = Type.Object({
   /** Path of the data, from the file of the floors. */
   data: Type.String({ minLength: 1 }),
+  /** Measures so many of its conversations, spread over its categories. */
+  part: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The data are not part of the project: where they are absent, this floor is passed over, and that is said. */
+  elsewhere: Type.Optional(Type.Boolean()),
   /** A figure and what it must at least be. */
-  at_least: Type.Optional(Type.Partial(Type.Record(Type.Enum([...FIGURES, 'session_recall_at_5']), Type.Number({ minimum: 0, maximum: 1 })), { additionalProperties: false })),
+  at_least: Type.Optional(Type.Partial(Type.Record(Type.Enum([...FIGURES, ...SESSION_FIGURE_NAMES]), Type.Number({ minimum: 0, maximum: 1 })), { additionalProperties: false })),
   /** Figures that must not be below those of another pipeline on the same data. */
   not_below: Type.Optional(Type.Object({
     pipeline: Type.String(),
@@ -33,6 +41,11 @@ const checkFloors = checker(Type.Object({ floors: Type.Array(Floor, { minItems: 
 export async function readFloors (path: string): Promise<Floor[]> {
   const { floors } = checkFloors(parseJson(await readTextFile(path), path))
   return floors.map((floor) => ({ ...floor, data: join(dirname(path), floor.data) }))
+}
+
+/** Whether a floor is to be passed over: its data are not part of the project, and are not there. */
+export function isPassedOver ({ data, elsewhere = false }: Floor): boolean {
+  return elsewhere && !existsSync(data)
 }
 
 export interface FloorResult {
@@ -56,7 +69,8 @@ export function checkFloor ({ data, at_least: atLeast = {}, not_below: notBelow 
 
 /** NaN, which is below every floor, when the data have no such figure. */
 function valueOf (figures: Figures, name: string): number {
-  if (name === 'session_recall_at_5') return figures.sessions?.by_first.recall_at_5 ?? NaN
+  const session = SESSION_FIGURE_NAMES.find((figure) => figure === name)
+  if (session !== undefined) return figures.sessions?.by_first[SESSION_FIGURES[session]] ?? NaN
   const known = FIGURES.find((figure) => figure === name)
   return known === undefined ? NaN : figures[known]
 }

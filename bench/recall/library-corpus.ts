@@ -1,7 +1,6 @@
 import { STOP_WORDS } from '../../lib/text/stop-words.js'
 import { inventWords, seededRandom, zipfSampler } from '../http/vocabulary.js'
 import type { Conversation } from './conversation.js'
-import { isAnswerable, turnContent } from './protocol.js'
 
 const SEED = 7
 const START = Date.UTC(2024, 0, 1)
@@ -28,8 +27,8 @@ export interface CorpusMemory {
  * The same input gives the same corpus.
  */
 export function makeCorpus (conversations: readonly Conversation[], memories: number): { memories: CorpusMemory[], queries: string[] } {
-  const turns = conversations.flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.map(turnContent)))
-  const questions = conversations.flatMap(({ questions }) => questions.filter(isAnswerable).map(({ question }) => question))
+  const turns = conversations.flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.flatMap(({ contents }) => contents)))
+  const questions = conversations.flatMap(({ questions }) => questions.map(({ text }) => text))
   const random = seededRandom(SEED)
   const words = inventWords(INVENTED_WORDS, random)
   const draw = zipfSampler(words, random)

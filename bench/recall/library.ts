@@ -1,16 +1,14 @@
 import { performance } from 'node:perf_hooks'
-import type * as accessControl from '../../lib/access/access-control.js'
-import type * as configLoad from '../../lib/config/load.js'
-import type * as accessSettingsOf from '../../lib/memory/access-settings.js'
-import type * as memoryService from '../../lib/memory/service.js'
+import type { MemoryService } from '../../lib/memory/service.js'
 import { summarize, type LatencySummary } from '../percentiles.js'
 import { formatTable } from '../table.js'
+import { builtService } from './built-service.js'
 import type { Conversation } from './conversation.js'
 import { makeCorpus, type CorpusMemory } from './library-corpus.js'
-import { DEPTH } from './measure.js'
-import { configurationOf, type Setting } from './setting.js'
+import type { Setting } from './setting.js'
 
 const CALLS = 2000
+const DEPTH = 25
 const WARM_UP_CALLS = 300
 const BANK = 'bench-library'
 const WARM_UP_BANK = 'bench-warm-up'
@@ -36,7 +34,7 @@ export interface LibraryFigures {
  */
 export async function measureLibrary (conversations: readonly Conversation[], memories: number, setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<LibraryFigures> {
   const corpus = makeCorpus(conversations, memories)
-  const service = await builtService(JSON.stringify(configurationOf(setting)))
+  const { service } = await builtService(setting)
   try {
     await retainAll(service, WARM_UP_BANK, corpus.memories.slice(0, WARM_UP_MEMORIES))
     const index = await timed(async () => { await retainAll(service, BANK, corpus.memories) })
@@ -56,13 +54,13 @@ export async function measureLibrary (conversations: readonly Conversation[], me
   }
 }
 
-async function retainAll (service: memoryService.MemoryService, bank: string, memories: readonly CorpusMemory[]): Promise<void> {
+async function retainAll (service: MemoryService, bank: string, memories: readonly CorpusMemory[]): Promise<void> {
   for (const { content, documentId, occurredAt } of memories) {
     await service.writer.retain({ bank_id: bank, content, document_id: documentId, occurred_at: new Date(occurredAt).toISOString() }, CONTEXT)
   }
 }
 
-async function recallAll (service: memoryService.MemoryService, queries: readonly string[]): Promise<Cost[]> {
+async function recallAll (service: MemoryService, queries: readonly string[]): Promise<Cost[]> {
   const costs: Cost[] = []
   for (const query of queries) {
     costs.push(await timed(async () => { await service.reader.recall({ bank_id: BANK, query, max_results: DEPTH }, CONTEXT) }))
@@ -81,17 +79,6 @@ async function timed (work: () => Promise<void>): Promise<Cost> {
   await work()
   const { user, system } = process.cpuUsage(before)
   return { wallMs: performance.now() - started, cpuMs: (user + system) / 1000 }
-}
-
-/** The very code that the gateway runs: dist/, not the sources as a loader would compile them. */
-async function builtService (configuration: string): Promise<memoryService.MemoryService> {
-  const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
-  const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
-  const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
-  const { accessSettings }: typeof accessSettingsOf = await import(built('memory/access-settings'))
-  const { loadConfig }: typeof configLoad = await import(built('config/load'))
-  const config = loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => configuration })
-  return await createMemoryService(config, new AccessControl(accessSettings(config.file)))
 }
 
 /** The figures for people, each beside its target. */

@@ -1,71 +1,75 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { performance } from 'node:perf_hooks'
 import { UnusableInput } from '../checked.js'
-import { JsonClient } from '../json-client.js'
 import { runBench } from '../run-bench.js'
-import { compare, formatComparison } from './compare.js'
+import { formatTable } from '../table.js'
+import { compare, formatComparison, pairReports } from './compare.js'
 import { loadConversations } from './conversation.js'
-import { checkFloor, formatFloors, readFloors, type FloorResult } from './floors.js'
+import { checkFloor, formatFloors, isPassedOver, readFloors, type FloorResult } from './floors.js'
 import { formatLibrary, measureLibrary, type LibraryFigures } from './library.js'
-import { markdownTables, writeTables } from './markdown-table.js'
-import { measure } from './measure.js'
+import { markdownTable, overview, writeTable } from './markdown-table.js'
 import { readOptions, USAGE, type Options } from './options.js'
 import { choosePipeline } from './pipelines.js'
-import { formatReport, makeReport, readReport, type Report } from './report.js'
-import { embedderLabel, startSetting, type Setting } from './setting.js'
+import { formatReport, readReports, runTitle, type Report } from './report.js'
+import { loadData, measureAt, measureInProcess, measureServer, type Data } from './runs.js'
 
 type Mode<M extends Options['mode']> = Extract<Options, { mode: M }>
 
-/** @throws UnusableInput when the data have no question to ask */
-async function measureAt (url: string, data: string, names: { pipeline: string, embedder: string, store: string }): Promise<Report> {
-  const conversations = await loadConversations(data)
-  const client = new JsonClient(url)
-  try {
-    const measurement = await measure(client, conversations, `bench-${Date.now().toString(36)}-`)
-    if (measurement.outcomes.length === 0) throw new UnusableInput(`${data} has no question of category 1 to 4 with evidence`)
-    return makeReport({ data: basename(data), ...names }, measurement)
-  } finally {
-    client.close()
-  }
-}
-
-async function measureSetting (data: string, setting: Setting): Promise<Report> {
-  const server = await startSetting(setting)
-  try {
-    return await measureAt(server.url, data, { pipeline: setting.pipeline.name, embedder: embedderLabel(setting.embedder), store: setting.store })
-  } finally {
-    await server.stop()
-  }
-}
-
 async function run (options: Mode<'run'>): Promise<void> {
+  const reports: Report[] = []
+  for (const path of options.data) {
+    const data = await loadData(path, options.limit)
+    for (const measureSome of stepsOf(options, data)) {
+      const started = performance.now()
+      const found = await measureSome()
+      reports.push(...found)
+      console.error(`${found.map(runTitle).join('; ')}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    }
+  }
+  const [first, ...more] = reports
+  if (first !== undefined && more.length === 0) {
+    const { outcomes: _, ...figures } = first
+    console.log(`${formatReport(first)}\n\n${JSON.stringify(figures)}`)
+  } else {
+    console.log(formatTable(overview(reports)))
+  }
+  if (options.writeTo !== undefined) await writeTable(options.writeTo, markdownTable(reports))
+  await writeJson(options.json, more.length === 0 ? first : reports)
+}
+
+/** A server is started for each run; in process, all runs on the same data are one step. */
+function stepsOf (options: Mode<'run'>, data: Data): Array<() => Promise<Report[]>> {
   const served = 'as served'
-  const report = options.url === undefined
-    ? await measureSetting(options.data, { ...options, pipeline: await choosePipeline(options.pipeline) })
-    : await measureAt(options.url, options.data, { pipeline: served, embedder: served, store: served })
-  const { outcomes: _, ...figures } = report
-  console.log(`${formatReport(report)}\n\n${JSON.stringify(figures)}`)
-  await writeJson(options.json, report)
+  switch (options.at) {
+    case 'url': return [async () => [await measureAt(options.url, data, { pipeline: served, embedder: served, store: served })]]
+    case 'process': return [async () => await measureInProcess(data, options.runs)]
+    case 'server': return options.runs.map((one) => async () => [await measureServer(data, options.store, one)])
+  }
 }
 
 async function compareRuns ({ a, b }: Mode<'compare'>): Promise<void> {
-  const [one, other] = [await readReport(a), await readReport(b)]
-  console.log(formatComparison(one, other, compare(one, other)))
+  const texts = pairReports(await readReports(a), await readReports(b)).map(([one, other]) => formatComparison(one, other, compare(one, other)))
+  console.log(texts.join('\n\n'))
 }
 
-async function tabulate ({ reports, writeTo }: Mode<'table'>): Promise<void> {
-  const tables = markdownTables(await Promise.all(reports.map(readReport)))
-  console.log(tables)
-  if (writeTo !== undefined) await writeTables(writeTo, tables)
+async function tabulate ({ reports: paths, writeTo }: Mode<'table'>): Promise<void> {
+  const table = markdownTable((await Promise.all(paths.map(readReports))).flat())
+  console.log(table)
+  if (writeTo !== undefined) await writeTable(writeTo, table)
 }
 
 async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<void> {
   const results: FloorResult[] = []
-  const overallOf = async (data: string, pipeline: string) =>
-    (await measureSetting(data, { store, pipeline: await choosePipeline(pipeline), embedder: { name: 'none' } })).overall
   for (const floor of await readFloors(path)) {
-    const plain = floor.not_below === undefined ? undefined : await overallOf(floor.data, floor.not_below.pipeline)
-    results.push(...checkFloor(floor, await overallOf(floor.data, 'default'), plain))
+    if (isPassedOver(floor)) {
+      console.log(`passed over: ${floor.data} is not there`)
+      continue
+    }
+    const data = await loadData(floor.data, floor.part)
+    const overallOf = async (pipeline: string) => (await measureServer(data, store, { name: pipeline, pipeline, embedder: { name: 'none' } })).overall
+    const plain = floor.not_below === undefined ? undefined : await overallOf(floor.not_below.pipeline)
+    results.push(...checkFloor(floor, await overallOf('default'), plain))
   }
   console.log(formatFloors(results))
   const below = results.filter(({ holds }) => !holds)

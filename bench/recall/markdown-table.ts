@@ -1,36 +1,42 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { UnusableInput } from '../checked.js'
-import { groupBy } from './figures.js'
-import { CATEGORIES, type Report } from './report.js'
+import { groupBy, type Figures } from './figures.js'
+import { groupsOf, runLabel, type Report } from './report.js'
 
 const BEGIN = '<!-- table:begin -->'
 const END = '<!-- table:end -->'
 
+const HEAD = ['data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10', 'session any@5', 'any@10', 'all@5', 'MRR', 'nDCG@10'] as const
+
 /**
- * One table of Markdown for each data set, a row a run, in the order given. Figures in per cent, latencies of a recall
- * over HTTP in milliseconds; a dash where the data have no such figure.
+ * One table over all runs: for each data set all its questions, then each part of them, and a row a run. Figures are in
+ * per cent, those before `session` are of turns. A dash stands where the data have no such figure.
  */
-export function markdownTables (reports: readonly Report[]): string {
-  return [...groupBy(reports, ({ data }) => data)].map(([data, runs]) => {
-    const { turns, overall: { questions } } = runs[0]!
-    return [`**${data}** (${turns} memories, ${questions} questions)`, '', ...table(runs)].join('\n')
-  }).join('\n\n')
+export function overview (reports: readonly Report[]): string[][] {
+  return [[...HEAD], ...[...groupBy(reports, ({ data }) => data)].flatMap(([data, runs]) => {
+    const parts = [...new Set(runs.flatMap((run) => groupsOf(run).map(([name]) => name)))]
+    return [
+      ...runs.map((run, at) => [at === 0 ? data : '', ...cells(run, run.overall, at)]),
+      ...parts.flatMap((part) => runs.flatMap((run, at) => {
+        const figures = new Map(groupsOf(run)).get(part)
+        return figures === undefined ? [] : [[at === 0 ? part : '', ...cells(run, figures, at)]]
+      })),
+    ]
+  })]
 }
 
-function table (runs: readonly Report[]): string[] {
-  const categories = Object.values(CATEGORIES)
-  const head = ['pipeline', 'embedder', 'store', 'recall@5', '@10', '@25', 'hit@10', 'MRR', 'nDCG@10', ...categories.map((name) => `${name} @10`), 'session recall@5', 'p50 / p95 ms']
-  return [line(head), `|---|---|---|${'--:|'.repeat(head.length - 3)}`, ...runs.map((run) => line(cells(run)))]
+function cells (run: Report, figures: Figures, at: number): string[] {
+  const { questions, recall_at_5: r5, recall_at_10: r10, hit_at_10: any10, mrr, ndcg_at_10: ndcg, sessions } = figures
+  const first = sessions?.by_first
+  return [at === 0 ? String(questions) : '', runLabel(run), ...[r5, r10, any10, first?.hit_at_5, first?.hit_at_10, first?.all_at_5, mrr, ndcg].map(percent)]
 }
 
-function cells ({ pipeline, embedder, store, overall, by_category: byCategory, latency_ms: { recall: latency } }: Report): string[] {
-  const { recall_at_5: r5, recall_at_10: r10, recall_at_25: r25, hit_at_10: hit, mrr, ndcg_at_10: ndcg, sessions } = overall
-  const categories = Object.values(CATEGORIES).map((name) => byCategory[name]?.recall_at_10)
-  return [
-    ...[pipeline, embedder, store].map(escapeCell),
-    ...[r5, r10, r25, hit, mrr, ndcg, ...categories, sessions?.by_first.recall_at_5].map(percent),
-    `${latency.p50.toFixed(1)} / ${latency.p95.toFixed(1)}`,
-  ]
+/** The same in Markdown; the names of the data stand out. */
+export function markdownTable (reports: readonly Report[]): string {
+  const [head = [], ...rows] = overview(reports)
+  const names = new Set(reports.map(({ data }) => data))
+  const shown = rows.map(([name = '', ...rest]) => [names.has(name) ? `**${escapeCell(name)}**` : escapeCell(name), ...rest.map(escapeCell)])
+  return [line(head), `|---|--:|---|${'--:|'.repeat(head.length - 3)}`, ...shown.map(line)].join('\n')
 }
 
 function percent (value: number | undefined): string {
@@ -49,17 +55,17 @@ function line (cells: readonly string[]): string {
  * Puts the tables in place of what stands between the markers.
  * @throws UnusableInput when the text has not each marker once, in order
  */
-export function replaceTables (text: string, tables: string): string {
+export function replaceTable (text: string, table: string): string {
   const [before, rest, ...more] = text.split(BEGIN)
   const [, after, ...evenMore] = rest?.split(END) ?? []
   if (before === undefined || after === undefined || before.includes(END) || more.length + evenMore.length > 0) throw new UnusableInput(`there must be ${BEGIN} and, after it, ${END}, each once`)
-  return `${before}${BEGIN}\n\n${tables}\n\n${END}${after}`
+  return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`
 }
 
 /** @throws UnusableInput when the file is not there or has no place for a table */
-export async function writeTables (path: string, tables: string): Promise<void> {
+export async function writeTable (path: string, table: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new UnusableInput(`${path} cannot be read`)
   })
-  await writeFile(path, replaceTables(text, tables))
+  await writeFile(path, replaceTable(text, table))
 }

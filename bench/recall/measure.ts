@@ -1,25 +1,21 @@
-import { Type } from 'typebox'
-import { RecallAnswer, RetainAnswer } from '../../lib/memory/schemas.js'
-import { checker } from '../checked.js'
-import type { JsonClient } from '../json-client.js'
-import type { Conversation } from './conversation.js'
+import type { RetainAnswer, RetainItem } from '../../lib/memory/schemas.js'
+import type { Conversation, Turn } from './conversation.js'
 import { untilEmbedded } from './embedded.js'
+import type { MeasuredService } from './measured-service.js'
 import { ranksOf } from './metrics.js'
-import { evidenceTurns, isAnswerable, turnContent } from './protocol.js'
 import { sessionsByFirst, sessionsByScore } from './sessions.js'
-
-/** Hits that are asked for: the deepest rank that any figure looks at. */
-export const DEPTH = 25
 
 /** How well one question was answered. Ranks count from 1; Infinity stands for what was not found. */
 export interface Outcome {
   conversation: string
-  /** Place of the question in its conversation's list, from 0. */
+  /** Place of the question in the data's list, from 0. */
   question: number
-  category: number
+  category: string
   /** Of the evidence. */
   ranks: number[]
-  /** Of the evidence's sessions, among sessions ranked by their best hit; empty for isolated facts. */
+  /** Who said each piece of the evidence; empty when the data tell no roles. */
+  roles: string[]
+  /** Of the wanted sessions, among sessions ranked by their best hit; empty for isolated facts. */
   sessionRanks: number[]
   /** The same among sessions ranked by score (sessionsByScore). */
   sessionScoreRanks: number[]
@@ -28,7 +24,7 @@ export interface Outcome {
 export interface Measurement {
   outcomes: Outcome[]
   turns: number
-  /** Turns that the server took for a repeat of an earlier one. */
+  /** Memories that the service took for a repeat of an earlier one. */
   repeats: number
   retainMs: number[]
   recallMs: number[]
@@ -36,73 +32,128 @@ export interface Measurement {
   embeddingWaitMs: number
 }
 
-/** What is known of a turn once it is a memory. */
-interface Retained {
-  memoryId: string
-  /** Undefined for an isolated fact. */
-  session: string | undefined
+/** A memory that is to be: a turn, or a part of a long one. */
+interface Item {
+  turn: Turn
+  session: string
+  item: RetainItem
 }
 
-const checkRetain = checker(RetainAnswer, 'the answer to a retain')
-const checkRecall = checker(RecallAnswer, 'the answer to a recall')
-const checkForget = checker(Type.Object({ deleted_count: Type.Integer() }), 'the answer to a forget')
+const BATCH_ITEMS = 200
+const BATCH_CHARACTERS = 500_000
 
 /**
- * Puts each conversation into a bank of its own, turn by turn, waits until its vectors are there, and asks its
- * questions. The banks are emptied at the end, for the server may be somebody's.
- * @param bankPrefix must not be in use on the server
+ * Puts each conversation into a bank of its own, in order, waits until its vectors are there, and asks its questions.
+ * The banks are emptied at the end, for the service may be somebody's.
+ * @param bankPrefix must not be in use there
+ * @param arrangements each is made before the questions are asked once more; by default they are asked once, as it stands
+ * @returns a measurement for each arrangement; what concerns writes is the same in all
  */
-export async function measure (client: JsonClient, conversations: readonly Conversation[], bankPrefix: string): Promise<Measurement> {
-  const measurement: Measurement = { outcomes: [], turns: 0, repeats: 0, retainMs: [], recallMs: [], embeddingWaitMs: 0 }
+export async function measure (service: MeasuredService, conversations: readonly Conversation[], bankPrefix: string, arrangements: ReadonlyArray<() => void> = [() => {}]): Promise<Measurement[]> {
+  const measurements = arrangements.map((): Measurement => ({ outcomes: [], turns: 0, repeats: 0, retainMs: [], recallMs: [], embeddingWaitMs: 0 }))
   for (const conversation of conversations) {
-    const bank = `${bankPrefix}${conversation.id}`
+    const bank = `${bankPrefix}${conversation.id.replaceAll('/', '-')}`
     try {
-      const memories = await retainTurns(client, bank, conversation, measurement)
-      measurement.embeddingWaitMs += await untilEmbedded(async () => (await client.get(`/v1/banks/${bank}/stats`)).body)
-      await askQuestions(client, bank, conversation, memories, measurement)
+      const { memories, ...written } = await retainTurns(service, bank, conversation)
+      const waited = await untilEmbedded(async () => await service.statistics(bank))
+      for (const [index, arrange] of arrangements.entries()) {
+        arrange()
+        const measurement = measurements[index]!
+        measurement.turns += memories.size
+        measurement.repeats += written.repeats
+        measurement.retainMs.push(...written.retainMs)
+        measurement.embeddingWaitMs += waited
+        await askQuestions(service, bank, conversation, memories, measurement)
+      }
     } finally {
-      checkForget((await client.post('/v1/forget', { bank_id: bank, scope: 'all' })).body)
+      await service.forgetAll(bank)
     }
   }
-  return measurement
+  return measurements
 }
 
-/** @returns what became of each turn, by turn id */
-async function retainTurns (client: JsonClient, bank: string, { sessions, isolated }: Conversation, measurement: Measurement): Promise<Map<string, Retained>> {
-  const memories = new Map<string, Retained>()
-  for (const { id, startsAt, turns } of sessions) {
-    for (const [index, turn] of turns.entries()) {
-      const { body, durationMs } = await client.post('/v1/retain', {
-        bank_id: bank,
-        content: turnContent(turn),
-        ...(!isolated && { document_id: id, occurred_at: new Date(startsAt + index * 1000).toISOString() }),
-      })
-      const answer = checkRetain(body)
-      memories.set(turn.dia_id, { memoryId: answer.memory_id, session: isolated ? undefined : id })
-      measurement.turns += 1
-      if (answer.deduplicated) measurement.repeats += 1
-      measurement.retainMs.push(durationMs)
+interface Written {
+  /** Ids of each turn's memories. */
+  memories: Map<string, string[]>
+  repeats: number
+  retainMs: number[]
+}
+
+async function retainTurns (service: MeasuredService, bank: string, conversation: Conversation): Promise<Written> {
+  const written: Written = { memories: new Map(), repeats: 0, retainMs: [] }
+  const note = ({ turn }: Item, { memory_id: memoryId, deduplicated }: RetainAnswer) => {
+    written.memories.set(turn.id, [...written.memories.get(turn.id) ?? [], memoryId])
+    if (deduplicated) written.repeats += 1
+  }
+  const items = itemsOf(conversation)
+  // Where each question has a bank of its own there are many thousand turns, and in a batch they keep their order as well.
+  if (conversation.form === 'longmemeval') {
+    for (const batch of batchesOf(items)) {
+      const { answer: { results }, durationMs } = await service.retainBatch({ bank_id: bank, items: batch.map(({ item }) => item) })
+      results.forEach((result, index) => { note(batch[index]!, result) })
+      written.retainMs.push(durationMs)
+    }
+    return written
+  }
+  for (const item of items) {
+    const { answer, durationMs } = await service.retain({ bank_id: bank, ...item.item })
+    note(item, answer)
+    written.retainMs.push(durationMs)
+  }
+  return written
+}
+
+function itemsOf ({ form, sessions }: Conversation): Item[] {
+  return sessions.flatMap(({ id: session, turns }) => turns.flatMap((turn) => turn.contents.map((content) => ({
+    turn,
+    session,
+    item: {
+      content,
+      ...(form !== 'facts' && { document_id: session }),
+      ...(turn.occurredAt !== undefined && { occurred_at: new Date(turn.occurredAt).toISOString() }),
+      ...(turn.role !== undefined && { metadata: { speaker: turn.role } }),
+    },
+  }))))
+}
+
+function batchesOf (items: readonly Item[]): Item[][] {
+  const batches: Item[][] = []
+  let room = 0
+  for (const item of items) {
+    const size = item.item.content.length
+    const batch = batches.at(-1)
+    if (batch === undefined || batch.length === BATCH_ITEMS || size > room) {
+      batches.push([item])
+      room = BATCH_CHARACTERS - size
+    } else {
+      batch.push(item)
+      room -= size
     }
   }
-  return memories
+  return batches
 }
 
-async function askQuestions (client: JsonClient, bank: string, { id, questions }: Conversation, memories: ReadonlyMap<string, Retained>, measurement: Measurement): Promise<void> {
-  for (const [index, { question, evidence, category }] of questions.entries()) {
-    if (!isAnswerable({ category })) continue
-    const wanted = [...evidenceTurns(evidence, memories)].map((turn) => memories.get(turn)!)
-    if (wanted.length === 0) continue
-    const { body, durationMs } = await client.post('/v1/recall', { bank_id: bank, query: question, max_results: DEPTH })
-    const { hits } = checkRecall(body)
-    const sessions = new Set(wanted.flatMap(({ session }) => session ?? []))
+async function askQuestions (service: MeasuredService, bank: string, { id, sessions, depth, questions }: Conversation, memories: ReadonlyMap<string, readonly string[]>, measurement: Measurement): Promise<void> {
+  const turns = new Map(sessions.flatMap(({ turns }) => turns).map((turn) => [turn.id, turn]))
+  for (const { index, text, category, evidence, sessions: wanted, askedAt } of questions) {
+    const { answer: { hits }, durationMs } = await service.recall({
+      bank_id: bank,
+      query: text,
+      max_results: depth,
+      ...(askedAt !== undefined && { reference_time: new Date(askedAt).toISOString() }),
+    })
+    const found = hits.map((hit) => hit.memory_id)
     const sessionHits = hits.map(({ document_id: session, score }) => ({ session, score }))
+    const roles = evidence.map((turn) => turns.get(turn)?.role)
     measurement.outcomes.push({
       conversation: id,
       question: index,
       category,
-      ranks: ranksOf(new Set(wanted.map(({ memoryId }) => memoryId)), hits.map((hit) => hit.memory_id)),
-      sessionRanks: ranksOf(sessions, sessionsByFirst(sessionHits)),
-      sessionScoreRanks: ranksOf(sessions, sessionsByScore(sessionHits)),
+      // Of a turn of several memories the best one counts.
+      ranks: evidence.map((turn) => Math.min(...ranksOf(new Set(memories.get(turn)), found))),
+      roles: roles.flatMap((role) => role ?? []),
+      sessionRanks: ranksOf(new Set(wanted), sessionsByFirst(sessionHits)),
+      sessionScoreRanks: ranksOf(new Set(wanted), sessionsByScore(sessionHits)),
     })
     measurement.recallMs.push(durationMs)
   }

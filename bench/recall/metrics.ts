@@ -25,6 +25,11 @@ export function hitAt (ranks: readonly number[], k: number): number {
   return foundWithin(ranks, k).length > 0 ? 1 : 0
 }
 
+/** 1 when all evidence is among the first k hits, else 0. */
+export function allAt (ranks: readonly number[], k: number): number {
+  return foundWithin(ranks, k).length === ranks.length ? 1 : 0
+}
+
 /** 1 / rank of the best piece of evidence; 0 when none was found. Its mean over questions is MRR. */
 export function reciprocalRank (ranks: readonly number[]): number {
   return 1 / Math.min(...ranks)

@@ -6,43 +6,61 @@ import { PIPELINES } from './pipelines.js'
 import { STORES, type Embedder, type StoreName } from './setting.js'
 
 const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url))
+/** As a pipeline: the default, with the embedder of that name. */
+const LOCAL = 'local'
 
-export const USAGE = `npm run bench:recall -- [--data FILE] [--json FILE] [--url URL | --store STORE --pipeline NAME --embedder NAME]
-  --data FILE             conversations or facts with questions; default: the project's own conversation
-  --json FILE             also writes the figures and the outcome of each question there
+export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAMES …] [--json FILE] [--write-table PAGE] [--url URL | --in-process | --store STORE] [--embedder NAME]
+  --data FILE             conversations or facts with questions, in any of the forms of docs/recall-quality.md; may be given
+                          several times; default: the project's own conversation
+  --limit N               measures N conversations of each, spread over the categories of their questions
+  --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name), or a file
+                          that ends in .yaml, whose section retrieval is used; several with commas between or given several times
+  --json FILE             also writes the figures and the outcome of each question there: a report, or a list when there are several
+  --write-table PAGE      also puts the table between the markers of that page
   --url URL               measures the server that runs there (dev mode) instead of starting the built one
+  --in-process            measures the built library in this process, without HTTP; each conversation is retained once for all pipelines
   --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres (DATABASE_URL, schema bench_recall)
-  --pipeline NAME         ${Object.keys(PIPELINES).join(', ')}, or a file that ends in .yaml, whose section retrieval is used
   --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible, auto, or module:Class
   --embedder-config JSON  its embedding_provider_config
-npm run bench:recall -- --compare A.json B.json
-npm run bench:recall -- --table A.json B.json … [--write-table docs/recall-quality.md]
+npm run bench:recall -- --compare A.json[#PIPELINE] B.json[#PIPELINE]
+npm run bench:recall -- --table A.json[#PIPELINE] B.json … [--write-table docs/recall-quality.md]
 npm run bench:recall -- --floor bench/recall/floors.json [--store STORE]
 npm run bench:recall -- --library [--memories 1500,20000] [--data FILE] [--pipeline NAME] [--json FILE]`
 
+/** A way of ranking that is measured. */
+export interface Run {
+  /** For reports. */
+  name: string
+  pipeline: string
+  embedder: Embedder
+}
+
 interface Common {
-  data: string
+  data: string[]
+  limit: number | undefined
   json: string | undefined
+  writeTo: string | undefined
 }
 
 /** What is to be done: each way of use has its own options. */
 export type Options =
-  | Common & { mode: 'run', url: string }
-  | Common & { mode: 'run', url?: undefined, store: StoreName, pipeline: string, embedder: Embedder }
-  | Common & { mode: 'library', memories: number[], pipeline: string }
+  | Common & { mode: 'run', at: 'url', url: string }
+  | Common & { mode: 'run', at: 'server', store: StoreName, runs: Run[] }
+  | Common & { mode: 'run', at: 'process', runs: Run[] }
+  | { mode: 'library', data: string, json: string | undefined, memories: number[], pipeline: string }
   | { mode: 'compare', a: string, b: string }
   | { mode: 'table', reports: string[], writeTo: string | undefined }
   | { mode: 'floor', floors: string, store: StoreName }
 
 /** Which options go with which way of use; `--floor` and the like choose it. */
 const ALLOWED = {
-  run: ['data', 'json', 'url', 'store', 'pipeline', 'embedder', 'embedder-config'],
+  run: ['data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config'],
   compare: ['compare'],
   table: ['table', 'write-table'],
   floor: ['floor', 'store'],
   library: ['library', 'memories', 'data', 'json', 'pipeline'],
 } as const satisfies Record<Options['mode'], readonly string[]>
-const WITH_SERVER_OF_ITS_OWN = ['store', 'pipeline', 'embedder', 'embedder-config'] as const
+const WITH_SERVER_OF_ITS_OWN = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config'] as const
 
 /** @throws UnusableInput for options that cannot be used together or as they are; parseArgs itself throws for an unknown one */
 export function readOptions (args: string[]): Options {
@@ -50,11 +68,13 @@ export function readOptions (args: string[]): Options {
     args,
     allowPositionals: true,
     options: {
-      data: { type: 'string' },
+      data: { type: 'string', multiple: true },
+      limit: { type: 'string' },
       json: { type: 'string' },
       url: { type: 'string' },
+      'in-process': { type: 'boolean' },
       store: { type: 'string' },
-      pipeline: { type: 'string' },
+      pipeline: { type: 'string', multiple: true },
       embedder: { type: 'string' },
       'embedder-config': { type: 'string' },
       compare: { type: 'boolean' },
@@ -71,7 +91,8 @@ export function readOptions (args: string[]): Options {
   if (strangers.length > 0) throw new UnusableInput(`${mode === 'run' ? '' : `--${mode}: `}${strangers.map((name) => `--${name}`).join(', ')} cannot be used here`)
   if (mode !== 'compare' && mode !== 'table' && positionals.length > 0) throw new UnusableInput(`found ${positionals.join(' ')}, files are given only to --compare and --table`)
 
-  const common = { data: values.data ?? OWN_DATA, json: values.json }
+  const data = values.data ?? [OWN_DATA]
+  const pipelines = (values.pipeline ?? ['default']).flatMap((list) => list.split(',')).map((name) => name.trim())
   switch (mode) {
     case 'compare': {
       const [a, b, ...more] = positionals
@@ -84,14 +105,33 @@ export function readOptions (args: string[]): Options {
     case 'floor':
       return { mode, floors: values.floor!, store: storeOf(values.store) }
     case 'library':
-      return { mode, ...common, memories: sizesOf(values.memories ?? '1500,20000'), pipeline: values.pipeline ?? 'default' }
+      return { mode, data: only(data, '--data'), json: values.json, memories: sizesOf(values.memories ?? '1500,20000'), pipeline: only(pipelines, '--pipeline') }
     case 'run': {
-      if (values.url === undefined) return { mode, ...common, store: storeOf(values.store), pipeline: values.pipeline ?? 'default', embedder: embedderOf(values.embedder, values['embedder-config']) }
-      const own = WITH_SERVER_OF_ITS_OWN.filter((name) => values[name] !== undefined)
-      if (own.length > 0) throw new UnusableInput(`--url and ${own.map((name) => `--${name}`).join(', ')} exclude each other`)
-      return { mode, ...common, url: values.url }
+      const common: Common & { mode: 'run' } = { mode, data, limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'), json: values.json, writeTo: values['write-table'] }
+      if (values.url !== undefined) {
+        const own = WITH_SERVER_OF_ITS_OWN.filter((name) => values[name] !== undefined)
+        if (own.length > 0) throw new UnusableInput(`--url and ${own.map((name) => `--${name}`).join(', ')} exclude each other`)
+        return { ...common, at: 'url', url: values.url }
+      }
+      const embedder = embedderOf(values.embedder, values['embedder-config'])
+      const runs = pipelines.map((name) => runOf(name, embedder))
+      if (values['in-process'] !== true) return { ...common, at: 'server', store: storeOf(values.store), runs }
+      if (values.store !== undefined) throw new UnusableInput('--in-process and --store exclude each other')
+      return { ...common, at: 'process', runs }
     }
   }
+}
+
+function runOf (name: string, embedder: Embedder): Run {
+  if (name !== LOCAL) return { name, pipeline: name, embedder }
+  if (embedder.name !== 'none' && embedder.name !== LOCAL) throw new UnusableInput(`--pipeline ${LOCAL} and --embedder ${embedder.name} exclude each other`)
+  return { name, pipeline: 'default', embedder: { ...embedder, name: LOCAL } }
+}
+
+function only<T> (values: readonly T[], option: string): T {
+  const [first, ...more] = values
+  if (first === undefined || more.length > 0) throw new UnusableInput(`${option} can be given only once here`)
+  return first
 }
 
 function storeOf (text: string = 'in_memory'): StoreName {
@@ -112,9 +152,9 @@ function isMap (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function sizesOf (list: string): number[] {
+function sizesOf (list: string, option = '--memories'): number[] {
   return list.split(',').map((text) => {
-    if (!/^[1-9]\d{0,6}$/.test(text.trim())) throw new UnusableInput(`--memories: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999999`)
+    if (!/^[1-9]\d{0,6}$/.test(text.trim())) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999999`)
     return Number(text)
   })
 }

@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox'
-import { checker } from '../checked.js'
+import { checker, UnusableInput } from '../checked.js'
 import { summarize } from '../percentiles.js'
 import { formatTable } from '../table.js'
 import { parseJson, readTextFile } from './conversation.js'
-import { Figures, figuresOf, groupBy } from './figures.js'
+import { byCategory, byRole, Figures, figuresOf, groupBy } from './figures.js'
 import type { Measurement, Outcome } from './measure.js'
 
-/** By number, as the data set counts them. */
-export const CATEGORIES: Readonly<Record<number, string>> = { 1: 'multi-hop', 2: 'temporal', 3: 'open-domain', 4: 'single-hop' }
+/** Data of more conversations than these are shown without a row for each. */
+const CONVERSATIONS_SHOWN = 12
 
 const Latency = Type.Object({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() })
 /** JSON has no Infinity: null stands for what was not found. */
@@ -26,8 +26,9 @@ export type RunName = Static<typeof RunName>
 const StoredOutcome = Type.Object({
   conversation: Type.String(),
   question: Type.Integer(),
-  category: Type.Integer(),
+  category: Type.String(),
   ranks: Ranks,
+  roles: Type.Array(Type.String()),
   session_ranks: Ranks,
   session_score_ranks: Ranks,
 })
@@ -41,6 +42,8 @@ export const Report = Type.Object({
   embedding_wait_ms: Type.Number(),
   overall: Figures,
   by_category: Type.Record(Type.String(), Figures),
+  /** By who said the evidence; empty when the data tell no roles. */
+  by_role: Type.Record(Type.String(), Figures),
   by_conversation: Type.Record(Type.String(), Figures),
   latency_ms: Type.Object({ retain: Latency, recall: Latency }),
   outcomes: Type.Array(StoredOutcome),
@@ -48,8 +51,6 @@ export const Report = Type.Object({
 export type Report = Static<typeof Report>
 
 export function makeReport (name: RunName, { outcomes, turns, repeats, retainMs, recallMs, embeddingWaitMs }: Measurement): Report {
-  const categories = [...groupBy(outcomes, ({ category }) => category)].sort(([a], [b]) => a - b)
-  const conversations = [...groupBy(outcomes, ({ conversation }) => conversation)]
   return {
     bench: 'recall',
     ...name,
@@ -57,33 +58,48 @@ export function makeReport (name: RunName, { outcomes, turns, repeats, retainMs,
     repeats,
     embedding_wait_ms: embeddingWaitMs,
     overall: figuresOf(outcomes),
-    by_category: Object.fromEntries(categories.map(([category, group]) => [CATEGORIES[category] ?? String(category), figuresOf(group)])),
-    by_conversation: Object.fromEntries(conversations.map(([conversation, group]) => [conversation, figuresOf(group)])),
+    by_category: figuresByName(byCategory(outcomes)),
+    by_role: figuresByName(byRole(outcomes)),
+    by_conversation: figuresByName([...groupBy(outcomes, ({ conversation }) => conversation)]),
     latency_ms: { retain: summarize(retainMs), recall: summarize(recallMs) },
-    outcomes: outcomes.map(({ conversation, question, category, ranks, sessionRanks, sessionScoreRanks }) => ({
+    outcomes: outcomes.map(({ conversation, question, category, ranks, roles, sessionRanks, sessionScoreRanks }) => ({
       conversation,
       question,
       category,
       ranks: ranks.map(finiteOrNull),
+      roles,
       session_ranks: sessionRanks.map(finiteOrNull),
       session_score_ranks: sessionScoreRanks.map(finiteOrNull),
     })),
   }
 }
 
+function figuresByName (groups: ReadonlyArray<readonly [string, readonly Outcome[]]>): Record<string, Figures> {
+  return Object.fromEntries(groups.map(([name, outcomes]) => [name, figuresOf(outcomes)]))
+}
+
 const checkReport = checker(Report, 'a report of bench:recall')
 
-/** @throws UnusableInput when the file holds no report */
-export async function readReport (path: string): Promise<Report> {
-  return checkReport(parseJson(await readTextFile(path), path))
+/**
+ * The reports of a file, which holds one or a list of them.
+ * @param path with `#NAME` at its end, only those of that pipeline
+ * @throws UnusableInput when the file holds no such report
+ */
+export async function readReports (path: string): Promise<Report[]> {
+  const [, file = path, pipeline] = /^(.+)#([^#/]+)$/.exec(path) ?? []
+  const found = parseJson(await readTextFile(file), file)
+  const reports = (Array.isArray(found) ? found : [found]).map(checkReport).filter((report) => pipeline === undefined || runLabel(report) === pipeline)
+  if (reports.length === 0) throw new UnusableInput(`${file} holds no report${pipeline === undefined ? '' : ` of ${pipeline}`}`)
+  return reports
 }
 
 export function outcomesOf ({ outcomes }: Report): Outcome[] {
-  return outcomes.map(({ conversation, question, category, ranks, session_ranks: sessionRanks, session_score_ranks: sessionScoreRanks }) => ({
+  return outcomes.map(({ conversation, question, category, ranks, roles, session_ranks: sessionRanks, session_score_ranks: sessionScoreRanks }) => ({
     conversation,
     question,
     category,
     ranks: ranks.map(nullOrInfinity),
+    roles,
     sessionRanks: sessionRanks.map(nullOrInfinity),
     sessionScoreRanks: sessionScoreRanks.map(nullOrInfinity),
   }))
@@ -94,19 +110,31 @@ const nullOrInfinity = (rank: number | null) => rank ?? Infinity
 
 /** The report for people. */
 export function formatReport (report: Report): string {
-  const { turns, repeats, overall, embedding_wait_ms: waited, by_category: byCategory, by_conversation: byConversation, latency_ms: latency } = report
-  const rows: Array<[string, Figures]> = [['overall', overall], ...Object.entries(byCategory), ...Object.entries(byConversation)]
+  const { turns, repeats, overall, embedding_wait_ms: waited, by_conversation: conversations, latency_ms: latency } = report
+  const each = Object.entries(conversations)
+  const rows: Array<[string, Figures]> = [['overall', overall], ...groupsOf(report), ...(each.length > CONVERSATIONS_SHOWN ? [] : each)]
   const withSessions = rows.flatMap(([name, { sessions }]) => sessions === undefined ? [] : [[name, ...sessionCells(sessions)]])
   return [
     `${runTitle(report)}: ${turns} turns${repeats > 0 ? `, ${repeats} of them exact repeats` : ''}`,
-    formatTable([['', 'questions', 'recall@5', 'recall@10', 'recall@25', 'hit@10', 'MRR', 'nDCG@10'], ...rows.map(([name, figures]) => [name, ...turnCells(figures)])]),
-    ...(withSessions.length === 0 ? [] : [formatTable([['sessions', 'recall@5', 'recall@10', 'hit@5', 'by score: recall@5', 'recall@10', 'hit@5'], ...withSessions])]),
+    formatTable([['', 'questions', 'recall@5', 'recall@10', 'recall@25', 'any@10', 'MRR', 'nDCG@10'], ...rows.map(([name, figures]) => [name, ...turnCells(figures)])]),
+    ...(withSessions.length === 0 ? [] : [formatTable([['sessions', 'recall@5', 'recall@10', 'any@5', 'any@10', 'all@5', 'by score: recall@5', 'recall@10', 'any@5', 'any@10', 'all@5'], ...withSessions])]),
     formatTable([
       ['latency, ms', 'p50', 'p95', 'p99'],
       ...Object.entries(latency).map(([name, { p50, p95, p99 }]) => [name, ...[p50, p95, p99].map((value) => value.toFixed(2))]),
     ]),
     ...(waited >= 1000 ? [`embeddings were waited for ${(waited / 1000).toFixed(1)} s`] : []),
   ].join('\n\n')
+}
+
+/** Figures of the parts of a run: by category, then by who said the evidence. */
+export function groupsOf ({ by_category: categories, by_role: roles }: Report): Array<[string, Figures]> {
+  return [...Object.entries(categories), ...Object.entries(roles).map(([role, figures]): [string, Figures] => [`evidence: ${role}`, figures])]
+}
+
+/** A run in a word or two: `default`, `local`, `default + openai_compatible (small), postgres`. */
+export function runLabel ({ pipeline, embedder, store }: Omit<RunName, 'data'>): string {
+  const model = embedder === 'none' || embedder === pipeline ? '' : ` + ${embedder}`
+  return `${pipeline}${model}${store === 'in_memory' || store === pipeline ? '' : `, ${store}`}`
 }
 
 export function runTitle ({ data, pipeline, embedder, store }: RunName): string {
@@ -118,5 +146,5 @@ function turnCells ({ questions, recall_at_5: r5, recall_at_10: r10, recall_at_2
 }
 
 function sessionCells ({ by_first: first, by_score: score }: NonNullable<Figures['sessions']>): string[] {
-  return [first, score].flatMap(({ recall_at_5: r5, recall_at_10: r10, hit_at_5: hit }) => [r5, r10, hit]).map((value) => value.toFixed(3))
+  return [first, score].flatMap(({ recall_at_5: r5, recall_at_10: r10, hit_at_5: any5, hit_at_10: any10, all_at_5: all5 }) => [r5, r10, any5, any10, all5]).map((value) => value.toFixed(3))
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import { didYouMean } from '../wording.js'
 import { reasonOf, type ReadFile } from './files.js'
 import { parseHost, parseHostPattern } from './hosts.js'
-import { didYouMean, quote, quoteAll } from './problems.js'
+import { quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
 
 /** The environment as it is handed in. */

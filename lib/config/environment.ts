@@ -76,6 +76,6 @@ export function readDatabase (reader: EnvironmentReader, problems: string[]): Co
   if (primary !== undefined && secondary !== undefined && primary !== secondary) {
     problems.push('DATABASE_URL and SERVICES_PG_DSN are set to different values; set one of them')
   }
-  const url = primary ?? secondary
-  return url === undefined ? {} : { url }
+  if (primary !== undefined) return { url: primary, variable: 'DATABASE_URL' }
+  return secondary === undefined ? {} : { url: secondary, variable: 'SERVICES_PG_DSN' }
 }

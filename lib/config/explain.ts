@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
+import { didYouMean, nearest } from '../wording.js'
 import { formatPath, fromPointer, isMap, type Path } from './paths.js'
-import { didYouMean, nearest, printable, quote, quoteAll } from './problems.js'
+import { printable, quote, quoteAll } from './problems.js'
 import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
 
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i

@@ -37,7 +37,7 @@ export interface CommandUse {
 
 /** The part of the configuration that a command uses; `file` has no other keys than those. */
 export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'baseDirectory'> {
-  database: { url?: string, migrateUrl?: string }
+  database: Config['database'] & { migrateUrl?: string }
 }
 
 /** Files that Docker and Podman put into every container. */

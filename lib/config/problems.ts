@@ -1,5 +1,3 @@
-import { distance } from 'fastest-levenshtein'
-
 /** Everything that is wrong with the configuration, in one error. No problem holds the value of a secret. */
 export class ConfigurationError extends Error {
   /** One sentence each: the variable or YAML path, what was found, what is allowed. */
@@ -32,27 +30,4 @@ export function quote (value: string): string {
 /** `"a", "b"`. */
 export function quoteAll (values: readonly string[]): string {
   return values.map(quote).join(', ')
-}
-
-/**
- * The option that was probably meant: at most two letters or a third of them away (Levenshtein), or the one begins with the other.
- * @returns undefined when nothing is near enough
- */
-export function nearest (found: string, options: readonly string[]): string | undefined {
-  const word = found.slice(0, 2 * LONGEST_QUOTE).toLowerCase()
-  let best: { option: string, distance: number } | undefined
-  for (const option of options) {
-    const candidate = { option, distance: distance(word, option.toLowerCase()) }
-    if (best === undefined || candidate.distance < best.distance) best = candidate
-  }
-  if (best === undefined) return undefined
-  const length = Math.max(word.length, best.option.length)
-  if (best.distance <= Math.max(length < 4 ? 1 : 2, Math.floor(length / 3))) return best.option
-  return options.find((option) => Math.min(word.length, option.length) >= 3 && (option.startsWith(word) || word.startsWith(option)))
-}
-
-/** `; did you mean "x"?`, or nothing when no option is near. */
-export function didYouMean (found: string, options: readonly string[]): string {
-  const option = nearest(found, options)
-  return option === undefined ? '' : `; did you mean "${option}"?`
 }

@@ -1,5 +1,6 @@
+import { didYouMean } from '../wording.js'
 import { formatPath } from './paths.js'
-import { didYouMean, quote } from './problems.js'
+import { quote } from './problems.js'
 import type { FileConfig } from './schema.js'
 
 /** A sentence for each bank of the file that chooses a profile which is not there. */

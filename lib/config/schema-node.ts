@@ -1,3 +1,4 @@
+import { textThatIs } from '../wording.js'
 import { isMap } from './paths.js'
 import { quoteAll } from './problems.js'
 
@@ -47,7 +48,7 @@ export function describe (schema: SchemaNode): string {
     case 'integer': return `an integer${range(schema)}`
     case 'number': return `a number${range(schema)}`
     case 'boolean': return 'true, false'
-    case 'string': return describeText(schema['x-allowed'])
+    case 'string': return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
     case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
     case 'object': return 'a map'
     default: return 'anything'
@@ -62,11 +63,6 @@ export function branchTypes (schema: SchemaNode): string[] {
 /** The branch that the `type` of a value chooses; -1 when it chooses none. */
 export function branchOf (schema: SchemaNode, value: unknown): number {
   return isMap(value) && typeof value['type'] === 'string' ? branchTypes(schema).indexOf(value['type']) : -1
-}
-
-function describeText (allowed: unknown): string {
-  if (typeof allowed !== 'string') return 'a text that is not empty'
-  return allowed.startsWith('a ') ? allowed : `a text ${allowed}`
 }
 
 function range ({ minimum, maximum }: SchemaNode): string {

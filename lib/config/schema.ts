@@ -1,4 +1,5 @@
 import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
+import { BANK_ID, BANK_ID_IN_WORDS } from '../ids.js'
 import { TRUST_LEVELS } from '../trust.js'
 import { BoundsSchema } from './bounds.js'
 import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
@@ -7,10 +8,8 @@ import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
 // the place of a key that there is no more.
 // Messages and the reference (docs/configuration.md) are made of them.
 
-const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
 const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'
-const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
 
 /** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
 function section<P extends TProperties> (properties: P, description: string): TObject<P> {
@@ -284,7 +283,8 @@ export interface Config {
   shutdownTimeoutMs: number
   auth: AuthConfig
   adminToken?: string
-  database: { url?: string }
+  /** With the variable that the URI came from, itself or by its file. */
+  database: { url?: string, variable?: 'DATABASE_URL' | 'SERVICES_PG_DSN' }
   file: FileConfig
   /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
   environment?: Readonly<Record<string, string>>

@@ -1,3 +1,4 @@
+import { BANK_ID } from '../ids.js'
 import type { Trust } from '../trust.js'
 
 /** Structured identity of a caller, only in jwt_oidc mode. */
@@ -56,11 +57,11 @@ export function splitPrincipal (principal: string): { type: string, id: string }
 }
 
 /** The rule for bank ids; in JavaScript `$` holds for the whole string, a trailing line feed included. */
-export const BANK_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$'
-const BANK_ID = new RegExp(BANK_ID_PATTERN)
+export const BANK_ID_PATTERN = `^${BANK_ID}$`
+const WHOLE_BANK_ID = new RegExp(BANK_ID_PATTERN)
 
 export function isBankId (text: string): boolean {
-  return BANK_ID.test(text)
+  return WHOLE_BANK_ID.test(text)
 }
 
 /** One string for a bank that no other tenant and bank can share: bank ids have no NUL, and a JSON text has none. */

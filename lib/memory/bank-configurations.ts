@@ -79,7 +79,8 @@ export class BankConfigurations {
     const { memoryCount, configRemoved } = await guarded(async () => {
       if (store.removeBank !== undefined) return await store.removeBank(bank.key, clock())
       const { count } = await store.remove(bank.key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
-      return { memoryCount: count, configRemoved: false }
+      // Last, for it may be what allows the caller to ask again if the first half fails.
+      return { memoryCount: count, configRemoved: await this.#takeBack(bank.key, context) }
     })
     directory.invalidate(bank.key)
     return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
@@ -140,6 +141,14 @@ export class BankConfigurations {
       updatedAt: this.#deps.clock(),
       updatedBy: context.principal ?? null,
     }
+  }
+
+  /** Takes back what is set, in a store that cannot remove a bank as a whole. @returns whether anything was set */
+  async #takeBack (key: BankKey, context: RequestContext): Promise<boolean> {
+    const { bankConfigs } = this.#deps.store
+    if (bankConfigs === undefined || (await bankConfigs.read([key])).length === 0) return false
+    const { changed } = await bankConfigs.write(key, this.#changeOf(null, context))
+    return changed
   }
 
   async #read (key: BankKey): Promise<StoredConfig | undefined> {

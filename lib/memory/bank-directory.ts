@@ -70,14 +70,17 @@ export class BankDirectory {
    * @throws ServiceError access_denied for the first one where the caller may not; dependency_unavailable
    */
   async open (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<OpenBank[]> {
-    const banks = await this.resolve(bankIds.map((bankId) => bankOf(context, bankId)), callerOf(context))
+    const keys = bankIds.map((bankId) => bankOf(context, bankId))
+    const banks = this.#known(keys) ?? await this.resolve(keys, callerOf(context))
     for (const { key, grants } of banks) this.#options.access.require(context, permission, key.bankId, grants)
     return banks
   }
 
   /** @throws ServiceError as `open` */
   async openOne (context: RequestContext, permission: Permission, bankId: string): Promise<OpenBank> {
-    const [bank] = await this.open(context, permission, [bankId])
+    const key = bankOf(context, bankId)
+    const [bank] = this.#known([key]) ?? await this.resolve([key], callerOf(context))
+    this.#options.access.require(context, permission, bankId, bank!.grants)
     return bank!
   }
 
@@ -104,6 +107,19 @@ export class BankDirectory {
         entry.resolved = { settings, bank: resolveBank({ tenantId: key.tenantId, bankId: key.bankId }, entry.stored?.configuration, settings) }
       }
       banks.push(entry.resolved.bank)
+    }
+    return banks
+  }
+
+  /** The banks, when there is nothing to be read, made or asked for any of them. */
+  #known (keys: readonly BankKey[]): OpenBank[] | undefined {
+    const { configs, live } = this.#options
+    if (configs?.isShared !== false) return undefined
+    const banks: OpenBank[] = []
+    for (const key of keys) {
+      const resolved = this.#entries.get(bankKeyString(key))?.resolved
+      if (resolved?.settings !== live.current) return undefined
+      banks.push(resolved.bank)
     }
     return banks
   }

@@ -13,7 +13,7 @@ import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './reader.js'
-import { readFilters } from './records.js'
+import { readFilters, readReference } from './records.js'
 
 /** How many of a strategy's best are looked through for a memory that is none of its candidates. */
 const DEEP = 1000
@@ -50,11 +50,12 @@ export class Explainer {
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
     const filters = readFilters(request)
+    const reference = readReference(request)
     await admission.admit('recall', context, banks)
     const memoryId = request.expect.toLowerCase()
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
-    const asked = retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context)
+    const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
     const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

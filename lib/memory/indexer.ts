@@ -1,7 +1,7 @@
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { embed, makePassages } from '../retrieval/passages.js'
-import type { NewMemory } from '../stores/vector-store.js'
+import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
 import type { PreparedMemory } from './preparation.js'
 import type { VectorFiller } from './vector-filler.js'
 
@@ -29,7 +29,7 @@ export class Indexer {
   async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
     const { embeddings, filler } = this.#options
     const passages = await makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters }, caller)
-    const memories = prepared.map(({ memory, fingerprint }, index): NewMemory => ({ ...memory, fingerprint, passages: passages[index]! }))
+    const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
     if (filler !== undefined && (embeddings.deferred === true || filler.isFailing)) return memories
     try {
@@ -55,5 +55,24 @@ export class Indexer {
   async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
     const { filler } = this.#options
     return filler === undefined ? await write() : await filler.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
+  }
+}
+
+/** Every member by its name: an object that begins as a copy of another takes several times as long. */
+function newMemory (memory: Memory, fingerprint: string, passages: readonly Passage[]): NewMemory {
+  return {
+    memoryId: memory.memoryId,
+    text: memory.text,
+    tags: memory.tags,
+    metadata: memory.metadata,
+    occurredAt: memory.occurredAt,
+    retainedAt: memory.retainedAt,
+    expiresAt: memory.expiresAt,
+    documentId: memory.documentId,
+    source: memory.source,
+    tokens: memory.tokens,
+    trust: memory.trust,
+    fingerprint,
+    passages,
   }
 }

@@ -34,7 +34,7 @@ interface Identity {
  * @param caller as in TurnBudget.next
  * @throws ServiceError invalid_request that names every wrong field
  */
-export async function prepare (item: RetainItem, identity: Identity, policy: BankSections, at: string, caller: string, textField = 'content'): Promise<PreparedMemory> {
+export async function prepare (item: RetainItem, { memoryId, retainedAt, trust }: Identity, policy: BankSections, at: string, caller: string, textField = 'content'): Promise<PreparedMemory> {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
@@ -42,17 +42,20 @@ export async function prepare (item: RetainItem, identity: Identity, policy: Ban
   const text = item.content.trim()
   check(textField, checkContent(text, policy))
   // The same set of tags is the same set in any order, so it is kept once and sorted.
-  const tags = [...new Set(item.tags)].sort()
+  const tags = item.tags === undefined ? [] : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
-  check('document_id', checkText(item.document_id ?? ''))
-  check('source', checkText(item.source ?? ''))
+  if (item.document_id !== undefined) check('document_id', checkText(item.document_id))
+  if (item.source !== undefined) check('source', checkText(item.source))
   const screened = screenMetadata(item.metadata ?? {}, policy)
   for (const { field, message } of screened.errors) check(field, message)
   const occurredAt = item.occurred_at === undefined ? null : instantField(`${at}occurred_at`, item.occurred_at)
   const expiresAt = item.expires_at === undefined ? null : instantField(`${at}expires_at`, item.expires_at)
   if (errors.length > 0) throw invalidRequest(errors)
+  // Every member by its name: an object that begins as a copy of another takes several times as long.
   const memory: Memory = {
-    ...identity,
+    memoryId,
+    retainedAt,
+    trust,
     text,
     tags,
     metadata: screened.metadata,
@@ -63,9 +66,16 @@ export async function prepare (item: RetainItem, identity: Identity, policy: Ban
     tokens: TokenCount.of(text),
   }
   const labels = labelsOf(memory)
-  const isSuspect = (await inTurns(suspicionSteps(text), caller)).length > 0 || (labels !== NO_LABELS && (await inTurns(suspicionSteps(labels), caller)).length > 0)
-  if (isSuspect) memory.trust = 'suspect'
+  if (text.length + labels.length <= AT_ONCE) {
+    if (atOnce(suspicionIn(text, labels))) memory.trust = 'suspect'
+    return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
+  }
+  if (await inTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
   return { memory, fingerprint: await inTurns(fingerprintSteps(memory), caller), redactions: screened.redactions }
+}
+
+function * suspicionIn (text: string, labels: string): Steps<boolean> {
+  return (yield * suspicionSteps(text)).length > 0 || (labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0)
 }
 
 /** Of a memory that has none. */
@@ -75,6 +85,7 @@ const SPACES = /[^\S ]\s*| \s+/gu
 
 /** Every text of a memory but its own; it comes to a model as well. None begins a line, where a tag like `system:linux` would look like a turn. */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
+  if (tags.length === 0 && documentId === null && source === null && Object.keys(metadata).length === 0) return NO_LABELS
   return ['', documentId ?? '', source ?? '', ...tags, ...Object.entries(metadata).flat().filter((part) => typeof part === 'string')].join(' , ')
 }
 
@@ -83,12 +94,18 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
  * and the time. SHA-256 in hex.
  */
 export function fingerprintOf (memory: Memory): string {
-  return atOnce(fingerprintSteps(memory))
+  return memory.text.length <= AT_ONCE ? fingerprintWith(withSingleSpaces(toNfc(memory.text).trim()), memory) : atOnce(fingerprintSteps(memory))
 }
 
 /** fingerprintOf, for texts of any length. */
-export function * fingerprintSteps ({ text, tags, documentId, occurredAt }: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
-  const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
+export function * fingerprintSteps (memory: Fingerprinted): Steps<string> {
+  return fingerprintWith(yield * inParts((yield * inParts(memory.text, toNfc)).trim(), withSingleSpaces), memory)
+}
+
+/** What a fingerprint is made of. */
+type Fingerprinted = Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>
+
+function fingerprintWith (content: string, { tags, documentId, occurredAt }: Fingerprinted): string {
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
 }
 

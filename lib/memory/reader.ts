@@ -6,7 +6,7 @@ import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { commonSections, type OpenBank } from './file-settings.js'
 import type { Asked } from './recall-helpers.js'
-import { clamp, readFilters, toHit } from './records.js'
+import { clamp, readFilters, readReference, toHit } from './records.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
@@ -27,6 +27,7 @@ export class Reader {
     const { admission, live, retriever, helpers } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
+    const reference = readReference(request)
     const { retrieval } = commonSections(banks, live.current)
     helpers.refuseUnsupported(request, retrieval)
     await admission.admit('recall', context, banks)
@@ -35,6 +36,7 @@ export class Reader {
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
       ...retrievalRequest(request, banks, filters, retrieval, context),
+      ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),

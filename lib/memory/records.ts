@@ -1,6 +1,7 @@
 import { formatInstant, INSTANT_RULE, parseInstant } from '../clock.js'
 import { invalidField } from '../errors.js'
 import type { FusedCandidate } from '../retrieval/fusion.js'
+import type { RetrievalRequest } from '../retrieval/retriever.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
@@ -38,6 +39,11 @@ export function readFilters (wire: WireFilters): Filters {
     ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
     ...(wire.min_trust !== undefined && { minTrust: wire.min_trust }),
   }
+}
+
+/** What relative times of the query are counted from, where the request names it. */
+export function readReference ({ reference_time: text }: { reference_time?: string }): Pick<RetrievalRequest, 'reference'> {
+  return text === undefined ? {} : { reference: instantField('reference_time', text) }
 }
 
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {

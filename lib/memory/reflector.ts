@@ -12,7 +12,7 @@ import type { Dependencies } from './dependencies.js'
 import type { DeskCall } from './model-desk.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, tokenBudget } from './reader.js'
-import { readFilters, toHit } from './records.js'
+import { readFilters, readReference, toHit } from './records.js'
 import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type Answered, type Question } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
@@ -155,6 +155,7 @@ export class Reflector {
     const banks = await readableBanks(request, context, this.#deps)
     const { reflect, retrieval } = commonSections(banks, live.current)
     const filters = atLeast(readFilters(request), reflect.min_trust)
+    const { reference } = readReference(request)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
     if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
     const ceiling = reflect.timeout_ms
@@ -169,6 +170,7 @@ export class Reflector {
         banks: banks.map(({ key }) => key),
         settings: retrievalSettings(retrieval),
         filters,
+        ...(reference !== undefined && { reference }),
         limit: CANDIDATES,
         minScore: reflect.min_score,
         signal: deadline.signal,
@@ -194,7 +196,7 @@ export class Reflector {
         question: request.query,
         evidence,
         boundary: this.#options.newBoundary(),
-        now: formatInstant(clock()),
+        now: formatInstant(reference ?? clock()),
         missions: banks.flatMap(({ key, settings: { mission } }) => mission === undefined ? [] : [{ bankId: key.bankId, mission }]),
         ...(request.instructions !== undefined && { instructions: request.instructions }),
         ...(call.responseSchema !== undefined && { schema: call.responseSchema }),

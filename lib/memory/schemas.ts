@@ -1,6 +1,7 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { BankConfigurationSchema } from '../config/schema.js'
 import { BANK_ID_PATTERN } from '../identity/context.js'
+import { BANK_ID_IN_WORDS } from '../ids.js'
 import { TRUST_LEVELS } from '../trust.js'
 
 /*
@@ -14,7 +15,7 @@ const nullableInstant = (description: string) => nullable({ format: 'date-time',
 const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
 const clamped = (description: string) => Type.Integer({ description })
 
-export const BankId = Type.String({ pattern: BANK_ID_PATTERN, description: 'Name of a bank.', examples: ['user-alice'] })
+export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Name of a bank.', examples: ['user-alice'] })
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
 export const TagsMatch = Type.Enum(['any', 'all'], { description: 'Whether one tag suffices. Default any.' })
@@ -110,11 +111,17 @@ const filters = {
   min_trust: minTrust,
 }
 
+const referenceTime = Type.Optional(Type.String({
+  format: 'date-time',
+  description: 'What relative times in the query, as "yesterday" or "two weeks ago", are counted from; for questions about a conversation of the past. RFC 3339 with an offset. Default now. It moves nothing else: what has expired stays expired.',
+}))
+
 /** What bounds a recall: filters, and how much of the ranking is given. */
 export const recallBounds = {
   max_results: Type.Optional(clamped('Hits at most; clamped to 1–1000. Default 10.')),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of all hits together; the first hit that does not fit ends the list.' })),
   ...filters,
+  reference_time: referenceTime,
   min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Hits of a lower score are left out.' })),
 }
 
@@ -146,6 +153,7 @@ export const ReflectRequest = strict({
   ...scope,
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of the answer at most.' })),
   ...filters,
+  reference_time: referenceTime,
   include_sources: Type.Optional(Type.Boolean({ description: 'Default true.' })),
   instructions: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'Wishes for tone, length, language and form of the answer. They add nothing to the evidence.', examples: ['Answer in one sentence, informally.'] })),
   response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of an object that the answer is also given as, in `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model cannot.' })),

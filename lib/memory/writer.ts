@@ -5,7 +5,7 @@ import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type
 import type { Trust } from '../trust.js'
 import { turns } from '../turn-budget.js'
 import { BankQueue } from './bank-queue.js'
-import { isSlot, planDedup, type Place, type Plan } from './dedup.js'
+import { isSlot, planDedup, planWithoutDedup, type Place, type Plan } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
@@ -77,7 +77,7 @@ export class Writer {
     const admitted = await admission.admit('retain', context, [open], items.length)
     const { dedup } = settings.signal_quality
     const write = async (chosen = dedup): Promise<T> => {
-      const plan = await planDedup(prepared, chosen, { store, key: bank, now: clock() }, caller)
+      const plan = chosen.action === 'off' ? planWithoutDedup(prepared) : await planDedup(prepared, chosen, { store, key: bank, now: clock() }, caller)
       return await this.#carryOut(plan, open, caller, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats

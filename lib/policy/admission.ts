@@ -66,6 +66,8 @@ export class AdmissionControl {
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
   async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
+    // Most banks have none.
+    if (banks.every(isUnlimited)) return FREE
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
@@ -155,6 +157,10 @@ export class AdmissionControl {
     const limit = settings.homeostasis.quotas?.[counter]
     return limit === undefined ? [] : [{ bank, day: Math.floor(now / DAY_MS), counter, amount: items, limit }]
   }
+}
+
+function isUnlimited ({ settings: { homeostasis } }: ResolvedBank): boolean {
+  return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
 }
 
 /** 429 with `retry_after_seconds`, at least 1. */

@@ -1,3 +1,4 @@
+import { codePointsUpTo } from '../code-points.js'
 import type { FieldError } from '../errors.js'
 import type { Metadata } from '../stores/vector-store.js'
 import type { BankSections } from '../config/defaults.js'
@@ -18,20 +19,10 @@ export function checkContent (content: string, { barriers, homeostasis }: BankSe
   if (content === '') return 'must not be empty'
   const maxLength = barriers.validation.max_content_length
   // Characters are code points: counting them is only needed where the cheaper code units are too many.
-  if (content.length > maxLength && codePoints(content, maxLength) > maxLength) return `must not be longer than ${maxLength} characters`
+  if (content.length > maxLength && codePointsUpTo(content, maxLength) > maxLength) return `must not be longer than ${maxLength} characters`
   const maxBytes = homeostasis.retain_max_content_bytes
   if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
   return checkText(content)
-}
-
-/** Characters of a text, counted no further than is asked. */
-function codePoints (text: string, enough: number): number {
-  let count = 0
-  for (let at = 0; at < text.length && count <= enough; at++) {
-    if (text.codePointAt(at)! > 0xffff) at++
-    count++
-  }
-  return count
 }
 
 /** Text that every store can keep: PostgreSQL has no NUL, and a lone surrogate has no UTF-8. */
@@ -46,8 +37,10 @@ export function checkText (text: string): string | undefined {
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+  const count = Object.keys(metadata).length
+  if (count === 0) return { metadata: {}, redactions: [], errors: [] }
   const blocked = blockedKeys(barriers.metadata.blocked_keys)
-  if (Object.keys(metadata).length > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
+  if (count > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {

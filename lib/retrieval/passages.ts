@@ -24,7 +24,8 @@ export async function makePassages (texts: readonly string[], { chunkMaxCharacte
     for (const { start, end } of spans) {
       if (turns.isSpent) await turns.next(caller)
       const passage = text.slice(start, end)
-      passages.push({ start, end, ...passage.length <= AT_ONCE ? analyzeText(passage) : await inTurns(analyzeSteps(passage), caller) })
+      const { terms, length, question } = passage.length <= AT_ONCE ? analyzeText(passage) : await inTurns(analyzeSteps(passage), caller)
+      passages.push({ start, end, terms, length, question })
     }
     all.push(passages)
   }

@@ -45,6 +45,8 @@ export interface RetrievalRequest {
   banks: readonly BankKey[]
   settings: RetrievalSettings
   filters: Filters
+  /** The instant that relative times of the query are counted from, in milliseconds; default now. What exists is of the clock alone. */
+  reference?: number
   limit: number
   minScore?: number
   /** Ceiling of the hits' tokens together. */
@@ -128,7 +130,7 @@ export class Retriever {
     const stages = new Stages(timer, telemetry)
     const degraded: Degradation[] = []
     const now = clock()
-    const questions = await stages.compute('analyze', readAll([request.query, ...questionParts(request.query), ...rewrites], now), caller)
+    const questions = await stages.compute('analyze', readAll([request.query, ...questionParts(request.query), ...rewrites], request.reference ?? now), caller)
     const [question, ...parts] = questions
     const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
     const results = await stages.wait('search', async () => {
@@ -223,9 +225,9 @@ function lengthFor ({ asksTold }: Question, length: LexicalRequest['length']): L
   return asksTold && 'pivot' in length ? { pivot: length.pivot * ANSWER_LENGTH } : length
 }
 
-function * readAll ([first, ...others]: [string, ...string[]], now: number): Steps<[Question, ...Question[]]> {
-  const questions: [Question, ...Question[]] = [yield * questionSteps(first, now)]
-  for (const text of others) questions.push(yield * questionSteps(text, now))
+function * readAll ([first, ...others]: [string, ...string[]], reference: number): Steps<[Question, ...Question[]]> {
+  const questions: [Question, ...Question[]] = [yield * questionSteps(first, reference)]
+  for (const text of others) questions.push(yield * questionSteps(text, reference))
   return questions
 }
 

@@ -18,13 +18,17 @@ export function decodedTexts (text: string): string[] {
 
 /** decodedTexts, for texts of any length. */
 export function * decodedSteps (text: string): Steps<string[]> {
-  const base64 = joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1'))
+  // Hexadecimal digits are letters and digits of base64, and have to be more: most texts are looked through once for both.
+  const isBase64 = text.search(BASE64) >= 0
   yield
-  const hex = joined(text, HEX, (part) => Buffer.from(part, 'hex').toString('latin1'))
+  const base64 = isBase64 ? joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1')) : ''
   yield
-  const percent = joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
+  const hex = isBase64 ? joined(text, HEX, (part) => Buffer.from(part, 'hex').toString('latin1')) : ''
+  yield
+  const percent = text.includes('%') ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1')) : ''
   yield
   const escaped = yield * unescaped(text)
+  if (base64 === '' && hex === '' && percent === '' && escaped === '') return []
   return [base64, hex, percent, escaped].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
 }
 
@@ -45,7 +49,7 @@ function asUtf8 (bytes: string): string {
 
 /** The text with escapes of characters as these; '' when there are none. As bytes, like the other forms. */
 function * unescaped (text: string): Steps<string> {
-  if (text.search(ESCAPES) < 0) return ''
+  if (!(text.includes('\\') || text.includes('&#')) || text.search(ESCAPES) < 0) return ''
   const looked = text.slice(0, MOST)
   let plain = ''
   let from = 0

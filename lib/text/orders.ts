@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import type { Steps } from '../steps.js'
 import { ORDER_RULES, type OrderKind } from './order-rules.js'
 
 /** A word of a rule. */
@@ -24,33 +24,61 @@ const TOGETHER = 512
 
 const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))))
 
+/** Words behind the first of an order that the longest one goes on to. */
+const LONGEST_ORDER = Math.max(...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)))
+
 /**
  * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded number behind it.
- * @param words of plainWords()
+ * @param parts words of plainWordsInParts(); no more of them are kept than an order is long
  */
-export function ordersIn (words: readonly string[]): Set<OrderKind> {
-  return atOnce(orderSteps(words))
+export function * orderSteps (parts: Iterable<readonly string[]>): Steps<Set<OrderKind>> {
+  const found = new Set<OrderKind>()
+  const spelling = new Spelling()
+  let words: string[] = []
+  for (const part of parts) {
+    for (const word of part) words.push(word)
+    const sure = Math.max(0, words.length - LONGEST_ORDER)
+    yield * look(words, sure, found, spelling)
+    words = words.slice(sure)
+    yield
+  }
+  yield * look(words, words.length, found, spelling)
+  if (spelling.ends()) found.add('override')
+  return found
 }
 
-/** ordersIn, for any number of words. */
-export function * orderSteps (words: readonly string[]): Steps<Set<OrderKind>> {
-  const found = new Set<OrderKind>()
-  let spelled = ''
-  for (let at = 0; at <= words.length; at++) {
+/** Looks at each of the first `count` words as the beginning of an order. */
+function * look (words: readonly string[], count: number, found: Set<OrderKind>, spelling: Spelling): Steps<void> {
+  for (let at = 0; at < count; at++) {
     if (at % TOGETHER === TOGETHER - 1) yield
-    const word = words[at]
-    if (word?.length === 1) {
-      spelled += word
-    } else if (spelled !== '') {
-      if (spelled.length >= SPELLED_OUT && RUN_TOGETHER.test(spelled)) found.add('override')
-      spelled = ''
-    }
-    if (word === undefined) break
+    const word = words[at]!
+    if (spelling.read(word)) found.add('override')
     for (const { kind, steps } of RULES.get(word) ?? []) {
       if (!found.has(kind) && goesOn(words, at, steps, 1)) found.add(kind)
     }
   }
-  return found
+}
+
+/** Letters that stand alone, read as a word. */
+class Spelling {
+  #letters = ''
+
+  /** @returns whether an order ends before the word */
+  read (word: string): boolean {
+    if (word.length === 1) {
+      this.#letters += word
+      return false
+    }
+    return this.ends()
+  }
+
+  /** @returns whether what was spelled out is an order */
+  ends (): boolean {
+    if (this.#letters === '') return false
+    const isOrder = this.#letters.length >= SPELLED_OUT && RUN_TOGETHER.test(this.#letters)
+    this.#letters = ''
+    return isOrder
+  }
 }
 
 /** Whether the steps from `next` on follow the word at `at`. */

@@ -5,6 +5,7 @@ import { AT_ONCE, partsFor } from './parts.js'
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** What is not seen: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+const APOSTROPHE = /['\u2019]/
 const MARKS = /\p{M}/gu
 const WORD = /[\p{L}\p{N}]+|@/gu
 
@@ -41,10 +42,12 @@ export function plainWords (seen: string): string[] {
   return plainText(seen).match(WORD) ?? []
 }
 
-/** plainWords, for texts of any length. */
-export function * plainSteps (seen: string): Steps<string[]> {
-  if (seen.length <= AT_ONCE) return plainWords(seen)
-  const words: string[] = []
+/** The same words, some at a time: those of a long text take several times the room of it. */
+export function * plainWordsInParts (seen: string): Generator<string[]> {
+  if (seen.length <= AT_ONCE) {
+    yield plainWords(seen)
+    return
+  }
   // Where a word is cut by the end of a part, the next part begins with the rest of it.
   let rest = ''
   for (const part of partsFor(seen, plainText)) {
@@ -53,17 +56,15 @@ export function * plainSteps (seen: string): Steps<string[]> {
     rest = ''
     const last = found.at(-1)
     if (last !== undefined && last !== '@' && text.endsWith(last)) rest = found.pop()!
-    for (const word of found) words.push(word)
-    yield
+    yield found
   }
-  if (rest !== '') words.push(rest)
-  return words
+  if (rest !== '') yield [rest]
 }
 
 function plainText (seen: string): string {
   let text = seen.toLowerCase()
   if (BEYOND_ASCII.test(text)) text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
-  return text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are')
+  return APOSTROPHE.test(text) ? text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are') : text
 }
 
 function pairs (letters: string, latin: string): Array<[string, string]> {

@@ -2,7 +2,8 @@ import { atOnce, type Steps } from '../steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
 import { orderSteps } from './orders.js'
-import { plainSteps, seenSteps } from './plain-words.js'
+import { AT_ONCE } from './parts.js'
+import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
 
 /**
  * Why a text is suspect:
@@ -24,33 +25,46 @@ const OVERLAP = 512
 /** Images and links that are looked at in a step. */
 const TOGETHER = 32
 
+/** Expressions of one kind. */
+interface Patterns {
+  /** What a match of each has in it. Most texts have nothing of it, and are looked through once instead of a dozen times. */
+  may: RegExp
+  patterns: readonly RegExp[]
+}
+
 const EVIDENCE = 'evidence|memory|memories|context|system|instructions?|prompt|user input|conversation'
-const DELIMITERS = [
-  /<\|[a-z_ ]{2,40}\|>/gi,
-  /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
-  /^[ \t]{0,8}#{1,6}[ \t]{0,4}(?:system|assistant|human|developer|instruction|response)[ \t]{0,4}:/gim,
-  /<[ \t]{0,4}\/[ \t]{0,4}(?:evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|function_results)[ \t]{0,4}>/gi,
-  /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
-  new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
-  new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
-  // What the service's own prompts put around memories and around each of them (memory/reflect/prompt.ts).
-  /<{3}[ \t]{0,4}(?:EVIDENCE|MEMORIES)\b|\b(?:EVIDENCE|MEMORIES)(?: [0-9a-z-]{1,64})?[ \t]{0,4}>{3}/gi,
-  /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
-  /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
-  /^[ \t>*_-]{0,8}(?:SYSTEM|DEVELOPER)[ \t*_]{0,4}:/gm,
-  /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
-]
+const DELIMITERS: Patterns = {
+  may: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/,
+  patterns: [
+    /<\|[a-z_ ]{2,40}\|>/gi,
+    /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
+    /^[ \t]{0,8}#{1,6}[ \t]{0,4}(?:system|assistant|human|developer|instruction|response)[ \t]{0,4}:/gim,
+    /<[ \t]{0,4}\/[ \t]{0,4}(?:evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|function_results)[ \t]{0,4}>/gi,
+    /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
+    new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
+    new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
+    // What the service's own prompts put around memories and around each of them (memory/reflect/prompt.ts).
+    /<{3}[ \t]{0,4}(?:EVIDENCE|MEMORIES)\b|\b(?:EVIDENCE|MEMORIES)(?: [0-9a-z-]{1,64})?[ \t]{0,4}>{3}/gi,
+    /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
+    /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
+    /^[ \t>*_-]{0,8}(?:SYSTEM|DEVELOPER)[ \t*_]{0,4}:/gm,
+    /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
+  ],
+}
 /** A turn that begins inside a text. A text that is a transcript from its first line on may have as many as it likes. */
-const TURN_INSIDE = /\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi
+const TURN_INSIDE: Patterns = { may: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
 const TRANSCRIPT = /^[ \t>*_-]{0,8}(?:user|human|assistant|ai|bot|agent)[ \t*_]{0,4}:/i
 
-const CITATIONS = [
-  /\bcite\b[^\n[\]]{0,40}\[\d{1,3}\]/gi,
-  /\[\d{1,3}\][ \t]{0,3}(?:says?|said|states?|confirms?|shows?|proves?|tells?)\b/gi,
-  /\b(?:evidence|memory)[ \t]{0,3}\[\d{1,3}\]/gi,
-  /\bcite only (?:me\b|this (?:memory|text|entry|note|evidence)\b)/gi,
-  /\bcite (?:this|me|only this)(?: (?:memory|text|entry|note|source))? (?:as|in|for)\b/gi,
-]
+const CITATIONS: Patterns = {
+  may: /\[|cite/i,
+  patterns: [
+    /\bcite\b[^\n[\]]{0,40}\[\d{1,3}\]/gi,
+    /\[\d{1,3}\][ \t]{0,3}(?:says?|said|states?|confirms?|shows?|proves?|tells?)\b/gi,
+    /\b(?:evidence|memory)[ \t]{0,3}\[\d{1,3}\]/gi,
+    /\bcite only (?:me\b|this (?:memory|text|entry|note|evidence)\b)/gi,
+    /\bcite (?:this|me|only this)(?: (?:memory|text|entry|note|source))? (?:as|in|for)\b/gi,
+  ],
+}
 
 const IMAGES = /!\[[^[\]\n]{0,200}\]\([^\s()]{1,2000}|<img[^<>]{1,2000}/gi
 const LINKS = /\]\(((?:https?:)?\/\/[^\s()]{1,2000})/gi
@@ -83,14 +97,17 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 }
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
-  const found = new Set<Suspicion>(yield * orderSteps(yield * plainSteps(seen)))
-  if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn([TURN_INSIDE], seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
+  // Without steps of its own, which cost a short text as much as its words do.
+  const found = new Set<Suspicion>(seen.length <= AT_ONCE ? atOnce(orderSteps([plainWords(seen)])) : yield * orderSteps(plainWordsInParts(seen)))
+  if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
-  if (yield * outgoingSteps(seen)) found.add('exfiltration')
+  // What every image and link has in it.
+  if ((seen.includes('](') || seen.includes('<')) && (yield * outgoingSteps(seen))) found.add('exfiltration')
   return found
 }
 
-function someIn (patterns: readonly RegExp[], text: string): boolean {
+function someIn ({ may, patterns }: Patterns, text: string): boolean {
+  if (!may.test(text)) return false
   for (const pattern of patterns) {
     pattern.lastIndex = 0
     if (pattern.test(text)) return true
@@ -99,14 +116,14 @@ function someIn (patterns: readonly RegExp[], text: string): boolean {
 }
 
 /** Whether any of the patterns, none of which matches more than OVERLAP units, is in the text. */
-function * anyIn (patterns: readonly RegExp[], text: string): Steps<boolean> {
-  if (text.length <= WINDOW) return someIn(patterns, text)
+function * anyIn (kind: Patterns, text: string): Steps<boolean> {
+  if (text.length <= WINDOW) return someIn(kind, text)
   for (let from = 0; ; from += WINDOW) {
     const isLast = text.length - from <= WINDOW + OVERLAP
     // One character before the window is what `^` and `\b` look at.
     const before = Math.min(from, 1)
     const window = text.slice(from - before, isLast ? text.length : from + WINDOW + OVERLAP)
-    for (const pattern of patterns) {
+    for (const pattern of kind.may.test(window) ? kind.patterns : []) {
       pattern.lastIndex = before
       // What ends where the window does could be seen otherwise with what follows; the next window has it whole.
       if (pattern.test(window) && (isLast || pattern.lastIndex < window.length)) return true

@@ -47,13 +47,28 @@ export function guardWith (app: FastifyInstance, authenticate: Authenticate): vo
     },
   })
   // onRequest runs before the body is read: a stranger's body costs nothing and its faults tell nothing.
-  app.addHook('onRequest', async (request) => {
-    try {
-      request[CONTEXT] = await authenticate(request)
-    } catch (error) {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const refuse = (error: unknown) => {
       request.authFailed = true
-      throw error
+      done(error as Error)
     }
+    let context: RequestContext | Promise<RequestContext>
+    try {
+      context = authenticate(request)
+    } catch (error) {
+      refuse(error)
+      return
+    }
+    if (!(context instanceof Promise)) {
+      request[CONTEXT] = context
+      done()
+      return
+    }
+    // What follows is not this chain's: an error of a later hook is no refusal of this one.
+    void context.then((found) => {
+      request[CONTEXT] = found
+      done()
+    }, refuse)
   })
 }
 

@@ -45,7 +45,7 @@ export async function measureBeside (input: Input, options: TargetOptions): Prom
     await must(target, { path: '/v1/retain/batch', principal: HONEST, body: JSON.stringify({ bank_id: BANK, items }) })
     await input.prepare?.(target)
     const queries = texts.slice(0, QUERIES).map(({ telling }) => telling.slice(0, 4).join(' '))
-    honest = new Child('honest.ts', [String(target.port), String(CLIENTS), BANK, HONEST, JSON.stringify(queries)])
+    honest = new Child('honest.ts', [String(target.port), String(target.pid), String(CLIENTS), BANK, HONEST, JSON.stringify(queries)])
     await honest.heard()
     await honest.ask('begin')
     await delay(SECONDS * 1000)

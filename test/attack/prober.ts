@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { performance } from 'node:perf_hooks'
+import { queuedMs } from './run-queue.js'
 import { PROBE_EVERY_MS, type Wait } from './verdict.js'
 
 /*
- * Asks two servers for GET /live, whose ports are its arguments: the one under attack and an idle one. It is a process of its own, so what it
+ * Asks two servers for GET /live, whose ports are its first arguments: the one under attack and an idle one. The third is the process of the
+ * one under attack. It is a process of its own, so what it
  * waits for is the server and not the client that attacks. Each is asked on a connection that is kept, and the one under attack on new
  * connections too. While a probe is unanswered no other is sent: how many would have been missed follows from how long the first one waited.
  * The message `begin` starts a measurement, `end` ends it and is answered with the waits.
@@ -21,10 +23,9 @@ const REQUEST = (port: number) => `GET /live HTTP/1.1\r\nHost: 127.0.0.1:${port}
 // The prober must not wait for the processor itself, where the system lets it ask for that.
 try { setPriority(-10) } catch { /* Not allowed: the idle server shows what is the machine's. */ }
 
-const probes = process.argv.slice(2).flatMap((text, index) => {
-  const port = Number(text)
-  return index === 0 ? [{ port, fresh: false }, { port, fresh: true }] : [{ port, fresh: false }]
-}).map(({ port, fresh }) => new (class {
+const [attacked, idle, pid] = process.argv.slice(2).map(Number)
+
+const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: true }, { port: idle!, fresh: false }].map(({ port, fresh }) => new (class {
   waits: Wait[] = []
   answers = 0
   failures = 0
@@ -33,6 +34,7 @@ const probes = process.argv.slice(2).flatMap((text, index) => {
   refused = false
   /** When the first probe was sent that is not answered yet. */
   owedSince: number | undefined
+  #queuedBefore = 0
   #socket: Socket | undefined
   #text = ''
 
@@ -44,11 +46,16 @@ const probes = process.argv.slice(2).flatMap((text, index) => {
     const now = performance.now()
     this.waits = []
     this.answers = this.failures = this.longest = 0
-    if (this.owedSince !== undefined) this.owedSince = now
+    if (this.owedSince !== undefined) this.#owe(now)
+  }
+
+  #owe (now: number): void {
+    this.owedSince = now
+    if (port === attacked) this.#queuedBefore = queuedMs(pid!)
   }
 
   #send (): void {
-    this.owedSince ??= performance.now()
+    if (this.owedSince === undefined) this.#owe(performance.now())
     if (this.#socket === undefined) {
       const socket = connect(port, '127.0.0.1')
       this.#socket = socket
@@ -94,7 +101,8 @@ const probes = process.argv.slice(2).flatMap((text, index) => {
   note (now: number): void {
     if (this.owedSince === undefined) return
     this.longest = Math.max(this.longest, now - this.owedSince)
-    if (now - this.owedSince >= TOLD_FROM_MS) this.waits.push({ from: this.owedSince, to: now })
+    if (now - this.owedSince < TOLD_FROM_MS) return
+    this.waits.push({ from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs(pid!) - this.#queuedBefore : 0 })
   }
 
   told (): unknown {

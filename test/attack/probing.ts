@@ -8,7 +8,7 @@ import { ownWait } from './verdict.js'
 const CONTROL = fileURLToPath(new URL('control.ts', import.meta.url))
 
 const Probed = Type.Object({
-  waits: Type.Array(Type.Object({ from: Type.Number(), to: Type.Number() })),
+  waits: Type.Array(Type.Object({ from: Type.Number(), to: Type.Number(), queuedMs: Type.Number() })),
   answers: Type.Integer(),
   failures: Type.Integer(),
   longest: Type.Number(),
@@ -36,8 +36,8 @@ export async function startControl (): Promise<ChildServer> {
 export class Prober {
   readonly #child: Child
 
-  constructor (target: { url: string }, control: { url: string }) {
-    this.#child = new Child('prober.ts', [target, control].map(({ url }) => new URL(url).port))
+  constructor (target: { url: string, pid: number }, control: { url: string }) {
+    this.#child = new Child('prober.ts', [...[target, control].map(({ url }) => new URL(url).port), String(target.pid)])
   }
 
   async begin (): Promise<void> {

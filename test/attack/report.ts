@@ -1,6 +1,7 @@
 import type { Beside } from './beside.js'
 import type { Result } from './measure.js'
 import type { Soak } from './soak.js'
+import type { Sample } from './verdict.js'
 
 const HEAD = ['input', 'store', 'status', 'seconds', 'worst block ms', 'new connection ms', 'peak MB', 'verdict']
 
@@ -37,7 +38,7 @@ export function formatBeside (results: readonly Beside[]): string {
 }
 
 export function formatSoaks (results: readonly Soak[]): string {
-  const head = ['store', 'minutes', 'inputs', 'MiB a minute', 'least and most MiB', 'descriptors before, after', 'files before, after', 'verdict']
+  const head = ['store', 'minutes', 'inputs', 'MiB a minute, resident', 'least and most MiB', 'kept after collection', 'first and last MiB', 'in use after collection', 'first and last MiB', 'descriptors before, after', 'files before, after', 'verdict']
   return markdown([head, ...results.map((result) => {
     const resident = result.samples.map(({ mib }) => mib)
     return [
@@ -46,12 +47,18 @@ export function formatSoaks (results: readonly Soak[]): string {
       String(result.turns),
       result.slopeMibAMinute.toFixed(2),
       `${Math.min(...resident).toFixed(0)}, ${Math.max(...resident).toFixed(0)}`,
+      result.keptMibAMinute.toFixed(2),
+      firstAndLast(result.kept),
+      result.usedMibAMinute.toFixed(2),
+      firstAndLast(result.used),
       `${result.descriptors.before}, ${result.descriptors.after}`,
       `${result.files.before}, ${result.files.after}`,
       verdictOf(result.verdict),
     ]
   })])
 }
+
+const firstAndLast = (samples: readonly Sample[]) => [samples[0], samples.at(-1)].map((sample) => sample?.mib.toFixed(1) ?? '?').join(', ')
 
 const verdictOf = (faults: readonly string[]) => faults.length === 0 ? 'ok' : `FAILED: ${faults.join('; ')}`
 

@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Type, type Static } from 'typebox'
+import { checker } from '../../bench/checked.js'
 import { seededRandom } from '../../bench/http/vocabulary.js'
 import { send, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
@@ -8,78 +12,127 @@ import { DESCRIPTORS_SPARED, MOST_MIB_A_MINUTE, slopeOfLastTwoThirds, type Sampl
 
 /** As short as the inputs have them, for all of them together. */
 const CONFIGURATION = 'bounds: { stalled_seconds: 5, request_seconds: 10 }\n'
-const SAMPLE_MS = 2000
 const MINUTE_MS = 60_000
-const MIB_A_MB = 1e6 / 1_048_576
+const MEBIBYTE = 1_048_576
+const MIB_A_MB = 1e6 / MEBIBYTE
+/** After each input and what is deleted after it. */
+const IDLE_MS = 1000
+/** Collecting all garbage is no part of what is soaked, so that it is done seldom. */
+const COLLECT_EVERY = 5
 /** After the last input, until files and descriptors are counted. */
 const SETTLE_MS = 15_000
+
+const Told = Type.Object({ heapUsed: Type.Integer(), external: Type.Integer(), rss: Type.Integer() })
+const checkTold = checker(Told, 'what the gateway uses')
 
 export interface Soak {
   store: string
   minutes: number
   turns: number
+  /** Of what is resident while nothing is done. It is not judged: garbage that is not collected yet is a part of it. */
   slopeMibAMinute: number
+  /** Of what stays resident after a full collection. */
+  keptMibAMinute: number
+  /** Of what is in use after it: the heap, and buffers outside of it. */
+  usedMibAMinute: number
   descriptors: { before: number, after: number }
   files: { before: number, after: number }
   samples: Sample[]
+  kept: Sample[]
+  used: Sample[]
   verdict: string[]
 }
 
 /** The inputs take turns on one server, in another order each round; what they leave in banks is deleted. */
-export async function soak (inputs: readonly Input[], minutes: number, seed: number, options: TargetOptions, tell: (line: string) => void): Promise<Soak> {
-  const target = await startTarget({ ...options, configuration: CONFIGURATION })
+export async function soak (
+  inputs: readonly Input[], minutes: number, seed: number, options: TargetOptions, tell: (line: string) => void,
+): Promise<Soak> {
+  const target = await startTarget({ ...options, configuration: CONFIGURATION, collects: true })
   const samples: Sample[] = []
+  const kept: Sample[] = []
+  const used: Sample[] = []
   const startedAt = Date.now()
-  const sample = () => {
-    const mb = target.residentMb()
-    if (mb !== null) samples.push({ minute: (Date.now() - startedAt) / MINUTE_MS, mib: mb * MIB_A_MB })
-  }
-  const timer = setInterval(sample, SAMPLE_MS)
+  const minute = () => (Date.now() - startedAt) / MINUTE_MS
+  const random = seededRandom(seed)
+  const faults: string[] = []
+  let turns = 0
+  let round: Input[] = []
   try {
     await warmUp(target)
     const before = { descriptors: target.descriptors(), files: target.files() }
-    const random = seededRandom(seed)
-    const faults: string[] = []
-    let turns = 0
-    let round: Input[] = []
-    while (Date.now() - startedAt < minutes * MINUTE_MS && target.alive()) {
+    while (minute() < minutes && target.alive()) {
       if (round.length === 0) round = inputs.map((input) => ({ input, at: random() })).sort((a, b) => a.at - b.at).map(({ input }) => input)
       const input = round.pop()!
-      const tally = new Tally()
-      try {
-        await input.prepare?.(target)
-        faults.push(...(await input.run(target, tally) ?? []).map((fault) => `${input.name}: ${fault}`))
-      } catch (error) {
-        faults.push(`${input.name}: ${error instanceof Error ? error.message : String(error)}`)
-      }
-      turns += 1
-      tell(`${((Date.now() - startedAt) / MINUTE_MS).toFixed(1)} min ${input.name}: ${tally.toString()}, ${target.residentMb()?.toFixed(0) ?? '?'} MB, ${target.descriptors()} descriptors, ${target.files()} files`)
+      const status = await attack(input, target, faults)
       await deleteBanks(target)
+      await delay(IDLE_MS)
+      turns += 1
+      const mb = target.residentMb()
+      if (mb !== null) samples.push({ minute: minute(), mib: mb * MIB_A_MB })
+      if (turns % COLLECT_EVERY === 0) {
+        const told = await afterCollection(target)
+        if (told !== undefined) {
+          kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
+          used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
+        }
+      }
+      const collected = `${kept.at(-1)?.mib.toFixed(0) ?? '?'} MiB and ${used.at(-1)?.mib.toFixed(1) ?? '?'} in use after collection`
+      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${collected}, ${target.descriptors()} descriptors, ${target.files()} files`)
     }
-    clearInterval(timer)
-    sample()
     await delay(SETTLE_MS)
     const after = { descriptors: target.descriptors(), files: target.files() }
-    const slope = slopeOfLastTwoThirds(samples)
+    const slopes = {
+      slopeMibAMinute: slopeOfLastTwoThirds(samples),
+      keptMibAMinute: slopeOfLastTwoThirds(kept),
+      usedMibAMinute: slopeOfLastTwoThirds(used),
+    }
+    const grows = (what: string, slope: number) => slope > MOST_MIB_A_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
     return {
       store: target.store,
       minutes,
       turns,
-      slopeMibAMinute: slope,
+      ...slopes,
       descriptors: { before: before.descriptors, after: after.descriptors },
       files: { before: before.files, after: after.files },
       samples,
+      kept,
+      used,
       verdict: [
         ...(target.alive() ? [] : ['the process died']),
         ...new Set(faults),
-        ...(slope > MOST_MIB_A_MINUTE ? [`memory grows by ${slope.toFixed(2)} MiB a minute`] : []),
+        ...grows('resident memory', slopes.keptMibAMinute),
+        ...grows('memory in use', slopes.usedMibAMinute),
         ...(after.descriptors - before.descriptors > DESCRIPTORS_SPARED ? [`${after.descriptors - before.descriptors} descriptors left`] : []),
         ...(after.files > before.files ? [`${after.files - before.files} files left`] : []),
       ],
     }
   } finally {
-    clearInterval(timer)
     await target.stop()
+  }
+}
+
+/** @returns its statuses */
+async function attack (input: Input, target: Target, faults: string[]): Promise<string> {
+  const tally = new Tally()
+  try {
+    await input.prepare?.(target)
+    faults.push(...(await input.run(target, tally) ?? []).map((fault) => `${input.name}: ${fault}`))
+  } catch (error) {
+    faults.push(`${input.name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return tally.toString()
+}
+
+/** Asks heap-told.mjs in the gateway. Undefined when it does not answer: it is gone. */
+async function afterCollection ({ collector }: Target): Promise<Static<typeof Told> | undefined> {
+  const socket = connect(collector)
+  let text = ''
+  socket.setEncoding('latin1').on('data', (piece: string) => { text += piece })
+  try {
+    await once(socket, 'close')
+    return checkTold(JSON.parse(text))
+  } catch {
+    return undefined
   }
 }
 

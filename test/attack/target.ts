@@ -34,6 +34,8 @@ export interface Target {
   /** The most that was resident since resetPeak(). */
   peakMb (): number | null
   resetPeak (): void
+  /** The path of the socket at which heap-told.mjs tells what it uses. */
+  collector: string
   stop (): Promise<void>
 }
 
@@ -45,16 +47,19 @@ export interface TargetOptions {
   databaseUrl: string | undefined
   /** More sections of the configuration, as YAML. */
   configuration?: string
+  /** Whether it can be asked at `collector` what it uses after a full collection of garbage. */
+  collects?: boolean
 }
 
 let started = 0
 
 /** Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a webhook. */
-export async function startTarget ({ store, heap, databaseUrl, configuration = '' }: TargetOptions): Promise<Target> {
+export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {
   started += 1
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-attack-'))
   const temporary = join(folder, 'tmp')
   await mkdir(temporary)
+  const collector = join(folder, 'heap.sock')
   const schema = `attack_${process.pid}_${started}`
   try {
     const env = {
@@ -62,13 +67,14 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       TMPDIR: temporary,
       ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
-    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`])
+    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? collecting(collector) : [])])
     return {
       store,
       url: server.url,
       port: Number(new URL(server.url).port),
       pid: server.pid,
       ...processOf(server.pid),
+      collector,
       files: () => countFiles(temporary),
       stop: async () => {
         await server.stop()
@@ -84,6 +90,12 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
     await rm(folder, { recursive: true, force: true })
     if (store === 'postgres' && databaseUrl !== undefined) await dropSchema(databaseUrl, schema)
   }
+}
+
+function collecting (socket: string): string[] {
+  const program = new URL('heap-told.mjs', import.meta.url)
+  program.searchParams.set('socket', socket)
+  return ['--expose-gc', '--import', program.href]
 }
 
 function configurationOf (store: Store, schema: string, folder: string): string {

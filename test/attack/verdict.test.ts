@@ -7,11 +7,18 @@ await t.test('a probe is missed after 100 ms, and one in 5 ms is sent meanwhile'
   t.strictSame([0, 99, 100, 101, 104.9, 105, 200, 1100].map(missedProbes), [0, 0, 0, 1, 1, 2, 21, 201])
 })
 
-await t.test('what an idle server waits for meanwhile is the machine\'s', async (t) => {
-  t.equal(ownWait({ from: 100, to: 300 }, []), 200)
-  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 0, to: 90 }, { from: 310, to: 400 }]), 200)
-  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 50, to: 150 }, { from: 200, to: 220 }, { from: 290, to: 500 }]), 120)
-  t.equal(ownWait({ from: 100, to: 300 }, [{ from: 0, to: 1000 }]), 0)
+const wait = (from: number, to: number, queuedMs = 0) => ({ from, to, queuedMs })
+
+await t.test('what an idle server waits for meanwhile is the machine\'s, and so is what the server itself waits for a processor', async (t) => {
+  t.equal(ownWait(wait(100, 300), []), 200)
+  t.equal(ownWait(wait(100, 300), [wait(0, 90), wait(310, 400)]), 200)
+  t.equal(ownWait(wait(100, 300), [wait(50, 150), wait(200, 220), wait(290, 500)]), 120)
+  t.equal(ownWait(wait(100, 300), [wait(0, 1000)]), 0)
+  t.equal(ownWait(wait(100, 300, 150), []), 50)
+  // They may be the same time.
+  t.equal(ownWait(wait(100, 300, 150), [wait(50, 150)]), 50)
+  t.equal(ownWait(wait(100, 300, 20), [wait(50, 150)]), 150)
+  t.equal(ownWait(wait(100, 300, 400), []), 0)
 })
 
 await t.test('an input passes when the server answered, lives and left nothing', async (t) => {
@@ -40,7 +47,7 @@ await t.test('done, refused and busy are answers; a fault and silence are none',
   t.equal(isAllowed('400', ['400']), true)
 })
 
-await t.test('the slope is that of the last two thirds, by least squares', async (t) => {
+await t.test('the slope is that of the last two thirds, whatever single ones are', async (t) => {
   const samples = (mib: (minute: number) => number) => Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => 100 + 3 * minute)), 3)
@@ -48,6 +55,10 @@ await t.test('the slope is that of the last two thirds, by least squares', async
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 10 ? minute * 20 : 200)), 0)
   // What goes up and down around a level does not rise.
   t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 200 + (minute % 2 === 0 ? 50 : 0)))) < 0.2)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 400 : 200)), 0)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 20 : 2 * minute)), 2)
+  // A rise under a saw-tooth is one.
+  t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 2 * minute + (minute % 5) * 20)) - 2) < 0.5)
   t.ok(Number.isNaN(slopeOfLastTwoThirds([])))
   t.ok(Number.isNaN(slopeOfLastTwoThirds([{ minute: 1, mib: 1 }])))
 })

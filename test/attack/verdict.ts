@@ -21,15 +21,18 @@ export const MOST_MIB_A_MINUTE = 1
 export interface Wait {
   from: number
   to: number
+  /** Of it, how long the server was ready to run and the machine had no processor for it; milliseconds, 0 where that is not known. */
+  queuedMs: number
 }
 
 /**
- * How long a server let a probe wait, less the time in which an idle server of another process was late too: that was the machine.
+ * How long a server let a probe wait, less what was the machine's: the time in which an idle server of another process was late too, or
+ * in which this one was ready to run and had no processor. Both may be the same time, so that the longer one counts.
  * @param idle waits for the idle server, in the order of their beginning, none over another
  */
 export function ownWait (wait: Wait, idle: readonly Wait[]): number {
-  const machine = idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
-  return Math.max(0, wait.to - wait.from - machine)
+  const late = idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
+  return Math.max(0, wait.to - wait.from - Math.max(late, wait.queuedMs))
 }
 
 /** Probes that go without an answer in time during a wait, when one is sent every PROBE_EVERY_MS. */
@@ -86,7 +89,8 @@ export interface Sample {
 }
 
 /**
- * The rise of the samples of the last two thirds of the time, by least squares.
+ * The rise of the samples of the last two thirds of the time: the median of the slopes between any two of them (Theil and Sen), which
+ * neither a single high value nor the end of a saw-tooth moves.
  * @returns MiB a minute; NaN for fewer than two samples
  */
 export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
@@ -95,9 +99,8 @@ export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
   const first = samples[0]!.minute
   const from = first + (last.minute - first) / 3
   const used = samples.filter(({ minute }) => minute >= from)
-  const meanX = used.reduce((sum, { minute }) => sum + minute, 0) / used.length
-  const meanY = used.reduce((sum, { mib }) => sum + mib, 0) / used.length
-  const covariance = used.reduce((sum, { minute, mib }) => sum + (minute - meanX) * (mib - meanY), 0)
-  const variance = used.reduce((sum, { minute }) => sum + (minute - meanX) ** 2, 0)
-  return variance === 0 ? NaN : covariance / variance
+  const slopes = used.flatMap((a, index) => used.slice(index + 1).flatMap((b) => b.minute > a.minute ? [(b.mib - a.mib) / (b.minute - a.minute)] : []))
+  const sorted = slopes.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2
 }

@@ -30,3 +30,12 @@ await t.test('the same seed gives the same interval, another seed another', asyn
   t.strictSame(pairedBootstrap(uneven), pairedBootstrap(uneven))
   t.notSame(pairedBootstrap(uneven), pairedBootstrap(uneven, { seed: 1 }))
 })
+
+await t.test('conversations of one question each vary together', async (t) => {
+  const values = Array.from({ length: 100 }, (_, index) => [0, index % 2] as const)
+  const alone = pairedBootstrap(values.flatMap((value, index) => pairs(`c${index}`, [value])))
+  t.strictSame([alone.difference, alone.conversations, alone.won], [0.5, 100, 50])
+  const together = pairedBootstrap(pairs('one', values))
+  t.strictSame([alone.low, alone.high], [together.low, together.high], 'as if they were questions of one conversation')
+  t.ok(alone.low < 0.5 && alone.high > 0.5)
+})

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { compare, formatComparison } from '../../bench/recall/compare.js'
-import { outcomesOf, readReport } from '../../bench/recall/report.js'
+import { compare, formatComparison, pairReports } from '../../bench/recall/compare.js'
+import { outcomesOf, readReports } from '../../bench/recall/report.js'
 import { outcome, report } from './outcomes.js'
 
-const first = report([outcome({ ranks: [12] }), outcome({ question: 1, category: 2 }), outcome({ conversation: 'b', ranks: [1, Infinity] })])
-const second = report([outcome({ conversation: 'b', ranks: [1, 2] }), outcome({ question: 1, category: 2 }), outcome({ ranks: [3], sessionRanks: [6] })], { pipeline: 'other' })
+const first = report([outcome({ ranks: [12] }), outcome({ question: 1, category: 'temporal' }), outcome({ conversation: 'b', ranks: [1, Infinity] })])
+const second = report([outcome({ conversation: 'b', ranks: [1, 2] }), outcome({ question: 1, category: 'temporal' }), outcome({ ranks: [3], sessionRanks: [6] })], { pipeline: 'other' })
 
 await t.test('questions are paired whatever their order', async (t) => {
   const found = Object.fromEntries(compare(first, second).map(({ figure, ...rest }) => [figure, rest]))
@@ -34,12 +34,32 @@ await t.test('runs over other questions are refused', async (t) => {
   t.throws(() => compare(report([]), report([])), { message: /did not ask/ })
 })
 
-await t.test('a report comes back from its file as it was', async (t) => {
+await t.test('what each side said is compared by itself', async (t) => {
+  const mixed = (ranks: number[]) => report([outcome({ ranks, roles: ['user', 'assistant'] })])
+  const found = Object.fromEntries(compare(mixed([1, 30]), mixed([30, 2])).map(({ figure, ...rest }) => [figure, rest]))
+  t.match(found['recall@10, evidence: assistant'], { questions: 1, a: 0, b: 1 })
+  t.match(found['recall@10, evidence: user'], { questions: 1, a: 1, b: 0 })
+  t.match(found['any@10'], { a: 1, b: 1 })
+})
+
+await t.test('runs are set side by side by their data', async (t) => {
+  const beam = report([outcome()], { data: 'beam.json' })
+  t.strictSame(pairReports([first, beam], [beam, second]).map(([a, b]) => [a.data, b.pipeline]), [['data.json', 'other'], ['beam.json', 'default']])
+  t.throws(() => pairReports([first], [beam]), { message: /data\.json was measured in one of the files only/ })
+  t.throws(() => pairReports([first, second], [first]), { message: 'a file holds 2 runs on data.json: choose one, as in FILE#default' })
+})
+
+await t.test('reports come back from their file as they were', async (t) => {
   const path = join(t.testdir(), 'report.json')
   await writeFile(path, JSON.stringify(first))
-  t.strictSame(outcomesOf(await readReport(path)), outcomesOf(first))
+  const [back] = await readReports(path)
+  t.strictSame(outcomesOf(back!), outcomesOf(first))
   t.equal(outcomesOf(first)[2]?.ranks[1], Infinity)
   t.match(await readFile(path, 'utf8'), '"ranks":[1,null]')
+  await writeFile(path, JSON.stringify([first, second]))
+  t.strictSame((await readReports(path)).map(({ pipeline }) => pipeline), ['default', 'other'])
+  t.strictSame((await readReports(`${path}#other`)).map(({ pipeline }) => pipeline), ['other'])
+  await t.rejects(readReports(`${path}#third`), { message: /holds no report of third/ })
   await writeFile(path, '{"bench":"store"}')
-  await t.rejects(readReport(path), { message: /a report of bench:recall is not as expected/ })
+  await t.rejects(readReports(path), { message: /a report of bench:recall is not as expected/ })
 })

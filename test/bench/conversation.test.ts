@@ -1,7 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadConversations, readConversations } from '../../bench/recall/conversation.js'
-import { evidenceTurns, isAnswerable, turnContent } from '../../bench/recall/protocol.js'
 
 const turn = { speaker: 'Ann', dia_id: 'D1:1', text: 'Hello!' }
 const sample = {
@@ -15,7 +15,7 @@ await t.test('sessions come in the order of their numbers', async (t) => {
   const conversation = { ...sample.conversation, session_10: [], session_10_date_time: '1:00 am on 2 June, 2023', session_2: [], session_2_date_time: '1:00 am on 1 June, 2023' }
   const [found] = read([{ ...sample, conversation }])
   t.strictSame(found?.sessions.map(({ id }) => id), ['session_1', 'session_2', 'session_10'])
-  t.equal(found?.sessions[0]?.startsAt, Date.UTC(2023, 4, 8, 13, 56))
+  t.strictSame(found?.sessions[0]?.turns, [{ id: 'D1:1', contents: ['Ann: Hello!'], role: undefined, occurredAt: Date.UTC(2023, 4, 8, 13, 56) }])
 })
 
 await t.test('a file that cannot be used is refused in words that say where', async (t) => {
@@ -30,34 +30,61 @@ await t.test('a file that cannot be used is refused in words that say where', as
   await t.rejects(loadConversations('/does/not/exist.json'), { message: /cannot be read/ })
 })
 
+await t.test('what names no turn is no evidence, and a question without evidence or answer is left out', async (t) => {
+  const [found] = read([{
+    ...sample,
+    qa: [
+      { question: 'Nothing?', evidence: ['D9:9', ''], category: 4 },
+      { question: 'Trap?', evidence: ['D1:1'], category: 5 },
+      { question: 'Who?', evidence: ['D1:1; D9:9', 'D1:1'], category: 2 },
+    ],
+  }])
+  t.strictSame(found?.questions, [{ index: 2, text: 'Who?', category: 'temporal', evidence: ['D1:1'], sessions: ['session_1'], askedAt: undefined }])
+})
+
+await t.test('a question may say when it is asked', async (t) => {
+  const [question] = sample.qa
+  const [found] = read([{ ...sample, qa: [question, { ...question, question_date: '2023/06/30 (Fri) 23:40' }] }])
+  t.strictSame(found?.questions.map(({ askedAt }) => askedAt), [undefined, Date.UTC(2023, 5, 30, 23, 40)])
+  t.throws(() => read([{ ...sample, qa: [{ ...question, question_date: 'today' }] }]), { message: /^data\.json, one: question_date of \/qa\/0 is "today"/ })
+})
+
 await t.test('isolated facts are sessions of one turn, without time and speaker', async (t) => {
-  const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [] }])
-  t.strictSame(found, { id: 'facts', isolated: true, sessions: [{ id: 'F1', startsAt: NaN, turns: [{ dia_id: 'F1', text: 'It rains.' }] }], questions: [] })
-  t.equal(turnContent(found!.sessions[0]!.turns[0]!), 'It rains.')
+  const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [{ question: 'Rain?', evidence: ['F1'], category: 4 }] }])
+  t.strictSame(found?.sessions, [{ id: 'F1', turns: [{ id: 'F1', contents: ['It rains.'], role: undefined, occurredAt: undefined }] }])
+  t.match(found, { form: 'facts', questions: [{ evidence: ['F1'], sessions: [] }] })
   t.throws(() => read([{ sample_id: 'facts', isolated: true, qa: [] }]), { message: /must have required property 'facts'/ })
 })
 
 const own = async (name: string) => (await loadConversations(fileURLToPath(new URL(`../../bench/recall/${name}`, import.meta.url))))[0]!
+const TALK = ['multi-hop', 'open-domain', 'single-hop', 'temporal']
+const ASSISTANT = ['assistant_said', 'knowledge_update', 'multi_session', 'preferences', 'temporal', 'user_facts']
 const expected = [
-  { name: 'own-conversation.json', isolated: false, sessions: 7, turns: 134, questions: 42 },
-  { name: 'own-conversation-2.json', isolated: false, sessions: 8, turns: 142, questions: 42 },
-  { name: 'own-facts.json', isolated: true, sessions: 120, turns: 120, questions: 60 },
+  { name: 'own-conversation.json', form: 'talk', sessions: 7, turns: 134, questions: 42, categories: TALK },
+  { name: 'own-conversation-2.json', form: 'talk', sessions: 8, turns: 142, questions: 42, categories: TALK },
+  { name: 'own-facts.json', form: 'facts', sessions: 120, turns: 120, questions: 60, categories: TALK },
+  { name: 'own-assistant.json', form: 'beam', sessions: 13, turns: 170, questions: 74, categories: ASSISTANT },
 ]
-for (const { name, isolated, ...counts } of expected) {
+for (const { name, form, categories, ...counts } of expected) {
   await t.test(`${name}, which comes with the project, is sound`, async (t) => {
     const { sessions, questions, ...rest } = await own(name)
     const turns = sessions.flatMap((session) => session.turns)
-    const asked = questions.filter(isAnswerable)
-    t.strictSame({ sessions: sessions.length, turns: turns.length, questions: asked.length }, counts)
-    t.equal(rest.isolated, isolated)
-    const ids = new Set(turns.map((turn) => turn.dia_id))
-    t.equal(ids.size, turns.length, 'turn ids are unique')
-    t.equal(new Set(turns.map(turnContent)).size, turns.length, 'no turn is said twice')
-    t.equal(new Set(questions.map(({ question }) => question)).size, questions.length, 'no question is asked twice')
-    t.strictSame([...new Set(asked.map(({ category }) => category))].sort(), [1, 2, 3, 4])
-    for (const { question, evidence } of questions) t.ok(evidence.length > 0 && evidenceTurns(evidence, ids).size === evidence.length, question)
-    const starts = sessions.map(({ startsAt }) => startsAt).filter((startsAt) => !Number.isNaN(startsAt))
-    t.strictSame(starts, [...starts].sort((a, b) => a - b), 'sessions follow each other')
-    t.equal(starts.length, isolated ? 0 : counts.sessions)
+    t.strictSame({ sessions: sessions.length, turns: turns.length, questions: questions.length }, counts)
+    t.equal(rest.form, form)
+    t.equal(new Set(turns.map(({ id }) => id)).size, turns.length, 'turn ids are unique')
+    t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn is said twice')
+    t.equal(new Set(questions.map(({ text }) => text)).size, questions.length, 'no question is asked twice')
+    t.strictSame([...new Set(questions.map(({ category }) => category))].sort(), categories)
+    const times = turns.flatMap(({ occurredAt }) => occurredAt ?? [])
+    t.strictSame(times, [...times].sort((a, b) => a - b), 'turns follow each other')
+    t.equal(times.length, form === 'facts' ? 0 : counts.turns)
+    for (const { text, askedAt } of questions) t.ok(askedAt === undefined || askedAt > times[0]!, text)
   })
 }
+
+await t.test('every piece of evidence that the project\'s own data name is there', async (t) => {
+  const samples = JSON.parse(await readFile(new URL('../../bench/recall/own-assistant.json', import.meta.url), 'utf8'))
+  const named = Object.values<Array<{ question: string, source_chat_ids: number[] }>>(samples[0].probing_questions).flat()
+  const { questions } = await own('own-assistant.json')
+  t.strictSame(questions.map(({ evidence }) => evidence), named.map(({ source_chat_ids: ids }) => ids.map(String)))
+})

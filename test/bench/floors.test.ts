@@ -1,9 +1,9 @@
 import { access, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { figuresOf } from '../../bench/recall/figures.js'
-import { checkFloor, formatFloors, readFloors } from '../../bench/recall/floors.js'
+import { checkFloor, formatFloors, isPassedOver, readFloors } from '../../bench/recall/floors.js'
 import { choosePipeline } from '../../bench/recall/pipelines.js'
 import { outcome } from './outcomes.js'
 
@@ -25,6 +25,12 @@ await t.test('a pipeline must not be below another one', async (t) => {
   t.match(checkFloor({ ...floor, not_below: { ...floor.not_below, slack: 0.5 } }, half, good), [{ floor: 0.5, holds: true }])
 })
 
+await t.test('sessions have floors of their own', async (t) => {
+  const figures = figuresOf([outcome({ sessionRanks: [1, 6] }), outcome({ sessionRanks: [2] })])
+  const results = checkFloor({ data: 'd.json', at_least: { session_hit_at_5: 1, session_all_at_5: 0.51, session_recall_at_5: 0.75 } }, figures)
+  t.strictSame(results.map(({ value, holds }) => [value, holds]), [[1, true], [0.5, false], [0.75, true]])
+})
+
 await t.test('a floor for a figure that the data do not have never holds', async (t) => {
   const facts = figuresOf([outcome({ sessionRanks: [], sessionScoreRanks: [] })])
   t.match(checkFloor({ data: 'd.json', at_least: { session_recall_at_5: 0 } }, facts), [{ holds: false }])
@@ -32,11 +38,17 @@ await t.test('a floor for a figure that the data do not have never holds', async
 
 await t.test('the floors that come with the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
-  t.equal(floors.length, 3)
-  for (const { data, not_below: notBelow } of floors) {
-    await access(data)
+  t.strictSame(floors.filter(({ elsewhere }) => elsewhere !== true).map(({ data }) => basename(data)), ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json'])
+  for (const { data, elsewhere, not_below: notBelow } of floors) {
+    if (elsewhere !== true) await access(data)
     if (notBelow !== undefined) await choosePipeline(notBelow.pipeline)
   }
+})
+
+await t.test('only data from elsewhere may be absent', async (t) => {
+  const folder = t.testdir({ 'd.json': '[]' })
+  const of = (data: string, elsewhere?: boolean) => isPassedOver({ data: join(folder, data), ...(elsewhere !== undefined && { elsewhere }) })
+  t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
 })
 
 await t.test('a file of floors that cannot be used is refused', async (t) => {

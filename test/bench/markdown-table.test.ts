@@ -1,40 +1,53 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { markdownTables, replaceTables, writeTables } from '../../bench/recall/markdown-table.js'
+import { markdownTable, overview, replaceTable, writeTable } from '../../bench/recall/markdown-table.js'
+import { runLabel } from '../../bench/recall/report.js'
 import { outcome, report } from './outcomes.js'
 
 const facts = report([outcome({ ranks: [1, 30], sessionRanks: [], sessionScoreRanks: [] })], { data: 'facts.json', embedder: 'a|b' })
 
-await t.test('each data set has a table, each run a row', async (t) => {
-  const tables = markdownTables([report([outcome()]), facts, report([outcome({ ranks: [6] })], { pipeline: 'bm25' })])
-  const [talk, other] = tables.split('\n\n**facts.json**')
-  t.match(talk, /^\*\*data\.json\*\* \(7 memories, 1 questions\)\n\n\| pipeline \|/)
-  t.match(talk, '\n| default | none | in_memory | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | – | – | – | 100.0 | 100.0 | 2.0 / 4.0 |\n')
-  t.match(talk, '\n| bm25 | none | in_memory | 0.0 | 100.0 |')
-  t.match(other, '| default | a\\|b | in_memory | 50.0 | 50.0 | 50.0 | 100.0 | 100.0 | 61.3 | – | – | – | 50.0 | – |')
+await t.test('each data set has its rows, then each part of it, a row a run', async (t) => {
+  const runs = [report([outcome()]), facts, report([outcome({ ranks: [6] })], { pipeline: 'bm25' })]
+  t.strictSame(markdownTable(runs).split('\n').slice(2), [
+    '| **data.json** | 1 | default | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 |',
+    '|  |  | bm25 | 0.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 16.7 | 35.6 |',
+    '| single-hop | 1 | default | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 |',
+    '|  |  | bm25 | 0.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 16.7 | 35.6 |',
+    '| **facts.json** | 1 | default + a\\|b | 50.0 | 50.0 | 100.0 | – | – | – | 100.0 | 61.3 |',
+    '| single-hop | 1 | default + a\\|b | 50.0 | 50.0 | 100.0 | – | – | – | 100.0 | 61.3 |',
+  ])
 })
 
-await t.test('all rows of a table have the columns of its head', async (t) => {
-  const lines = markdownTables([report([outcome()])]).split('\n').filter((line) => line.startsWith('|'))
-  t.strictSame(lines.map((line) => line.split('|').length), [17, 17, 17])
+await t.test('all rows have the columns of the head', async (t) => {
+  const rows = overview([report([outcome({ roles: ['user'] })]), facts])
+  t.strictSame([...new Set(rows.map(({ length }) => length))], [11])
+  t.strictSame(rows.map(([name]) => name), ['data, part', 'data.json', 'single-hop', 'evidence: user', 'facts.json', 'single-hop'])
+})
+
+await t.test('a run is told by what is not usual about it', async (t) => {
+  const label = (pipeline: string, embedder: string, store: string) => runLabel({ pipeline, embedder, store })
+  t.equal(label('bm25', 'none', 'in_memory'), 'bm25')
+  t.equal(label('local', 'local', 'in_memory'), 'local')
+  t.equal(label('default', 'local', 'postgres'), 'default + local, postgres')
+  t.equal(label('as served', 'as served', 'as served'), 'as served')
 })
 
 const page = 'Before\n<!-- table:begin -->\nold\n<!-- table:end -->\nAfter\n'
 
 await t.test('only what stands between the markers is replaced, again and again', async (t) => {
-  const once = replaceTables(page, 'new')
+  const once = replaceTable(page, 'new')
   t.equal(once, 'Before\n<!-- table:begin -->\n\nnew\n\n<!-- table:end -->\nAfter\n')
-  t.equal(replaceTables(once, 'new'), once)
+  t.equal(replaceTable(once, 'new'), once)
   const path = join(t.testdir(), 'page.md')
   await writeFile(path, page)
-  await writeTables(path, 'new')
+  await writeTable(path, 'new')
   t.equal(await readFile(path, 'utf8'), once)
 })
 
 await t.test('a page without both markers in order is left alone', async (t) => {
   for (const text of ['', '<!-- table:begin -->', '<!-- table:end -->', '<!-- table:end --><!-- table:begin -->', `${page}${page}`]) {
-    t.throws(() => replaceTables(text, 'new'), { message: /each once/ })
+    t.throws(() => replaceTable(text, 'new'), { message: /each once/ })
   }
-  await t.rejects(writeTables('/does/not/exist.md', 'new'), { message: /cannot be read/ })
+  await t.rejects(writeTable('/does/not/exist.md', 'new'), { message: /cannot be read/ })
 })

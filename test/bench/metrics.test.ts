@@ -1,6 +1,6 @@
 import fc from '../helpers/fast-check.js'
 import t from 'tap'
-import { hitAt, ndcgAt, ranksOf, recallAt, reciprocalRank } from '../../bench/recall/metrics.js'
+import { allAt, hitAt, ndcgAt, ranksOf, recallAt, reciprocalRank } from '../../bench/recall/metrics.js'
 
 await t.test('evidence has the rank of its hit, from 1, and Infinity when it was not found', async (t) => {
   t.strictSame(ranksOf(new Set(['b', 'x', 'a']), ['a', 'b', 'c']), [2, Infinity, 1])
@@ -44,4 +44,8 @@ await t.test('every metric lies in 0–1, and one more piece of evidence found n
     return true
   }))
   t.pass()
+})
+
+await t.test('all evidence within k, or not', async (t) => {
+  t.strictSame([allAt([1, 5], 5), allAt([1, 6], 5), allAt([1, Infinity], 5)], [1, 0, 0])
 })

@@ -8,17 +8,25 @@ import { configurationOf, embedderLabel } from '../../bench/recall/setting.js'
 import { loadConfig } from '../../lib/config/load.js'
 
 await t.test('without options the project\'s own conversation is measured with the gateway\'s defaults', async (t) => {
-  t.match(readOptions([]), { mode: 'run', data: /own-conversation\.json$/, json: undefined, store: 'in_memory', pipeline: 'default', embedder: { name: 'none' } })
+  t.match(readOptions([]), { mode: 'run', at: 'server', data: [/own-conversation\.json$/], json: undefined, store: 'in_memory', runs: [{ name: 'default', pipeline: 'default', embedder: { name: 'none' } }] })
   t.strictSame(configurationOf({ pipeline: await choosePipeline('default'), embedder: { name: 'none' } }), {})
 })
 
 await t.test('each way of use takes its own options', async (t) => {
-  t.match(readOptions(['--embedder', 'local', '--embedder-config', '{"threads":1}', '--pipeline', 'bm25']), { embedder: { name: 'local', config: { threads: 1 } }, pipeline: 'bm25' })
+  t.match(readOptions(['--embedder', 'local', '--embedder-config', '{"threads":1}', '--pipeline', 'bm25']), { runs: [{ name: 'bm25', pipeline: 'bm25', embedder: { name: 'local', config: { threads: 1 } } }] })
   t.strictSame(readOptions(['--compare', 'a.json', 'b.json']), { mode: 'compare', a: 'a.json', b: 'b.json' })
   t.strictSame(readOptions(['--table', 'a.json', 'b.json', '--write-table', 'page.md']), { mode: 'table', reports: ['a.json', 'b.json'], writeTo: 'page.md' })
   t.strictSame(readOptions(['--floor', 'floors.json']), { mode: 'floor', floors: 'floors.json', store: 'in_memory' })
   t.match(readOptions(['--library']), { mode: 'library', memories: [1500, 20_000], pipeline: 'default' })
   t.match(readOptions(['--library', '--memories', '10, 20']), { memories: [10, 20] })
+})
+
+await t.test('several data and pipelines are measured in one go', async (t) => {
+  const options = readOptions(['--data', 'a.json', '--data', 'b.json', '--limit', '3', '--pipeline', 'bm25, default', '--pipeline', 'local', '--write-table', 'page.md'])
+  t.match(options, { data: ['a.json', 'b.json'], limit: 3, writeTo: 'page.md' })
+  t.match(options, { runs: [{ name: 'bm25' }, { name: 'default', embedder: { name: 'none' } }, { name: 'local', pipeline: 'default', embedder: { name: 'local' } }] })
+  t.match(readOptions(['--in-process', '--pipeline', 'bm25']), { mode: 'run', at: 'process', runs: [{ pipeline: 'bm25' }] })
+  t.match(readOptions(['--url', 'http://x']), { mode: 'run', at: 'url', url: 'http://x' })
 })
 
 await t.test('options that do not go together are refused', async (t) => {
@@ -35,6 +43,11 @@ await t.test('options that do not go together are refused', async (t) => {
     [['--embedder', 'local', '--embedder-config', '[]'], /must be a JSON object/],
     [['--embedder', 'local', '--embedder-config', '{'], /--embedder-config is not JSON/],
     [['--embedder-config', '{}'], /needs --embedder/],
+    [['--in-process', '--store', 'pglite'], /--in-process and --store exclude/],
+    [['--url', 'http://x', '--in-process'], /--url and --in-process exclude/],
+    [['--pipeline', 'local', '--embedder', 'auto'], /--pipeline local and --embedder auto exclude/],
+    [['--limit', '0'], /--limit: found "0"/],
+    [['--library', '--data', 'a.json', '--data', 'b.json'], /--data can be given only once/],
   ]
   for (const [args, message] of cases) t.throws(() => readOptions(args), { message }, args.join(' '))
   t.throws(() => readOptions(['--nope']), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' })

@@ -63,7 +63,7 @@ for (const [url, body] of Object.entries(good)) {
     const text = JSON.stringify(body)
     for (const type of ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/x-ndjson', 'application/merge-patch+json', 'application/jsonp', 'json', '*/*']) {
       await t.test(`refuses the content type ${type}`, async (t) => {
-        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type')
+        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
       })
     }
 
@@ -182,4 +182,15 @@ await t.test('a route without a body takes the empty one of a client that always
   t.equal((await ask('')).statusCode, 200)
   t.equal((await ask('{')).statusCode, 400)
   t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: { 'content-type': 'application/json' }, payload: '' })).statusCode, 400)
+})
+
+await t.test('lengths count characters, whatever UTF-16 makes of them', async (t) => {
+  for (const character of ['a', '\u00e4', '\u{1f600}', '\ud800']) {
+    const named = (count: number) => ({ bank_id: 'lengths', query: 'tea', tags: [character.repeat(count)] })
+    t.equal((await post('/v1/recall', named(1))).statusCode, 200)
+    t.equal((await post('/v1/recall', named(128))).statusCode, 200)
+    refusedFields(t, await post('/v1/recall', named(129)), 'tags[0]')
+    t.match((await post('/v1/recall', named(300))).json().errors, [{ field: 'tags[0]', message: 'must NOT have more than 128 characters' }])
+  }
+  t.match((await post('/v1/recall', { bank_id: 'lengths', query: '' })).json().errors, [{ field: 'query', message: 'must NOT have fewer than 1 characters' }])
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { defaultSections } from '../../lib/config/defaults.js'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { askConfig, configAnswer, getConfig, historyOf, patchConfig, putConfig, resetConfig } from './bank-configs.js'
 import { tenants } from './reflecting.js'
@@ -121,7 +122,9 @@ await t.test('a body that is no object is 400, no JSON is 400, and another conte
   for (const method of ['PUT', 'PATCH'] as const) {
     for (const body of ['[]', '"mission"', 'null', '5']) refused(t, await askConfig(app, method, 'home', body), 400, 'invalid_request')
     for (const body of ['{', '', '{"__proto__": {"mission": "x"}}']) refused(t, await askConfig(app, method, 'home', body), 400, 'invalid_json')
-    refused(t, await askConfig(app, method, 'home', 'mission=x', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type')
+    refused(t, await askConfig(app, method, 'home', 'mission=x', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type', {
+      detail: `Unsupported Content-Type: this route takes ${method === 'PATCH' ? 'application/merge-patch+json or ' : ''}application/json`,
+    })
   }
   for (const body of ['[]', 'null']) refused(t, await askConfig(app, 'PATCH', 'home', body, MERGE_PATCH), 400, 'invalid_request')
   refused(t, await askConfig(app, 'PATCH', 'home', '{', MERGE_PATCH), 400, 'invalid_json')
@@ -287,6 +290,24 @@ await t.test('deleting a bank', async (t) => {
     await putConfig(app, 'home', { mission: 'Help.' })
     t.same((await app.inject({ method: 'DELETE', url: '/v1/banks/home' })).json(), { ...nothing, config_deleted: true })
     t.same((await app.inject({ method: 'DELETE', url: '/v1/banks/home' })).json(), nothing)
+  })
+
+  await t.test('takes the configuration back in a store that cannot remove a bank as a whole', async (t) => {
+    // Hides the method of the class.
+    const store = Object.assign(new InMemoryVectorStore(), { removeBank: undefined })
+    const app = await testApp(t, {}, { store })
+    const remove = async () => (await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: as('user:alice') })).json<unknown>()
+    await app.retain('home', 'The otter sleeps.')
+    t.same(await remove(), { bank_id: 'home', deleted_count: 1, config_deleted: false })
+    t.same(await historyOf(app, 'home'), [], 'where nothing was set, nothing is taken back')
+    await putConfig(app, 'home', { barriers: { validation: { max_content_length: 5 } } })
+    await putConfig(app, 'other', { mission: 'Stay.' })
+    t.same(await remove(), { bank_id: 'home', deleted_count: 0, config_deleted: true })
+    t.match(await getConfig(app, 'home'), { config: {}, etag: '"r0"' })
+    t.match(await historyOf(app, 'home'), [{ config: null, updated_by: 'user:alice' }, {}])
+    t.equal((await getConfig(app, 'other')).config.mission, 'Stay.')
+    await app.retain('home', 'longer than five')
+    t.same(await remove(), { bank_id: 'home', deleted_count: 1, config_deleted: false })
   })
 
   await t.test('counts as a forget', async (t) => {

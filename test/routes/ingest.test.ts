@@ -86,7 +86,7 @@ await t.test('a body that is not JSON, or reaches for the prototype, is 400', as
 
 await t.test('another content type is 415, with a charset JSON is still JSON', async (t) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/x-ndjson', 'nonsense']) {
-    refused(t, await send(app, 'open', '{"content":"x"}', { 'content-type': type }), 415, 'unsupported_media_type')
+    refused(t, await send(app, 'open', '{"content":"x"}', { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
   }
   t.equal((await send(app, 'open', '{"content":"charset"}', { 'content-type': 'application/json; charset=utf-8' })).statusCode, 200)
 })

@@ -84,6 +84,8 @@ const wrong: Array<[field: string, filters: Record<string, unknown>]> = [
   ['occurred_before', { occurred_before: '2025-07-01' }],
   ['as_of', { as_of: 'yesterday' }],
   ['as_of', { as_of: 1767225600 }],
+  ['reference_time', { reference_time: 'yesterday' }],
+  ['reference_time', { reference_time: 1767225600 }],
 ]
 
 await t.test('filters that are malformed are refused by name', async (t) => {

@@ -174,7 +174,7 @@ for (const [what, field, body] of wrong) {
 
 await t.test('takes a query of 8192 characters, 64 banks, and null for what is optional', async (t) => {
   const banks = ['tea', ...Array.from({ length: 63 }, (_, index) => `b${index}`)]
-  const nothing = { bank_id: null, max_results: null, max_tokens: null, tags: null, tags_match: null, metadata: null, occurred_after: null, occurred_before: null, as_of: null, min_score: null, explain: null }
+  const nothing = { bank_id: null, max_results: null, max_tokens: null, tags: null, tags_match: null, metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null, explain: null }
   t.equal(textsOf(await post('/v1/recall', { query: 'tea '.repeat(2048), banks, ...nothing })).length, TEA.length)
 })
 

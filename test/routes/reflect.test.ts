@@ -144,6 +144,7 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['a text for include_sources', 'include_sources', { include_sources: 'no' }],
   ['an unknown level of trust', 'min_trust', { min_trust: 'blind' }],
   ['a time that is none', 'as_of', { as_of: 'yesterday' }],
+  ['a reference without an offset', 'reference_time', { reference_time: '2024-02-29T00:00:00' }],
   ['blank instructions', 'instructions', { instructions: '' }],
   ['a list for response_schema', 'response_schema', { response_schema: [] }],
   ['timeout_ms 0', 'timeout_ms', { timeout_ms: 0 }],
@@ -157,7 +158,7 @@ for (const [what, field, body] of wrong) {
 }
 
 await t.test('null stands for an absent field', async (t) => {
-  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null, min_trust: null, as_of: null, instructions: null, response_schema: null, timeout_ms: null }
+  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null, min_trust: null, as_of: null, reference_time: null, instructions: null, response_schema: null, timeout_ms: null }
   t.ok((await post('/v1/reflect', { query: 'tea', bank_id: 'bank', ...nothing })).json().sources.length > 0)
 })
 

@@ -8,14 +8,15 @@ import { refused } from './support.js'
 const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1:9/v1", model: some-model, api_key_env: MODEL_KEY}\n'
 
 /** A gateway whose configuration stands in files of a folder, as it is started with. */
-async function start (t: Test, yaml: string) {
-  const folder = t.testdir({ 'gateway.yaml': yaml, admin: 'admin-secret-1\n', model: 'model-secret-1\n', api: 'api-secret-1\n' })
+async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SERVICES_PG_DSN' = 'DATABASE_URL') {
+  const folder = t.testdir({ 'gateway.yaml': yaml, database: 'postgres://user:database-secret-1@db.internal/main\n', admin: 'admin-secret-1\n', model: 'model-secret-1\n', api: 'api-secret-1\n' })
   const env = {
     SERVICES_CONFIG_PATH: join(folder, 'gateway.yaml'),
     SERVICE_AUTH_MODE: 'api_key',
     SERVICE_API_KEY_FILE: join(folder, 'api'),
     SERVICE_ADMIN_TOKEN_FILE: join(folder, 'admin'),
     MODEL_KEY_FILE: join(folder, 'model'),
+    [`${databaseName}_FILE`]: join(folder, 'database'),
   }
   const log: string[] = []
   const load = () => loadConfig(env, { exists: () => false })
@@ -48,6 +49,16 @@ for (const [name, file] of rows) {
     write(file, `${file}-secret-1\n`)
     const response = await reload()
     t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed: ['homeostasis.recall_max_tokens'] } })
+  })
+}
+
+for (const name of ['DATABASE_URL', 'SERVICES_PG_DSN'] as const) {
+  await t.test(`another URI of the database in the file of ${name} is told under that name`, async (t) => {
+    const { write, reload } = await start(t, LLM, name)
+    write('database', 'postgres://user:another-secret@db.internal/main\n')
+    const response = await reload()
+    refused(t, response, 409, 'restart_required', { detail: `Nothing was changed: a restart is needed for ${name}`, restart_required: [name], changed: [name] })
+    t.notMatch(response.body, /secret/)
   })
 }
 

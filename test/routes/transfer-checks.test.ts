@@ -91,7 +91,7 @@ await t.test('an import takes NDJSON and no other type', async (t) => {
     t.equal((await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type })).statusCode, 200, type)
   }
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', 'application/jsonl', 'nonsense']) {
-    refused(t, await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type }), 415, 'unsupported_media_type')
+    refused(t, await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/x-ndjson' })
   }
 })
 

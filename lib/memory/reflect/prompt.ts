@@ -8,7 +8,7 @@ export interface PromptParts {
   evidence: readonly LabelledEvidence[]
   /** Random, for this prompt alone: what stands in a memory cannot know it, so it cannot end the evidence. */
   boundary: string
-  /** RFC 3339. */
+  /** RFC 3339: the present of the question, which its relative times are counted from. */
   now: string
   /** Missions of the banks that have one. */
   missions: ReadonlyArray<{ bankId: string, mission: string }>

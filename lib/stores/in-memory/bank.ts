@@ -1,4 +1,4 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { Documents } from './documents.js'
 import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
@@ -26,6 +26,8 @@ interface Change {
  */
 export class Bank {
   readonly key: BankKey
+  /** `bankKeyString` of the key. */
+  readonly id: string
   readonly lexical = new LexicalIndex<PassageRef>()
   readonly #arena: VectorArena
   readonly #byId = new SplitMap<Entry>()
@@ -48,6 +50,7 @@ export class Bank {
 
   constructor (key: BankKey, arena: VectorArena) {
     this.key = key
+    this.id = bankKeyString(key)
     this.#arena = arena
   }
 

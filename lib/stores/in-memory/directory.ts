@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import type { Bank } from './bank.js'
@@ -28,7 +28,7 @@ export class Directory {
 
   /** Notes what a bank has become; one without memories is dropped, and one that took its place as well. */
   note (bank: Bank): void {
-    const id = bankKeyString(bank.key)
+    const { id } = bank
     const known = this.#banks.get(id)
     if (known !== undefined && (known !== bank || bank.size === 0)) this.#drop(id, known)
     if (bank.size === 0) {
@@ -50,8 +50,7 @@ export class Directory {
 
   /** Drops a bank with all that it holds, which takes no time however much that is. */
   drop (bank: Bank): void {
-    const id = bankKeyString(bank.key)
-    if (this.#banks.get(id) === bank) this.#drop(id, bank)
+    if (this.#banks.get(bank.id) === bank) this.#drop(bank.id, bank)
   }
 
   #drop (id: string, bank: Bank): void {

@@ -50,8 +50,8 @@ export class Writer {
    */
   async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
     const id = bankKeyString(key)
-    if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now)) {
-      const bank = this.#open(key)
+    if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now, id)) {
+      const bank = this.#open(key, id)
       if (items(bank) <= this.#atOnce) {
         const planned = atOnce(plan(bank))
         if (weigh(planned, this.#atOnce) <= this.#atOnce) {
@@ -61,7 +61,7 @@ export class Writer {
       }
     }
     return await this.alone(key, now, async () => {
-      const bank = this.#open(key)
+      const bank = this.#open(key, id)
       const planned = await inTurns(plan(bank), id, this.#turns)
       if (weigh(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
       else await this.#applyInPieces(id, bank, planned, committed)
@@ -93,8 +93,7 @@ export class Writer {
    * Takes out what has expired, when that is little; otherwise that is begun.
    * @returns whether nothing that has expired is left
    */
-  expireAtOnce (key: BankKey, now: number): boolean {
-    const id = bankKeyString(key)
+  expireAtOnce (key: BankKey, now: number, id = bankKeyString(key)): boolean {
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.nextExpiry) return true
     if (this.#queue.length(id) === 0) {
@@ -124,8 +123,8 @@ export class Writer {
   }
 
   /** The bank, made when there is none; it joins the store with its first memory. */
-  #open (key: BankKey): Bank {
-    return this.#directory.get(bankKeyString(key)) ?? new Bank(key, this.#arena)
+  #open (key: BankKey, id: string): Bank {
+    return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
 
   #applyAtOnce (bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
@@ -184,12 +183,12 @@ export class Writer {
 
   /** What a bank takes after a change, unless it is no longer there. */
   #noteRemoval (bank: Bank): void {
-    if (this.#directory.get(bankKeyString(bank.key)) === bank) this.#directory.note(bank)
+    if (this.#directory.get(bank.id) === bank) this.#directory.note(bank)
   }
 
   #tidy (bank: Bank): void {
     if (!bank.lexical.needsSweep) return
-    const id = bankKeyString(bank.key)
+    const { id } = bank
     this.#later(id, async () => { if (this.#directory.get(id) === bank) await inTurns(bank.sweep(), id, this.#turns) })
   }
 

@@ -72,13 +72,17 @@ select count(*)::int as memories, (count(*) filter (where g.embedded))::int as e
 from gone g`
 }
 
-/** All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile stays whole. */
+/**
+ * All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile
+ * stays whole. The memories are locked in order first, by a condition that is judged once, and then taken by range as well: joined to what
+ * was locked, a bank that the planner does not know yet would be looked through again for each of its memories.
+ */
 function removeBank (schema: string): string {
   return `with target as materialized (
   select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 order by m.memory_id for update
 ),
 gone as (
-  delete from ${schema}.memories m using target t where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = t.memory_id
+  delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and (select count(*) from target) > 0
   returning m.memory_id, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (

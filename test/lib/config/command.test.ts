@@ -47,8 +47,8 @@ await t.test('MIGRATE_DATABASE_URL is used by the migration alone, and then no o
   const env = { MIGRATE_DATABASE_URL: URI, DATABASE_URL: 'postgres://server@database/memory' }
   t.strictSame(loadCommand(env, MIGRATE).database, { migrateUrl: URI })
   t.strictSame(loadCommand({ ...env, SERVICES_PG_DSN: 'b', DATABASE_URL_FILE: '/nowhere' }, MIGRATE).database, { migrateUrl: URI })
-  t.strictSame(loadCommand(env, REEMBED).database, { url: env.DATABASE_URL })
-  t.strictSame(loadCommand({ DATABASE_URL: URI }, MIGRATE).database, { url: URI })
+  t.strictSame(loadCommand(env, REEMBED).database, { url: env.DATABASE_URL, variable: 'DATABASE_URL' })
+  t.strictSame(loadCommand({ DATABASE_URL: URI }, MIGRATE).database, { url: URI, variable: 'DATABASE_URL' })
   for (const name of ['MIGRATE_DATABASE_URL_FILE', 'MIGRATE_DATABASE_URI']) t.same(problems({ ...env, [name]: '/nowhere' }, {}, REEMBED), [], name)
 })
 

@@ -60,7 +60,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
       oidcActorType: 'agent',
     },
     adminToken: 'admin',
-    database: { url: 'postgres://db/main' },
+    database: { url: 'postgres://db/main', variable: 'DATABASE_URL' },
   } satisfies Partial<Config>)
 })
 

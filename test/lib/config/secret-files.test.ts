@@ -46,9 +46,9 @@ await t.test('files on disk are read as strict UTF-8', async (t) => {
 })
 
 await t.test('DATABASE_URL and SERVICES_PG_DSN name one database', async (t) => {
-  t.equal(load({ DATABASE_URL: 'a' }).database.url, 'a')
-  t.equal(load({ SERVICES_PG_DSN: 'b' }).database.url, 'b')
-  t.equal(load({ DATABASE_URL: 'a', SERVICES_PG_DSN: 'a' }).database.url, 'a')
+  t.strictSame(load({ DATABASE_URL: 'a' }).database, { url: 'a', variable: 'DATABASE_URL' })
+  t.strictSame(load({ SERVICES_PG_DSN: 'b' }).database, { url: 'b', variable: 'SERVICES_PG_DSN' })
+  t.strictSame(load({ DATABASE_URL: 'a', SERVICES_PG_DSN: 'a' }).database, { url: 'a', variable: 'DATABASE_URL' })
   t.same(problems({ DATABASE_URL: 'a', SERVICES_PG_DSN: 'b' }), ['DATABASE_URL and SERVICES_PG_DSN are set to different values; set one of them'])
   t.equal(problems({ DATABASE_URL_FILE: '/k', SERVICES_PG_DSN: 'b' }, { '/k': 'a' }).length, 1, 'one of them from a file')
 })

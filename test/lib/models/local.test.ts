@@ -51,7 +51,7 @@ t.test('a missing package is told of with what to install', async (t) => {
 })
 
 t.test('settings are checked', async (t) => {
-  t.throws(() => localEmbeddings({ threads: 0, treads: 2 }, {}), new ProviderError('embedding_provider_config.treads: is not a known key; embedding_provider_config.threads: must be >= 1'))
+  t.throws(() => localEmbeddings({ threads: 0, treads: 2 }, {}), new ProviderError('embedding_provider_config.treads: is not a known key; did you mean "threads"?; embedding_provider_config.threads: must be >= 1'))
 })
 
 t.test('a process with it prints nothing, ends by itself, and ends when it is closed while it works', async (t) => {

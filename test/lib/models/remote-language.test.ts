@@ -193,7 +193,7 @@ t.test('settings', async (t) => {
         [{ ...RIGHT, base_url: `https://user:${SECRET}@host` }, /^llm_provider_config\.base_url: must be an http or https URL without user/],
         [{ ...RIGHT, temperature: 3 }, /^llm_provider_config\.temperature: /],
         [{ ...RIGHT, max_output_tokens: 0 }, /^llm_provider_config\.max_output_tokens: /],
-        [{ ...RIGHT, modle: SECRET }, /^llm_provider_config\.modle: is not a known key$/],
+        [{ ...RIGHT, modle: SECRET }, /^llm_provider_config\.modle: is not a known key; did you mean "model"\?$/],
         [{ ...RIGHT, api_key: SECRET, api_key_env: 'KEY' }, /^llm_provider_config: only one of api_key, api_key_env may be set$/],
         [{ ...RIGHT, api_key: `${SECRET}\nx` }, /^llm_provider_config: the key cannot be sent in an HTTP header/],
       ]

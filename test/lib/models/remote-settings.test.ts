@@ -28,7 +28,7 @@ const WRONG: Array<[name: string, config: Record<string, unknown>, message: stri
   ['with a broken URL', { base_url: `http://[${SECRET}` }, /^K\.base_url: must be an http or https URL without user/],
   ['with a password in the URL', { base_url: `https://user:${SECRET}@host/v1` }, /^K\.base_url: must be an http or https URL without user/],
   ['with a query in the URL', { base_url: `https://host/v1?key=${SECRET}` }, /^K\.base_url: must be an http or https URL without user/],
-  ['with a key that is not known', { modle: SECRET }, 'K.modle: is not a known key'],
+  ['with a key that is not known', { modle: SECRET }, 'K.modle: is not a known key; did you mean "model"?'],
   ['with an empty key', { api_key: '' }, /^K\.api_key: /],
   ['with two keys', { api_key: SECRET, api_key_env: 'KEY' }, 'K: only one of api_key, api_key_env may be set'],
   ['with three keys', { api_key: SECRET, api_key_env: 'KEY', api_key_file: 'key' }, 'K: only one of api_key, api_key_env, api_key_file may be set'],

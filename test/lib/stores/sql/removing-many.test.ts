@@ -1,4 +1,5 @@
 import t from 'tap'
+import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import { newMemories, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 
@@ -20,4 +21,18 @@ await t.test('a removal and an import of more memories than one statement takes 
   const [row] = await database.query<{ memories: number, postings: number }>(`select (select sum(s.memories)::int from ${schema}.bank_statistics s) as memories,
     (select count(*)::int from ${schema}.postings p) as postings`)
   t.same(row, { memories: 1, postings: 3 }, 'counts and the index of what stays are as if the others had never been')
+})
+
+await t.test('a bank that the planner does not know yet is looked through once when it is forgotten, and not once for each memory', async (t) => {
+  const database = await sqlDatabase(t)
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  t.teardown(async () => { await store.close() })
+  const plan = async (text: string) => (await database.query(`explain ${text}`, ['', 'home', NOW, 0, 0])).map((row) => Object.values(row).join('')).join('\n')
+  const found = await plan(makeStatements(schema).removal.removeBank)
+  t.match(found, /Delete on memories/, 'the plan is that of the removal')
+  t.notMatch(found, /Join Filter/)
+  await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
+  t.equal((await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 10 })).count, 3)
+  t.equal((await store.statistics(home, NOW)).memoryCount, 0)
 })

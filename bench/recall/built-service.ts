@@ -1,0 +1,24 @@
+import type * as accessControl from '../../lib/access/access-control.js'
+import type * as configLoad from '../../lib/config/load.js'
+import type * as accessSettingsOf from '../../lib/memory/access-settings.js'
+import type * as memoryService from '../../lib/memory/service.js'
+import { configurationOf, type Setting } from './setting.js'
+
+export interface BuiltService {
+  service: memoryService.MemoryService
+  /** Puts another setting in force for every recall from now on; its embedder and what a write looks at must be the same. */
+  arrange (setting: Pick<Setting, 'pipeline' | 'embedder'>): void
+}
+
+/** The very code that the gateway runs: dist/, not the sources as a loader would compile them. The store is in memory. */
+export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<BuiltService> {
+  const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
+  const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
+  const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
+  const { accessSettings }: typeof accessSettingsOf = await import(built('memory/access-settings'))
+  const { loadConfig }: typeof configLoad = await import(built('config/load'))
+  const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => JSON.stringify(configurationOf(of)) })
+  const config = load(setting)
+  const service = await createMemoryService(config, new AccessControl(accessSettings(config.file)))
+  return { service, arrange: (other) => { service.replaceFile(load(other).file) } }
+}
