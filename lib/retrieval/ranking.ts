@@ -9,8 +9,8 @@ import type { SignalReader } from './scoring/signals.js'
  * Score = 1 / (1 + e^-(SLOPE · sum - OFFSET)): near 0.8 for a memory that says all words of the query and stands out, under 0.1 for one that
  * shares a word with it.
  */
-const SLOPE = 2.2
-const OFFSET = 5.5
+const SLOPE = 4
+const OFFSET = 6.4
 /** Scores are rounded to it, so that memories of equal worth tie whatever the order in which a store summed. */
 const GRID = 1e9
 /** The least step between two scores. */
