@@ -18,7 +18,8 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  * 5. A candidate borrows of every memory within REACH that lies with it in the window of one same member of the pool: of the
  *    lender's counts, each divided by its norm, `shareOf`. Lenders need not pass the filters.
  * 6. A candidate's lexical score is the formula of 1. with these weights added to its counts, and its norm.
- * 7. Found are the best `limit` candidates that pass the filters and score above 0, ties by memory id.
+ * 7. Found are the best `limit` candidates that pass the filters and score above 0, ties by memory id. The total counts all such candidates,
+ *    and what matches by its own words outside the pool.
  *
  * Scores are rounded to SCORE_GRID before they are compared, so that memories of equal worth tie whatever the order in which a store sums.
  */

@@ -122,7 +122,7 @@ export interface SearchResult {
   /** Falling score, ties by memory id. Absent when the strategy was not asked for. */
   lexical?: Candidate[]
   semantic?: Candidate[]
-  /** Memories that pass the filters and that a strategy finds by what they are themselves, not by their neighbours, whatever `limit` is. */
+  /** Memories that pass the filters and that a strategy finds, whatever `limit` is; of those that only neighbours find, the ones in a window of the pool. */
   total: number
 }
 

@@ -1,5 +1,3 @@
-import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../../lib/retrieval/chunking.js'
-
 /** A memory, as little of it as tells memories apart. Instants are RFC 3339. */
 export interface Known {
   id: string
@@ -36,10 +34,10 @@ export class ModelBank {
     return this.memories.filter((memory) => (holds(memory) || this.#neighbours(memory).some(holds)) && (tags.length === 0 || tagged(memory, tags, match)))
   }
 
-  /** The two memories on either side in the same document, whatever their tags; what needs several passages has none and is none. */
+  /** The two memories on either side in the same document, whatever their tags. */
   #neighbours (memory: Known): Known[] {
-    if (memory.documentId === null || !isShort(memory)) return []
-    const sequence = this.memories.filter((other) => other.documentId === memory.documentId && isShort(other)).sort((a, b) => compare(placed(a), placed(b)) || compare(a.id, b.id))
+    if (memory.documentId === null) return []
+    const sequence = this.memories.filter((other) => other.documentId === memory.documentId).sort((a, b) => compare(placed(a), placed(b)) || compare(a.id, b.id))
     const place = sequence.indexOf(memory)
     return sequence.slice(Math.max(0, place - 2), place + 3)
   }
@@ -70,10 +68,6 @@ export class ModelBank {
 
 export function tagged (memory: Known, tags: readonly string[], match: 'any' | 'all'): boolean {
   return match === 'all' ? tags.every((tag) => memory.tags.includes(tag)) : tags.some((tag) => memory.tags.includes(tag))
-}
-
-function isShort ({ text }: Known): boolean {
-  return text.length <= DEFAULT_CHUNK_MAX_CHARACTERS
 }
 
 /** When a memory was said, as text that sorts by time. */

@@ -96,12 +96,12 @@ class Search {
       yield * this.#openWindows()
       scores = yield * this.#lend()
     }
-    const found = yield * this.#best(scores)
+    const { found, near, unembeddedNear } = yield * this.#best(scores)
     const asked = new Map(wanted.map((entry) => {
       const candidate = this.#place(entry)
       return [entry, { score: this.#share(scores[candidate]!), own: this.#share(this.#owns[candidate]!) }]
     }))
-    return { found, total, unembedded, wanted: asked }
+    return { found, total: total + near, unembedded: unembedded + unembeddedNear, wanted: asked }
   }
 
   /** For each memory that has a term, the ordinal of its best passage. */
@@ -294,24 +294,32 @@ class Search {
     return sum / passages.length
   }
 
-  * #best (scores: Float64Array): Steps<LexicalFind[]> {
+  /** The best candidates, and how many only their neighbours' words find. */
+  * #best (scores: Float64Array): Steps<{ found: LexicalFind[], near: number, unembeddedNear: number }> {
     const { limit, accept } = this.#search
     const candidates: number[] = []
+    let [near, unembeddedNear] = [0, 0]
     for (let candidate = 0; candidate < this.#entries.length; candidate++) {
       if (candidate % PIECE === PIECE - 1) yield
-      if (scores[candidate]! > 0 && (accept === undefined || accept(this.#entries[candidate]!.memory))) candidates.push(candidate)
+      const entry = this.#entries[candidate]!
+      if (scores[candidate] === 0 || accept?.(entry.memory) === false) continue
+      candidates.push(candidate)
+      if (this.#owns[candidate] !== 0) continue
+      near++
+      if (!entry.isEmbedded) unembeddedNear++
     }
     const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
     const headOf = (index: number) => this.#entries[candidates[index]!]!.head
     const shares = numbers.map((score) => this.#share(score))
     const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(headOf(a), headOf(b))
     const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, compare)
-    return best.sort(compare).map((index) => {
+    const found = best.sort(compare).map((index) => {
       const candidate = candidates[index]!
       const entry = this.#entries[candidate]!
       const score = shares[index]!
       return { entry, score, own: this.#share(this.#owns[candidate]!), passages: this.#passagesOf(entry, score) }
     })
+    return { found, near, unembeddedNear }
   }
 
   #passagesOf ({ passages }: Entry, score: number): LexicalFind['passages'] {

@@ -38,9 +38,10 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
   return { name: 'lexical', parts: parts.join(',\n'), passages: 'select s.passages from shown s where s.memory_id = m.memory_id' }
 }
 
-/** The query that counts the memories which match by their own words and pass the filters. */
-export function matchingMemories ({ filters }: Pick<Shape, 'filters'>): string {
-  return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0`
+/** The query for the memories that pass the filters and match, by their own words or by those of their neighbours. */
+export function matchingMemories ({ filters }: Pick<Shape, 'filters'>, { context }: Pick<LexicalRequest, 'context'>): string {
+  const near = context ? ' union all select s.memory_id from passing s where s.own = 0' : ''
+  return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0${near}`
 }
 
 interface Scorer {
@@ -248,8 +249,11 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
     select h.r, ${score('h.weight', norm)} as score, ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r
   ) s cross join places p
 )`,
+    `passing as materialized (
+  select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0
+)`,
     `lexical as materialized (
-  select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0 order by s.score desc, s.memory_id limit ${shape.most}
+  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.most}
 )`,
   ]
 }

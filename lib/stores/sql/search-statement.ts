@@ -1,5 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
-import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
+import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { filterConditions, memoryColumns, Parameters } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
@@ -70,7 +70,7 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
   ${scoreColumns(words, find('semantic')?.cosines)},
-  (${totalOf(shape, words, semantic === undefined ? undefined : space)})::int as total
+  (${totalOf(shape, words ? lexical : undefined, semantic === undefined ? undefined : space)})::int as total
 from ${strategies.map(({ name }) => name).join(' full join ')}${both ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id' : ''}
 cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
@@ -156,12 +156,13 @@ function bestPassages (passages: string): string {
   return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
-/** Memories that a strategy finds by what they are, whatever the limit: those with a term and those with a vector that pass the filters. */
-function totalOf (shape: Shape, words: boolean, space: EmbeddingSpace | undefined): string {
+/** Memories that a strategy finds, whatever the limit: those that match by words and those with a vector that pass the filters. */
+function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: EmbeddingSpace | undefined): string {
   const { schema, filters, unexpired } = shape
-  if (space === undefined) return `select count(*) from (${matchingMemories(shape)}) f`
+  const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)
+  if (space === undefined) return `select count(*) from (${matching}) f`
   const embedded = '(select ours from space)'
-  const byWords = words ? `or m.memory_id in (${matchingMemories(shape)})` : ''
+  const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   if (filters !== '') return exact

@@ -87,7 +87,7 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
   const found = [...candidates].filter(({ memory }) => passes(memory)).map(({ memory }) => scores.get(memory.memoryId)!).filter(({ score }) => score > 0)
   return {
     found: found.sort((x, y) => y.score - x.score || compare(x.memoryId, y.memoryId)).slice(0, limit),
-    total: matching.filter(({ memory }) => passes(memory)).length,
+    total: matching.filter(({ memory }) => passes(memory)).length + found.filter(({ own }) => own === 0).length,
     scores,
   }
 }
