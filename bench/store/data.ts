@@ -15,6 +15,8 @@ export const LIMIT = 100
 export const NOW = Date.parse('2026-01-01T00:00:00Z')
 /** One memory in so many has a tag. */
 const TAGS = 10
+/** Memories of one document, as the turns of a talk are. */
+const DOCUMENT = 20
 /** Texts of a bank that are kept to make queries of. */
 const KEPT_TEXTS = 500
 
@@ -61,7 +63,7 @@ export class MemorySource {
       occurredAt: null,
       retainedAt: NOW,
       expiresAt: null,
-      documentId: null,
+      documentId: `talk-${Math.floor(this.#count / DOCUMENT)}`,
       source: null,
       tokens: TokenCount.known(Math.ceil(text.length / 4)),
       trust: 'trusted',

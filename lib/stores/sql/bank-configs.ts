@@ -27,7 +27,7 @@ interface ChangeRow {
  * until each is committed: so the next revision is one more than the newest, and revisions become visible in their order. A reader of the
  * changes since a revision relies on that: one that became visible later and were smaller would never be found.
  *
- * The lock is the last that a transaction takes, after those of imports, documents, banks and rows of memories; behind it come only rows that
+ * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come only rows that
  * nobody touches without it, and the receipt. So who holds it waits for nobody who may wait for it.
  */
 export class BankConfigWriter {
