@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks'
+import type { Statement } from '../../lib/stores/sql/fragments.js'
 import { searchStatement } from '../../lib/stores/sql/search-statement.js'
+import { nearestStatement, type Nearest } from '../../lib/stores/sql/semantic-strategy.js'
 import type { SearchRequest, SearchResult } from '../../lib/stores/vector-store.js'
 import { mean, summarize } from '../percentiles.js'
 import { SPACE, type Strategy } from './data.js'
@@ -76,11 +78,17 @@ export async function measureCell (database: BenchDatabase, { store, indexes }: 
   }
 }
 
-/** The statement that the store makes of a search of one bank, and nothing else. */
+/** The statements that the store makes of a search of one bank, and nothing else. */
 export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'schema'>, request: SearchRequest, indexed: boolean): Promise<Array<Record<string, unknown>>> {
-  const statement = searchStatement(request.banks[0]!, request, { schema, space: SPACE, indexed })
-  if (statement === undefined) return []
-  return [...await raw.unsafe<Array<Record<string, unknown>>>(statement.text, [...statement.values] as Parameters<typeof raw.unsafe>[1], { prepare: true })]
+  const bank = request.banks[0]!
+  const run = async <R extends object>({ text, values }: Statement, mode: string): Promise<R[]> => {
+    await raw.unsafe(`set plan_cache_mode = ${mode}`)
+    return [...await raw.unsafe<R[]>(text, [...values] as Parameters<typeof raw.unsafe>[1], { prepare: true })]
+  }
+  const first = indexed && request.semantic !== undefined ? nearestStatement(bank, request, request.semantic.vector, { schema, space: SPACE }) : undefined
+  const [nearest] = first === undefined ? [] : await run<Nearest>(first, 'force_custom_plan')
+  const statement = searchStatement(bank, request, { schema, space: SPACE, nearest })
+  return statement === undefined ? [] : await run(statement, 'force_generic_plan')
 }
 
 /** Processor time a call in the backends and in this process. */

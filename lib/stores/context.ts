@@ -12,12 +12,13 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  * 2. A memory stands in for its best passage by own score, the first of equal ones: that passage's term counts, length and score are the
  *    memory's. One without a term of the query has counts and a score of 0, and the mean length of its passages.
  * 3. The pool of a search is the best `poolSize` memories of the bank by own score above 0, ties by memory id; with filters the best so many of
- *    those that pass, too; with the semantic strategy its best `limit`, too.
+ *    those that pass, too.
  * 4. With `context`, a memory of a document has a window: itself, and up to REACH memories on either side of it in the order of
  *    `sequenceInstant`, then memory id. The candidates are the windows of the pool; without `context`, the pool.
  * 5. A candidate borrows of every memory within REACH that lies with it in the window of one same member of the pool: of the
  *    lender's counts, each divided by its norm, `shareOf`. Lenders need not pass the filters.
- * 6. A candidate's lexical score is the formula of 1. with these weights added to its counts, and its norm.
+ * 6. A candidate's lexical score is the formula of 1. with these weights added to its counts, and its norm. That of any other memory, which
+ *    is asked for where the semantic strategy found it, is its own score.
  * 7. Found are the best `limit` candidates that pass the filters and score above 0, ties by memory id. The total counts all such candidates,
  *    and what matches by its own words outside the pool.
  *

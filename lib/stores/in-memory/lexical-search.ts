@@ -41,7 +41,7 @@ export interface LexicalSearch {
   accept: Accept
   /** What counts at all; undefined when everything in the bank does. */
   isLive: Accept
-  /** Memories that are looked at whatever their words. */
+  /** Memories whose scores are told whatever they are. */
   wanted: readonly Entry[]
   /** Whether it is told how many have no embedding. */
   countsUnembedded: boolean
@@ -86,11 +86,10 @@ class Search {
     const { wanted } = this.#search
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choose(matches)
-    const most = (pool.length + wanted.length) * (this.#request.context ? 1 + 2 * REACH : 1)
+    const most = pool.length * (this.#request.context ? 1 + 2 * REACH : 1)
     this.#owns = new Float64Array(most)
     this.#near = new Int32Array(most * NEAR)
     for (const ordinal of pool) this.#place(this.#bank.lexical.payloadAt(ordinal).entry)
-    for (const entry of wanted) this.#place(entry)
     let scores: Float64Array = this.#owns
     if (this.#request.context) {
       yield * this.#openWindows()
@@ -98,8 +97,9 @@ class Search {
     }
     const { found, near, unembeddedNear } = yield * this.#best(scores)
     const asked = new Map(wanted.map((entry) => {
-      const candidate = this.#place(entry)
-      return [entry, { score: this.#share(scores[candidate]!), own: this.#share(this.#owns[candidate]!) }]
+      const own = this.#share(this.#ownScore(entry))
+      const place = this.#scratch.places[entry.head]!
+      return [entry, { score: place === 0 ? own : this.#share(scores[Math.abs(place) - 1]!), own }]
     }))
     return { found, total: total + near, unembedded: unembedded + unembeddedNear, wanted: asked }
   }
@@ -138,7 +138,7 @@ class Search {
     return score > known || (score === known && lexical.payloadAt(ordinal).start < lexical.payloadAt(other).start)
   }
 
-  /** The pool but for what is wanted, by the ordinals of the best passages. */
+  /** The pool, by the ordinals of the best passages. */
   * #choose (matches: Uint32Array): Steps<{ pool: readonly number[], total: number, unembedded: number }> {
     const { limit, accept, isLive, countsUnembedded } = this.#search
     const { lexical, embeddedCount, size } = this.#bank
@@ -189,13 +189,13 @@ class Search {
 
   /** The number of a candidate, which it is made when it is none. */
   #place (entry: Entry): number {
-    const { places, placed, best, scores } = this.#scratch
+    const { places, placed } = this.#scratch
     const { head } = entry
     const known = places[head]!
     if (known !== 0) return Math.abs(known) - 1
     const number = this.#entries.push(entry) - 1
-    const ordinal = this.#isUnsplit || entry.passages.length === 1 ? head : best[head]! - 1
-    this.#owns[number] = ordinal < 0 ? 0 : scores[ordinal]!
+    const ordinal = this.#bestPassage(entry)
+    this.#owns[number] = this.#ownScore(entry)
     // The counts that belong to a place are those of the best passage.
     places[head] = ordinal === head ? number + 1 : -number - 1
     placed.push(head)
@@ -204,6 +204,17 @@ class Search {
       placed.push(ordinal)
     }
     return number
+  }
+
+  /** The ordinal of the best passage; below 0 for a memory of several without a term. */
+  #bestPassage ({ head, passages }: Entry): number {
+    return this.#isUnsplit || passages.length === 1 ? head : this.#scratch.best[head]! - 1
+  }
+
+  /** By own words, not yet a share. */
+  #ownScore (entry: Entry): number {
+    const ordinal = this.#bestPassage(entry)
+    return ordinal < 0 ? 0 : this.#scratch.scores[ordinal]!
   }
 
   /** Brings the neighbours of the pool in. */

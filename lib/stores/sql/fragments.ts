@@ -2,6 +2,12 @@ import { isAtLeast, TRUST_LEVELS } from '../../trust.js'
 import type { Filters } from '../vector-store.js'
 import type { Param } from './executor.js'
 
+/** A statement and what is bound to it. */
+export interface Statement {
+  text: string
+  values: readonly Param[]
+}
+
 /** A memory's columns as rows.ts reads them, of the table that has this alias. */
 export function memoryColumns (alias: string): string {
   return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,

@@ -31,9 +31,9 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
     ...hits(shape, request, norms),
     ...own(scorer),
     ...(shape.filters === '' ? [] : [`matching as materialized (\n  select f.memory_id, f.score from found f ${filteredMemories(shape, 'f')}\n)`]),
-    ...(request.context ? inContext(shape, scorer, { pool: poolOf(shape, limit, both) }) : alone(shape, scorer, matching)),
+    ...(request.context ? inContext(shape, scorer, { pool: poolOf(shape, limit) }) : alone(shape, scorer, matching)),
     SHOWN,
-    ...(both ? [alsoLexical(request.context ? 'scored' : 'found')] : []),
+    ...(both ? [alsoLexical(request.context)] : []),
   ]
   return { name: 'lexical', parts: parts.join(',\n'), passages: 'select s.passages from shown s where s.memory_id = m.memory_id' }
 }
@@ -136,11 +136,11 @@ function alone ({ most }: Shape, { score }: Scorer, matching: string): string[] 
   ]
 }
 
-/** The best by their own words, of all and of those that pass the filters, and what the semantic strategy found. */
-function poolOf ({ filters, parameters }: Shape, limit: number, both: boolean): string {
+/** The best by their own words, of all and of those that pass the filters. */
+function poolOf ({ filters, parameters }: Shape, limit: number): string {
   const size = `${parameters.bind(poolSize(limit))}::int`
   const best = (of: string) => `(select f.memory_id from ${of} f where f.score > 0 order by f.score desc, f.memory_id limit ${size})`
-  return [best('found'), ...(filters === '' ? [] : [best('matching')]), ...(both ? ['(select s.memory_id from semantic s)'] : [])].join('\n  union ')
+  return [best('found'), ...(filters === '' ? [] : [best('matching')])].join('\n  union ')
 }
 
 function inContext (shape: Shape, scorer: Scorer, { pool }: { pool: string }): string[] {
@@ -266,9 +266,18 @@ const SHOWN = `shown as materialized (
   ) p group by p.memory_id
 )`
 
-/** What the words say of the memories that the other strategy found. The form of the condition makes it one look into a hash for each. */
-function alsoLexical (of: 'scored' | 'found'): string {
-  return `also_lexical as materialized (
-  select f.memory_id, f.score, ${of === 'scored' ? 'f.own' : 'f.score as own'} from ${of} f where (f.memory_id in (select s.memory_id from semantic s)) is true
+/**
+ * What the words say of the memories that the other strategy found: of a candidate with its context, which may be all there is to say, and of
+ * any other by itself. The form of the condition makes it one look into a hash for each.
+ */
+function alsoLexical (context: boolean): string {
+  const among = '(coalesce(f.memory_id, k.memory_id) in (select s.memory_id from semantic s)) is true'
+  return context
+    ? `also_lexical as materialized (
+  select coalesce(f.memory_id, k.memory_id) as memory_id, coalesce(k.score, f.score) as score, f.score as own
+  from found f full join scored k on k.memory_id = f.memory_id where ${among}
+)`
+    : `also_lexical as materialized (
+  select f.memory_id, f.score, f.score as own from found f where (f.memory_id in (select s.memory_id from semantic s)) is true
 )`
 }

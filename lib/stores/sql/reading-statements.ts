@@ -1,11 +1,10 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListRequest } from '../vector-store.js'
-import { filterConditions, memoryColumns, Parameters } from './fragments.js'
+import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
-import type { SearchStatement } from './search-statement.js'
 
 /** A page of a bank, newest first. @returns undefined when no memory can pass the filters */
-export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest): SearchStatement | undefined {
+export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
@@ -23,7 +22,7 @@ order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::i
 }
 
 /** Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant and bank. */
-export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): SearchStatement {
+export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): Statement {
   const parameters = new Parameters()
   const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
@@ -44,7 +43,7 @@ group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${paramete
  * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A bank whose vectors
  * are another model's waits for none.
  */
-export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): SearchStatement {
+export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Statement {
   const parameters = new Parameters()
   const conditions = ['not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (after !== undefined) {

@@ -31,6 +31,17 @@ export interface Strategy {
   cosines?: string
 }
 
+/** Whether a row of the table with this alias has not expired at the instant. */
+export function liveAt (alias: string, instant: string): string {
+  return `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})`
+}
+
+/** The passages of `m` to show. @param passages a query of `ordinal` and `score` */
+export function bestPassages (passages: string): string {
+  const order = 'order by s.score desc, s.ordinal'
+  return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
+}
+
 /** Leaves of the rows of `alias` those whose memory passes the filters. */
 export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'filters'>, alias: string): string {
   return filters === ''

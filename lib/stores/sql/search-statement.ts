@@ -1,31 +1,18 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
-import type { Param } from './executor.js'
-import { filterConditions, memoryColumns, Parameters } from './fragments.js'
+import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { bankParameters } from './rows.js'
-import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from './search-shape.js'
-import { unitVectorText } from './vectors.js'
-
-/** How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up to 1000). */
-const EF_FACTOR = 1.5
-const EF_LEAST = 100
-const EF_MOST = 1000
+import { GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
+import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
 
 export interface SearchOptions {
   /** The schema, quoted. */
   schema: string
   /** Needed when the request has the semantic strategy. */
   space?: EmbeddingSpace
-  /** Whether the bank has an approximate index: without one the search is exact. */
-  indexed: boolean
-}
-
-export interface SearchStatement {
-  /** Whether one plan fits every bank: all but an indexed search look keys up. */
-  keepPlan?: boolean
-  text: string
-  values: readonly Param[]
+  /** What the bank's approximate index has found: without it the semantic strategy is exact. */
+  nearest?: Nearest | undefined
 }
 
 /**
@@ -38,7 +25,7 @@ export interface SearchStatement {
  * join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
  * @returns undefined when nothing can be found
  */
-export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, indexed }: SearchOptions): SearchStatement | undefined {
+export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions): Statement | undefined {
   const { lexical, semantic, limit, now } = request
   const words = lexical !== undefined && lexical.terms.length > 0
   if (!words && semantic === undefined) return undefined
@@ -49,14 +36,14 @@ export function searchStatement (bank: BankKey, request: SearchRequest, { schema
   const most = `${parameters.bind(limit)}::int`
   const filters = filterConditions(request.filters, parameters)
   if (filters === undefined) return undefined
-  const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})` }
+  const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => liveAt(alias, instant) }
 
   const both = words && semantic !== undefined
   // The semantic strategy comes first: what it finds is looked at by the lexical one.
   const strategies: Strategy[] = []
   if (semantic !== undefined) {
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
-    strategies.push(semanticStrategy(shape, semantic.vector, space, indexed ? limit : undefined))
+    strategies.push(semanticStrategy(shape, semantic.vector, space, nearest))
   }
   if (words) strategies.push(lexicalStrategy(shape, lexical, { limit, both }))
   const find = (name: Strategy['name']) => strategies.find((one) => one.name === name)
@@ -76,7 +63,7 @@ cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
     and m.memory_id = ${both ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
-  return { text, values: parameters.values, keepPlan: semantic === undefined || !indexed }
+  return { text, values: parameters.values }
 }
 
 /** The score by which a strategy found a memory, within 0–1: the lexical one counts in parts of GRID. */
@@ -92,68 +79,6 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
       ? `coalesce(semantic.score, case when (select ours from space) then (select max(s.score) from (${cosines}) s) end)`
       : 'semantic.score'
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
-}
-
-/**
- * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
- * @param limit the memories that are wanted, when the bank's HNSW index is to find them; otherwise the search is exact
- */
-function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, limit: number | undefined): Strategy {
-  const { schema, parameters, unexpired } = shape
-  const type = `halfvec(${Math.trunc(space.dimensions)})`
-  // In a query of its own the text is read once, also by a plan that was made before it was known.
-  const query = `(select ${parameters.bind(unitVectorText(vector))}::text::${type})`
-  const model = `${parameters.bind(space.model)}::text`
-  const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${model}`
-  const join = filteredMemories(shape, 'e')
-  const neighbours = limit === undefined
-    ? `select e.memory_id, e.embedding <=> ${query} as distance
-  from ${schema}.embeddings e ${join}
-  where ${ours} and (select ours from space) and ${unexpired('e')}`
-    // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is decided before
-    // that; so the statement needs no session of its own.
-    : `select e.memory_id, e.embedding::${type} <=> ${query} as distance
-  from ${schema}.embeddings e ${join}
-  where ${ours} and (select ours from space) and ${unexpired('e')}
-    and (select set_config('hnsw.ef_search', ${parameters.bind(String(Math.min(EF_MOST, Math.max(EF_LEAST, Math.ceil(limit * EF_FACTOR)))))}::text, true) <> ''
-      and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
-  order by e.embedding::${type} <=> ${query}
-  limit ${parameters.bind(Math.ceil(limit * EF_FACTOR))}::int`
-  const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`
-  return {
-    name: 'semantic',
-    parts: `neighbours as (
-  ${neighbours}
-),
-semantic_found as (
-  select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
-),
-semantic as materialized (
-  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.most}
-)`,
-    passages: bestPassages(cosines),
-    cosines,
-  }
-}
-
-function similarity (distance: string): string {
-  return `case when (${distance}) = 'NaN' then 0 else round(greatest(0, 1 - (${distance})) * ${GRID}) / ${GRID} end`
-}
-
-/** Whether the bank's vectors are of the model that the query was embedded with; a bank that was moved to another is searched by words. */
-function spaceCte ({ schema, parameters }: Shape, { model, dimensions }: EmbeddingSpace): string {
-  return `space as materialized (
-  select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
-    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as ours
-),
-`
-}
-
-/** The passages of `m` to show. */
-function bestPassages (passages: string): string {
-  const order = 'order by s.score desc, s.ordinal'
-  return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
 /** Memories that a strategy finds, whatever the limit: those that match by words and those with a vector that pass the filters. */

@@ -18,6 +18,7 @@ import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } 
 import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
 import { scanPages } from './scanning.js'
 import { searchStatement } from './search-statement.js'
+import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import { toServiceError } from './slots.js'
 import { Spools } from './spool.js'
 import { removeLeftovers } from './spool-leftovers.js'
@@ -206,21 +207,30 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
-    const ask = async (indexed: boolean): Promise<CandidateRow[]> => {
-      const statement = searchStatement(bank, request, { schema: this.#schema, indexed, ...(this.#space !== undefined && { space: this.#space }) })
-      if (statement === undefined) return []
-      return await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: statement.keepPlan === true })
+    const options = { schema: this.#schema, ...(this.#space !== undefined && { space: this.#space }) }
+    // The statement looks keys up, so one plan fits every bank.
+    const ask = async (nearest?: Nearest): Promise<CandidateRow[]> => {
+      const statement = searchStatement(bank, request, { ...options, nearest })
+      return statement === undefined ? [] : await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: true })
     }
-    const indexed = request.semantic !== undefined && this.#indexes?.has(bank) === true
-    let rows = await ask(indexed)
+    const nearest = await this.#nearest(bank, request)
+    let rows = await ask(nearest)
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
-    const found = rows.filter((row) => row.semantic_score !== null).length
-    if (indexed && found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask(false)
+    if (nearest !== undefined && nearest.found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask()
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),
       semantic: await toCandidates(bank, rows, 'semantic', request),
       total: rows[0]?.total ?? 0,
     }
+  }
+
+  /** What the bank's index says, where it has one. */
+  async #nearest (bank: BankKey, request: SearchRequest): Promise<Nearest | undefined> {
+    const { semantic } = request
+    if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
+    const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
+    if (statement === undefined) return undefined
+    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
   }
 
   async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {

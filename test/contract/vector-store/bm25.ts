@@ -14,7 +14,7 @@ export interface Reference {
   /** Falling, ties by id. */
   found: Scored[]
   total: number
-  /** Of every candidate, also of those that do not pass the filters or score nothing. */
+  /** Of every memory: of a candidate with its context, of any other by itself. */
   scores: ReadonlyMap<string, Scored>
 }
 
@@ -22,8 +22,6 @@ export interface ReferenceOptions {
   limit?: number
   /** The filters. Default: all pass. */
   passes?: (memory: NewMemory) => boolean
-  /** What the semantic strategy has among its best. */
-  nearest?: readonly NewMemory[]
 }
 
 /** What stands in for a memory: the counts, the norm and the score of its best passage. */
@@ -39,7 +37,7 @@ interface Stand {
  * The lexical strategy over one bank straight from its definition (lib/stores/context.ts). Slow, and so plain that it can be checked by reading.
  * @param memories those that are live
  */
-export function referenceSearch (memories: readonly NewMemory[], request: LexicalRequest, { limit = 1000, passes = () => true, nearest = [] }: ReferenceOptions = {}): Reference {
+export function referenceSearch (memories: readonly NewMemory[], request: LexicalRequest, { limit = 1000, passes = () => true }: ReferenceOptions = {}): Reference {
   const { terms, k1, length, context } = request
   const all = memories.flatMap(({ passages }) => passages)
   const average = mean(all)
@@ -66,7 +64,6 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
   const pool = new Set([
     ...matching.slice(0, poolSize(limit)),
     ...matching.filter(({ memory }) => passes(memory)).slice(0, poolSize(limit)),
-    ...stands.filter(({ memory }) => nearest.includes(memory)),
   ])
 
   const windows = [...pool].map((stand) => context ? windowOf(stand, stands) : [stand])
@@ -84,6 +81,9 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
     const { memory: { memoryId }, own } = stand
     return [memoryId, { memoryId, score, own, passages: stand.passages.length > 0 ? stand.passages : [score] }]
   }))
+  for (const { memory: { memoryId }, own, passages } of stands) {
+    if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages })
+  }
   const found = [...candidates].filter(({ memory }) => passes(memory)).map(({ memory }) => scores.get(memory.memoryId)!).filter(({ score }) => score > 0)
   return {
     found: found.sort((x, y) => y.score - x.score || compare(x.memoryId, y.memoryId)).slice(0, limit),

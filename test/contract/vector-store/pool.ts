@@ -83,15 +83,25 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.strictSame((await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'among the best hundred no longer')
   })
 
-  t.test('what the semantic strategy has among its best is looked at too', async (t) => {
+  t.test('what the semantic strategy finds has its context when it is a candidate, and speaks for itself when it is none', async (t) => {
     const store = await open(t)
-    await store.insert(home, await alone('otter otter', POOL + 5), NOW)
-    const all = await talk(['an otter?', 'yes', 'otter'])
-    await store.insert(home, all.map((memory, index) => index === 1 ? { ...memory, passages: memory.passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })) } : memory), NOW)
-    const { semantic } = await searchFor(store, [home], 'otter', { limit: 5, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
-    t.strictSame(texts(semantic!), ['yes'])
-    t.equal(semantic![0]!.scores.own, 0)
-    t.ok(Math.abs(semantic![0]!.scores.lexical! - score(SHARES.before.question + SHARES.behind.other)) < EPSILON)
+    const meant = ({ passages, ...memory }: NewMemory) => ({ ...memory, passages: passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })) })
+    const all = await talk(['an otter?', 'yes', 'an otter'])
+    await store.insert(home, all.map((memory, index) => index > 0 ? meant(memory) : memory), NOW)
+    const scores = async () => {
+      const { semantic } = await searchFor(store, [home], 'otter', { limit: 5, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+      return new Map(semantic!.map(({ memory, scores }) => [memory.text, scores]))
+    }
+    const before = await scores()
+    t.strictSame([...before.keys()].sort(), ['an otter', 'yes'])
+    t.equal(before.get('yes')!.own, 0)
+    t.ok(Math.abs(before.get('yes')!.lexical! - score(SHARES.before.question + SHARES.behind.other)) < EPSILON)
+    t.ok(before.get('an otter')!.lexical! > before.get('an otter')!.own!)
+    await store.insert(home, await alone('otter otter', POOL), NOW)
+    const after = await scores()
+    t.strictSame(after.get('yes'), { lexical: 0, own: 0, semantic: 1 })
+    t.ok(Math.abs(after.get('an otter')!.own! - score(1)) < EPSILON)
+    t.equal(after.get('an otter')!.lexical, after.get('an otter')!.own, 'no window of the pool has it')
   })
 
   t.test('each bank has its own pool and its own documents', async (t) => {
@@ -137,9 +147,7 @@ export function poolContract (t: Test, open: OpenStore): void {
         const answer = await store.search({
           banks: [key], now, filters: tagged ? { tags: { values: ['a'], match: 'any' } } : {}, limit, lexical: { terms, ...parameters }, ...(semantic !== undefined && { semantic }),
         })
-        const byId = new Map(live.map((memory) => [memory.memoryId, memory]))
-        const nearest = (answer.semantic ?? []).map(({ memory }) => byId.get(memory.memoryId)!)
-        const reference = referenceSearch(live, { terms, ...parameters }, { limit, passes, nearest })
+        const reference = referenceSearch(live, { terms, ...parameters }, { limit, passes })
         assertRanking(answer.lexical!, reference.found)
         for (const { memory, scores } of answer.semantic ?? []) {
           const expected = reference.scores.get(memory.memoryId)!

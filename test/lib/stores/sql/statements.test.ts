@@ -6,6 +6,7 @@ import { makeBankConfigStatements } from '../../../../lib/stores/sql/bank-config
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
+import { nearestStatement } from '../../../../lib/stores/sql/semantic-strategy.js'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import type { Filters, SearchRequest } from '../../../../lib/stores/vector-store.js'
 import { NOW } from '../../../helpers/memories.js'
@@ -114,16 +115,20 @@ t.test('every form of a search names its bank by both keys', (t) => {
   const seen = new Set<string>()
   for (const strategies of [semantic, ...forms, ...forms.map((form) => ({ ...form, ...semantic }))]) {
     for (const filters of FILTERS) {
-      for (const indexed of [false, true]) {
-        const request: SearchRequest = { banks: [BANK], now: NOW, limit: 10, filters, ...strategies }
-        const statement = searchStatement(BANK, request, { schema: SCHEMA, space, indexed })
+      const request: SearchRequest = { banks: [BANK], now: NOW, limit: 10, filters, ...strategies }
+      const statements = [
+        searchStatement(BANK, request, { schema: SCHEMA, space }),
+        searchStatement(BANK, request, { schema: SCHEMA, space, nearest: { found: 0, ids: '{}', scores: '{}' } }),
+        nearestStatement(BANK, request, semantic.semantic.vector, { schema: SCHEMA, space }),
+      ]
+      for (const statement of statements) {
         t.same(statement?.values.slice(0, 2), ['acme', 'team'])
         t.same(problems(statement?.text ?? ''), [], statement?.text ?? '')
         seen.add(statement?.text ?? '')
       }
     }
   }
-  t.equal(seen.size, 24, 'each is another: only a search by words does not know of the index')
+  t.equal(seen.size, 27, 'each is another: only a search by words does not know of the index, and the index not of words')
   t.end()
 })
 
@@ -214,7 +219,7 @@ const SPANNING = [
   'vector-indexes.ts: join embedding_spaces',
 ]
 /** Files of nothing but statements on one bank. */
-const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts']
+const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts', 'semantic-strategy.ts']
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 
