@@ -67,7 +67,7 @@ export class SqlVectorStore implements VectorStore {
     this.#indexes = indexes
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
     const configs = new BankConfigWriter(schema)
-    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
+    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 
