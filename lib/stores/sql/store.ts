@@ -46,7 +46,7 @@ export interface SqlVectorStoreOptions {
   shared?: boolean
 }
 
-/** Banks in PostgreSQL with pgvector: one statement a search, one transaction a write, on whatever runs the statements. */
+/** Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a write, on whatever runs the statements. */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
