@@ -16,7 +16,8 @@ export interface SearchOptions {
 }
 
 /**
- * One bank's search as one statement, both strategies and every filter in it. Its rows are memories with `passage_starts`,
+ * One bank's search as one statement, both strategies and every filter in it; what an index of its vectors finds was asked before. Its
+ * rows are memories with `passage_starts`,
  * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
  * that strategy does not have the memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of
  * the memory all the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`.

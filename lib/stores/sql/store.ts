@@ -46,7 +46,7 @@ export interface SqlVectorStoreOptions {
   shared?: boolean
 }
 
-/** Banks in PostgreSQL with pgvector: one statement a search, one transaction a write, on whatever runs the statements. */
+/** Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a write, on whatever runs the statements. */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
@@ -67,7 +67,7 @@ export class SqlVectorStore implements VectorStore {
     this.#indexes = indexes
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
     const configs = new BankConfigWriter(schema)
-    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: (memories) => { this.#sweeper.noteChanges(memories) } })
+    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 

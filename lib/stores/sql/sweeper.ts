@@ -66,16 +66,18 @@ export class Sweeper {
 
   /**
    * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the server's own
-   * analysis comes a minute late, when plans for empty tables have long made everything slow.
+   * analysis comes a minute late, when plans for empty tables have long made everything slow. A write of many waits for it: a search right
+   * behind it could read the whole bank for each memory that it finds.
    */
-  noteChanges (memories: number): void {
+  async noteChanges (memories: number): Promise<void> {
     this.#changes += memories
     if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped || this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
-    void this.#analyze().catch((error: unknown) => {
+    const analysis = this.#analyze().catch((error: unknown) => {
       this.#warn(`vector_store: the tables could not be analyzed: ${error instanceof Error ? error.message : String(error)}`)
     }).finally(() => { this.#analyzing = false })
+    if (memories >= ANALYZE_FROM) await analysis
   }
 
   async stop (): Promise<void> {
@@ -121,10 +123,13 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
     return count
   }
 
-  /** A role that does not own the tables is told so by the server in a notice, and nothing happens. */
+  /**
+   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table wait that somebody else
+   * vacuums or builds an index of.
+   */
   async #analyze (): Promise<void> {
     const { executor, schema } = this.#options
-    for (const table of VACUUMED) await executor.maintain(`analyze ${schema}.${table}`)
+    for (const table of VACUUMED) await executor.maintain(`analyze (skip_locked) ${schema}.${table}`)
   }
 
   /** Room for new rows, and statistics to plan by. */

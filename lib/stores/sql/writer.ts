@@ -32,7 +32,8 @@ export interface WriterOptions {
   statements: Statements
   configs: BankConfigWriter
   /** Is told how many memories were written or removed. */
-  noteChanges: (memories: number) => void
+  /** Is told when a write is over, which waits for it. */
+  noteChanges: (memories: number) => Promise<void>
 }
 
 interface ImportOptions {
@@ -40,6 +41,12 @@ interface ImportOptions {
   receipt?: Receipt<ImportOutcome> | undefined
   /** Without `expected`. */
   config?: BankConfigChange | undefined
+}
+
+/** What a write comes to once it is committed. */
+interface Changes {
+  /** Written or removed. */
+  memories: number
 }
 
 interface Work {
@@ -55,7 +62,7 @@ export class Writer {
   readonly #executor: Executor
   readonly #statements: Statements
   readonly #configs: BankConfigWriter
-  readonly #noteChanges: (memories: number) => void
+  readonly #noteChanges: (memories: number) => Promise<void>
   /** Banks that are known to have our embedding space. */
   readonly #adopted = new Set<string>()
   readonly #foreign = new Set<string>()
@@ -81,12 +88,14 @@ export class Writer {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
       try {
-        return this.#noticed(bank, await insertMemories(this.#executor, memories, { ...work, counted: true })).outcomes
+        const insertion = this.#noticed(bank, await insertMemories(this.#executor, memories, { ...work, counted: true }))
+        await this.#noteChanges(insertion.counts.memories)
+        return insertion.outcomes
       } catch (error) {
         if (!isUndone(error) && !isTaken(error)) throw error
       }
     }
-    return await this.#write(bank, now, receipt, async (tx) => {
+    return await this.#write(bank, now, receipt, async (tx, changes) => {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
@@ -97,7 +106,7 @@ export class Writer {
       let standing = await tx.query<StandingRow>(this.#statements.standing, around)
       if (standing.some(goes)) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
       const gone = await removeLocked(tx, this.#statements, bank, standing.filter(goes).map(({ memory_id: id }) => id))
-      return (await this.#add(tx, memories, gone, work)).outcomes
+      return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -115,7 +124,7 @@ export class Writer {
         yield * await tx.query<StandingRow>(lockStanding, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
-    return await this.#write(bank, now, receipt, async (tx) => {
+    return await this.#write(bank, now, receipt, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
       const [byId, byFingerprint] = [new SplitMap<StandingRow>(), new SplitMap<StandingRow>()]
@@ -134,7 +143,7 @@ export class Writer {
       const { added, removed, outcome } = await inTurns(importSteps(memories, standing, toStanding, onConflict), caller)
       for (const row of removed) leaving.push(row)
       const gone = await removeLocked(tx, this.#statements, bank, leaving.map(({ memory_id: id }) => id))
-      const { outcomes } = await this.#add(tx, added, gone, work).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
+      const { outcomes } = await this.#add(tx, added, gone, work, changes).catch((error: unknown) => { throw isTaken(error) ? collision() : error })
       // Somebody else stored one of the memories between our look and our insert: look again.
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
@@ -146,25 +155,25 @@ export class Writer {
     const { removal } = this.#statements
     const key = bankParameters(bank)
     if (selector.kind === 'all') {
-      return await this.#write(bank, now, receipt, async (tx) => {
+      return await this.#write(bank, now, receipt, async (tx, changes) => {
         if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
-        return await this.#removeAll(tx, bank, now, idLimit)
+        return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
     }
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
       ? { kind: 'ids', chosen: selector.memoryIds, now }
       : { kind: selector.match, chosen: selector.tags, now }
-    return await this.#write(bank, now, receipt, async (tx) => {
+    return await this.#write(bank, now, receipt, async (tx, changes) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
-      return this.#removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }))
+      return removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }), changes)
     }, { bulk: choice.kind !== 'ids' })
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#write(bank, now, undefined, async (tx) => {
+    return await this.#write(bank, now, undefined, async (tx, changes) => {
       // An import is not met halfway: what it brings, memories and configuration, is all there or not yet.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
-      const { count } = await this.#removeAll(tx, bank, now, 0)
+      const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
     }, { bulk: true })
   }
@@ -196,12 +205,13 @@ export class Writer {
   }
 
   /** Puts memories into a bank from which what makes way for them has gone. @param gone what the bank's statistics lose by that */
-  async #add (tx: Transaction, memories: readonly NewMemory[], gone: Counts, work: Work): Promise<Insertion> {
+  async #add (tx: Transaction, memories: readonly NewMemory[], gone: Counts, work: Work, changes: Changes): Promise<Insertion> {
     const counted = memories.length === 1 || isOneBatch(memories)
     const insertion = await insertMemories(tx, memories, { ...work, counted })
     const counts = { ...gone }
     if (!counted) addCounts(counts, insertion.counts)
     await this.#count(tx, work.bank, work.shard, counts)
+    changes.memories += insertion.counts.memories
     return this.#noticed(work.bank, insertion)
   }
 
@@ -219,15 +229,14 @@ export class Writer {
     return { ...work, space: this.#space }
   }
 
-  async #removeAll (tx: Transaction, bank: BankKey, now: number, idLimit: number): Promise<RemoveOutcome> {
+  async #removeAll (tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes }): Promise<RemoveOutcome> {
     const { removal, lockBank } = this.#statements
     const key = bankParameters(bank)
     await tx.query(lockBank, key)
-    return this.#removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])))
+    return removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])), changes)
   }
 
   #noticed (bank: BankKey, insertion: Insertion): Insertion {
-    this.#noteChanges(insertion.counts.memories)
     if (insertion.unembedded > 0) this.#noticeForeign(bank)
     return insertion
   }
@@ -239,20 +248,17 @@ export class Writer {
     remember(this.#foreign, id)
   }
 
-  #removed (outcome: RemoveOutcome): RemoveOutcome {
-    this.#noteChanges(outcome.count)
-    return outcome
-  }
-
   async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
     const { memories, embedded, expiring, passages, length } = counts
     if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
   }
 
   /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
-  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction, changes: Changes) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    let changes: Changes
     const once = async () => await this.#executor.transaction(async (tx) => {
-      const outcome = await work(tx)
+      changes = { memories: 0 }
+      const outcome = await work(tx, changes)
       if (receipt !== undefined) {
         const kept = await tx.query(this.#statements.keepReceipt, [
           ...bankParameters(bank), receipt.key, receipt.requestFingerprint, receipt.answer(outcome), now, now - RECEIPT_LIFETIME_MS,
@@ -261,18 +267,24 @@ export class Writer {
       }
       return outcome
     }, options)
-    try {
-      return await retryUndone(once)
-    } catch (error) {
+    const outcome = await retryUndone(once).catch(async (error: unknown) => {
       if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()
-    }
+    })
+    // Not before: nobody else sees what is not committed, and an analysis would find nothing.
+    await this.#noteChanges(changes!.memories)
+    return outcome
   }
 
   #nextShard (): number {
     this.#turn = (this.#turn + 1) % STATISTICS_SHARDS
     return this.#turn
   }
+}
+
+function removed (outcome: RemoveOutcome, changes: Changes): RemoveOutcome {
+  changes.memories += outcome.count
+  return outcome
 }
 
 function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome {

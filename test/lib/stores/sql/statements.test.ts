@@ -210,7 +210,7 @@ const SPANNING = [
   // eslint-disable-next-line no-template-curly-in-string
   'sweeper.ts: (analyze) ${table}',
   // eslint-disable-next-line no-template-curly-in-string
-  'sweeper.ts: analyze ${table}',
+  'sweeper.ts: (skip_locked) ${table}',
   'sweeper.ts: from daily_usage',
   'sweeper.ts: from idempotency_keys',
   'sweeper.ts: from memories',

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
+import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import { RECEIPT_LIFETIME_MS, type InsertOutcome } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical, texts } from '../../../contract/vector-store/setup.js'
-import { newMemory, NOW } from '../../../helpers/memories.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 
 const database = await sqlDatabase(t)
@@ -63,13 +64,22 @@ t.test('tables are vacuumed when enough has changed, where nobody else does it',
   const executor = { ...database, read: database.read.bind(database), query: database.query.bind(database), transaction: database.transaction.bind(database), close: async () => {}, maintain: async (text: string) => { maintained.push(text); await database.maintain(text) } }
   const options = { executor, schema, statements: makeStatements(schema), intervalMs: 0 }
   const [ours, theirs] = [new Sweeper({ ...options, vacuum: true }), new Sweeper({ ...options, vacuum: false })]
-  for (const sweeper of [ours, theirs]) sweeper.noteChanges(499)
+  for (const sweeper of [ours, theirs]) await sweeper.noteChanges(499)
   for (const sweeper of [ours, theirs]) await sweeper.sweep(NOW)
   t.strictSame(maintained, [])
-  for (const sweeper of [ours, theirs]) sweeper.noteChanges(1)
+  for (const sweeper of [ours, theirs]) await sweeper.noteChanges(1)
   for (const sweeper of [ours, theirs]) await sweeper.sweep(NOW)
   t.strictSame(maintained.slice(0, 2), [`vacuum (analyze) ${schema}.memories`, `vacuum (analyze) ${schema}.postings`])
   const once = maintained.length
   await ours.sweep(NOW)
   t.equal(maintained.length, once)
+})
+
+t.test('the tables that a large write has filled are analyzed when it is over', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 3_600_000 })
+  await store.start({ clock: () => NOW, warn: () => {} })
+  const rows = async () => (await database.read<{ rows: number }>('select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`]))[0]!.rows
+  await store.import(bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW)
+  t.equal(await rows(), 300, 'after the commit: before it there is nothing to be seen')
 })
