@@ -31,8 +31,7 @@ export interface WriterOptions {
   executor: Executor
   statements: Statements
   configs: BankConfigWriter
-  /** Is told how many memories were written or removed. */
-  /** Is told when a write is over, which waits for it. */
+  /** Is told, when a write is committed, how many memories were written or removed; the write waits for it. */
   noteChanges: (memories: number) => Promise<void>
 }
 
