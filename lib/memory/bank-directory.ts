@@ -78,9 +78,7 @@ export class BankDirectory {
 
   /** @throws ServiceError as `open` */
   async openOne (context: RequestContext, permission: Permission, bankId: string): Promise<OpenBank> {
-    const key = bankOf(context, bankId)
-    const [bank] = this.#known([key]) ?? await this.resolve([key], callerOf(context))
-    this.#options.access.require(context, permission, bankId, bank!.grants)
+    const [bank] = await this.open(context, permission, [bankId])
     return bank!
   }
 

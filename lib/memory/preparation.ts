@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BankSections } from '../config/defaults.js'
 import { invalidRequest, type FieldError } from '../errors.js'
-import { atOnce, inTurns, type Steps } from '../steps.js'
+import { atOnce, soon, type Steps } from '../steps.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory } from '../stores/vector-store.js'
 import { suspicionSteps } from '../text/suspicion.js'
@@ -66,12 +66,8 @@ export async function prepare (item: RetainItem, { memoryId, retainedAt, trust }
     tokens: TokenCount.of(text),
   }
   const labels = labelsOf(memory)
-  if (text.length + labels.length <= AT_ONCE) {
-    if (atOnce(suspicionIn(text, labels))) memory.trust = 'suspect'
-    return { memory, fingerprint: fingerprintOf(memory), redactions: screened.redactions }
-  }
-  if (await inTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
-  return { memory, fingerprint: await inTurns(fingerprintSteps(memory), caller), redactions: screened.redactions }
+  if (await soon(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
+  return { memory, fingerprint: await soon(fingerprintSteps(memory), caller), redactions: screened.redactions }
 }
 
 function * suspicionIn (text: string, labels: string): Steps<boolean> {
@@ -94,18 +90,12 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
  * and the time. SHA-256 in hex.
  */
 export function fingerprintOf (memory: Memory): string {
-  return memory.text.length <= AT_ONCE ? fingerprintWith(withSingleSpaces(toNfc(memory.text).trim()), memory) : atOnce(fingerprintSteps(memory))
+  return atOnce(fingerprintSteps(memory))
 }
 
 /** fingerprintOf, for texts of any length. */
-export function * fingerprintSteps (memory: Fingerprinted): Steps<string> {
-  return fingerprintWith(yield * inParts((yield * inParts(memory.text, toNfc)).trim(), withSingleSpaces), memory)
-}
-
-/** What a fingerprint is made of. */
-type Fingerprinted = Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>
-
-function fingerprintWith (content: string, { tags, documentId, occurredAt }: Fingerprinted): string {
+export function * fingerprintSteps ({ text, tags, documentId, occurredAt }: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
+  const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
 }
 
