@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
-import { systemClock } from './lib/clock.js'
+import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
 import type { Config } from './lib/config/schema.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
@@ -30,7 +30,7 @@ import pacedReading from './plugins/paced-reading.js'
 import pipelining from './plugins/pipelining.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
-import rings, { enterRing } from './plugins/rings.js'
+import routeScopes, { setRouteScope } from './plugins/route-scopes.js'
 import shutdown from './plugins/shutdown.js'
 import slowReaders from './plugins/slow-readers.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
@@ -65,7 +65,7 @@ const HEADERS_TIMEOUT_MS = 15_000
 const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes]
 
 /**
- * The gateway: every plugin in order, then the routes, each in its ring. Nothing is listened on yet.
+ * The gateway: every plugin in order, then the routes, each in its scope. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
 export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
@@ -111,7 +111,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
   await app.register(shutdown)
-  await app.register(rings)
+  await app.register(routeScopes)
   await app.register(notFound)
   await app.register(bodyReader)
   await app.register(validation)
@@ -123,20 +123,20 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
 
   const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
-    enterRing(scope, 'memory')
+    setRouteScope(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
   })
   await app.register(async (scope) => {
-    enterRing(scope, 'admin')
+    setRouteScope(scope, 'admin')
     await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
     if (config.metricsPort === undefined) await scope.register(metricsRoute)
   })
   await app.register(async (scope) => {
-    enterRing(scope, 'source')
+    setRouteScope(scope, 'source')
     await scope.register(sourceGuard, { sources })
     await scope.register(ingestRoutes, { sources })
   })

@@ -1,17 +1,25 @@
 import neostandard, { plugins } from 'neostandard'
 
-/** The rooms of lib/ and what each may import; lib/README.md tells what lives in them. */
+/** The rooms of lib/ and what each may import; lib/README.md tells what lives in them. What stands on `foundation` may use all of it. */
+const foundation = ['errors', 'time', 'concurrency', 'telemetry', 'validation', 'providers']
+
 export const rooms = {
-  config: [],
-  text: [],
-  identity: [],
-  access: ['identity'],
-  stores: ['identity', 'text'],
-  models: ['text'],
-  retrieval: ['stores', 'models', 'identity', 'text'],
-  policy: ['identity', 'stores', 'config'],
-  memory: ['config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
-  sources: ['config', 'identity', 'memory'],
+  errors: [],
+  time: [],
+  concurrency: ['errors'],
+  telemetry: ['errors'],
+  validation: ['errors', 'time', 'concurrency'],
+  providers: ['errors', 'validation'],
+  text: foundation,
+  identity: foundation,
+  config: [...foundation, 'identity'],
+  access: [...foundation, 'identity'],
+  stores: [...foundation, 'identity', 'text'],
+  models: [...foundation, 'text'],
+  retrieval: [...foundation, 'stores', 'models', 'identity', 'text'],
+  policy: [...foundation, 'identity', 'stores', 'config'],
+  memory: [...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
+  sources: [...foundation, 'config', 'identity', 'memory'],
 }
 
 const everyRoom = Object.keys(rooms)

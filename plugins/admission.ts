@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { noRoom } from '../lib/errors.js'
-import { turns } from '../lib/turn-budget.js'
+import { noRoom } from '../lib/errors/service-error.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 import { turnKeyOf } from './body-reader.js'
 
 declare module 'fastify' {

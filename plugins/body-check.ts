@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import type { Permission } from '../lib/access/access-control.js'
 import { isBankId } from '../lib/identity/context.js'
-import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/schema-check.js'
-import { turns } from '../lib/turn-budget.js'
+import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 import { turnKeyOf } from './body-reader.js'
 
 declare module 'fastify' {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { budgetSpent, type Hold } from '../lib/byte-budget.js'
-import { ServiceError } from '../lib/errors.js'
+import { budgetSpent, type Hold } from '../lib/concurrency/byte-budget.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
-import { readJson, SHORT_BODY } from '../lib/json-body.js'
-import { turns } from '../lib/turn-budget.js'
+import { readJson, SHORT_BODY } from '../lib/validation/json-body.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** What a long body is reckoned at: its bytes, the text that is made of them, and the values that are made of that. */
 const WEIGHT = 4
@@ -43,7 +43,7 @@ export type BodyParser<T> = (request: FastifyRequest, payload: Payload, done: (e
 
 /** Who a request's turns of the event loop are for. */
 export function turnKeyOf (request: FastifyRequest): string {
-  // Routes outside the memory ring have no caller. No principal begins with a space.
+  // Routes outside the memory scope have no caller. No principal begins with a space.
   return request.hasContext ? callerOf(request.context) : ` ${request.ip}`
 }
 

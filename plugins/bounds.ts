@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ByteBudget } from '../lib/byte-budget.js'
+import { ByteBudget } from '../lib/concurrency/byte-budget.js'
 import type { Bounds } from '../lib/config/bounds.js'
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors.js'
-import { refusal } from '../lib/schema-check.js'
+import { ServiceError } from '../lib/errors/service-error.js'
+import { refusal } from '../lib/validation/schema-check.js'
 
 const JSON_TYPE = 'application/json'
 

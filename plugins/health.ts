@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { Type } from 'typebox'
 import type { AuthConfig } from '../lib/config/schema.js'
-import { ServiceError } from '../lib/errors.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
 import { answers, PROBE_ERRORS } from '../routes/responses.js'
 import { missingVariables } from './auth/missing.js'
@@ -32,7 +32,7 @@ const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeou
 /** Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else. */
 async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig }): Promise<void> {
   const missing = missingVariables(auth)
-  const config = { ring: 'public', accessLog: 'debug', probe: true } as const
+  const config = { scope: 'public', accessLog: 'debug', probe: true } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
     app.get(url, {
       config: { ...config, watched: false },
@@ -57,4 +57,4 @@ async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: n
   })
 }
 
-export default fp(health, { name: 'health', fastify: '5.x', dependencies: ['errors', 'memory', 'rings'], decorators: { fastify: ['memory'] } })
+export default fp(health, { name: 'health', fastify: '5.x', dependencies: ['errors', 'memory', 'route-scopes'], decorators: { fastify: ['memory'] } })

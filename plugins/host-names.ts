@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/config/hosts.js'
-import { ServiceError } from '../lib/errors.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 
 /**
  * For dev mode, which trusts every caller: serves no request whose Host is another name than those that the server is asked under. A page

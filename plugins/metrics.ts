@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/schema.js'
 import type { MemoryStatus } from '../lib/memory/status.js'
-import type { Telemetry } from '../lib/telemetry.js'
+import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { Instruments } from './metrics/instruments.js'
 import { MetricsServer } from './metrics/own-port.js'
 import { processRegistry } from './metrics/process.js'
@@ -58,9 +58,9 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
 function note (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode, instruments: Instruments): void {
   const { url = UNKNOWN_ROUTE, config } = request.routeOptions
   instruments.request(request.method, url, status, elapsedTime / 1000)
-  if (config.ring === 'memory' && request.authFailed) instruments.authFailed(mode, status)
-  else if (config.ring === 'admin' && status === 401) instruments.authFailed('admin_token', status)
-  else if (config.ring === 'source' && status === 401) instruments.authFailed('source_signature', status)
+  if (config.scope === 'memory' && request.authFailed) instruments.authFailed(mode, status)
+  else if (config.scope === 'admin' && status === 401) instruments.authFailed('admin_token', status)
+  else if (config.scope === 'source' && status === 401) instruments.authFailed('source_signature', status)
 }
 
 /** Undefined while there is no memory service, and when it cannot say. */
@@ -72,9 +72,9 @@ function statusOf (app: FastifyInstance): MemoryStatus | undefined {
   }
 }
 
-/** GET /metrics of the gateway's own port. The ring is that of the scope in which it is registered. */
+/** GET /metrics of the gateway's own port. Its scope is that of the instance in which it is registered. */
 export async function metricsRoute (app: FastifyInstance): Promise<void> {
-  app.get('/metrics', { config: { ring: 'admin', accessLog: 'debug', probe: true }, schema: { hide: true } }, async (_request, reply) => await reply
+  app.get('/metrics', { config: { scope: 'admin', accessLog: 'debug', probe: true }, schema: { hide: true } }, async (_request, reply) => await reply
     .type(app.metrics.contentType)
     .send(await app.metrics.render()))
 }

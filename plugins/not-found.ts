@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,4 +44,4 @@ function compile ({ routeTable }: FastifyInstance): Array<{ pattern: RegExp, all
     .map(([url, names]) => ({ pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`), allow: [...names].sort().join(', ') }))
 }
 
-export default fp(notFound, { name: 'not-found', fastify: '5.x', dependencies: ['errors', 'rings'] })
+export default fp(notFound, { name: 'not-found', fastify: '5.x', dependencies: ['errors', 'route-scopes'] })

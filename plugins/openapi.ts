@@ -3,9 +3,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/schema.js'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
 import { errorSchema } from '../routes/responses.js'
-import type { Ring } from './rings.js'
+import type { RouteScope } from './route-scopes.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,7 +16,7 @@ declare module 'fastify' {
 
 type Security = Array<Record<string, string[]>>
 
-/** What the memory ring asks for in each auth mode. */
+/** What the memory scope asks for in each auth mode. */
 const CALLER_SECURITY: Record<AuthMode, Security> = {
   dev: [{}, { principal: [] }],
   api_key: [{ apiKey: [], principal: [] }],
@@ -24,8 +24,8 @@ const CALLER_SECURITY: Record<AuthMode, Security> = {
   jwt_oidc: [{ bearer: [] }],
 }
 
-function securityOf (ring: Ring, mode: AuthMode): Security {
-  switch (ring) {
+function securityOf (scope: RouteScope, mode: AuthMode): Security {
+  switch (scope) {
     case 'memory': return CALLER_SECURITY[mode]
     case 'admin': return [{ adminToken: [] }]
     case 'source': return [{ sourceSignature: [] }, {}]
@@ -66,21 +66,21 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
       },
     },
     transform: ({ schema, url, route }) => ({
-      schema: { ...schema, security: securityOf(route.config?.ring ?? 'public', mode) },
+      schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },
       url,
     }),
   })
   // The same bytes for everybody: the document does not change, and clients that do not read it share it.
   let made: Buffer | undefined
   app.decorate('openApiDocument', () => (made ??= Buffer.from(JSON.stringify(app.swagger()))))
-  app.get('/openapi.json', { config: { ring: 'public' }, schema: { hide: true } }, async (_request, reply) => (
+  app.get('/openapi.json', { config: { scope: 'public' }, schema: { hide: true } }, async (_request, reply) => (
     await reply.type('application/json; charset=utf-8').send(app.openApiDocument())
   ))
   await app.register(async (scope) => {
     // The documentation's own routes come from a package; they are public like the document.
-    scope.addHook('onRoute', (route) => { route.config = { ...route.config, ring: 'public', anyMethod: true } })
+    scope.addHook('onRoute', (route) => { route.config = { ...route.config, scope: 'public', anyMethod: true } })
     await scope.register(swaggerUi, { routePrefix: '/docs' })
   })
 }
 
-export default fp(openapi, { name: 'openapi', fastify: '5.x', dependencies: ['rings'] })
+export default fp(openapi, { name: 'openapi', fastify: '5.x', dependencies: ['route-scopes'] })

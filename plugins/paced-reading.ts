@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { turns } from '../lib/turn-budget.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 import { turnKeyOf } from './body-reader.js'
 
 /** A connection of which a few bytes may make much work. */

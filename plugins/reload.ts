@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { fileChanges, type FileChanges } from '../lib/config/changes.js'
 import { ConfigurationError } from '../lib/config/load.js'
 import type { Config } from '../lib/config/schema.js'
-import { ServiceError } from '../lib/errors.js'
-import { ProviderError } from '../lib/providers.js'
+import { ServiceError } from '../lib/errors/service-error.js'
+import { ProviderError } from '../lib/providers/registry.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

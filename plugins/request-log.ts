@@ -64,7 +64,7 @@ async function requestLog (app: FastifyInstance): Promise<void> {
       route: url ?? null,
       status: reply.statusCode,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-      // Routes outside the memory ring have no caller.
+      // Routes outside the memory scope have no caller.
       principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
     }, 'request completed')
     done()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 
 /** Requests in flight finish; one that still comes in over an open connection is sent elsewhere. */
 async function shutdown (app: FastifyInstance): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ServiceError } from '../lib/errors.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 import { errorBody } from './errors.js'
 
 /** The answer that the connection is at is known to Node alone, under this name since its beginnings. */

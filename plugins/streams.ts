@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { noRoom } from '../lib/errors.js'
+import { noRoom } from '../lib/errors/service-error.js'
 import { whenOver } from './exchange-end.js'
 import { STREAM_BYTES } from './pieces.js'
 

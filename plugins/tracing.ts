@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, ty
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { requirePackages } from '../lib/models/local/packages.js'
-import { carryTracer } from '../lib/tracing.js'
+import { carryTracer } from '../lib/telemetry/tracing.js'
 import { whenOver } from './exchange-end.js'
 
 const TRACE: unique symbol = Symbol('trace')

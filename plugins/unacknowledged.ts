@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import { turns } from '../lib/turn-budget.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files. */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6']

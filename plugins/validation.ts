@@ -2,7 +2,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { strictAjv, validatorOf, type InputSchema, type Validator } from '../lib/schema-check.js'
+import { strictAjv, validatorOf, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { bodyCheck } from './body-check.js'
 
 /** What Fastify calls with a body or a query; `errors` is what the last value that did not pass was told. */

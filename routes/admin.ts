@@ -6,7 +6,7 @@ import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer } from '../lib/memo
 import { BankParams } from './banks.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 
-const config = { ring: 'admin' } as const
+const config = { scope: 'admin' } as const
 const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS] as const
 
 const SourcesAnswer = Type.Object({

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { BankConfigurationSchema } from '../lib/config/schema.js'
-import { invalidField } from '../lib/errors.js'
+import { invalidField } from '../lib/errors/service-error.js'
 import { revisionOf, type Precondition } from '../lib/memory/bank-configurations.js'
 import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
@@ -12,7 +12,7 @@ const MERGE_PATCH = 'application/merge-patch+json'
 /** A configuration has at most 32 KiB; spaces and escapes may make more of it. */
 const BODY_LIMIT = 256 * 1024
 
-const config = { ring: 'memory', permission: 'admin' } as const
+const config = { scope: 'memory', permission: 'admin' } as const
 const IfMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ maxLength: 4096, description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.', examples: ['"r17"'] })),
 })

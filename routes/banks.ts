@@ -5,7 +5,7 @@ import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })
 const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
-const config = { ring: 'memory', permission: 'read' } as const
+const config = { scope: 'memory', permission: 'read' } as const
 
 export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { banks } = app.memory

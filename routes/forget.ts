@@ -5,7 +5,7 @@ import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS }
 
 export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/forget', {
-    config: { ring: 'memory', permission: 'forget', permissionFor: ({ scope }) => scope === 'all' ? 'admin' : undefined },
+    config: { scope: 'memory', permission: 'forget', permissionFor: ({ scope }) => scope === 'all' ? 'admin' : undefined },
     schema: {
       operationId: 'forget',
       tags: ['memory'],

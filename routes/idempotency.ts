@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { invalidField } from '../lib/errors.js'
+import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 import type { IdempotencyKey } from '../lib/memory/idempotency.js'
 import { requestFingerprint } from './request-fingerprint.js'

@@ -6,7 +6,7 @@ import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from 
 
 export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/recall', {
-    config: { ring: 'memory', permission: 'read' },
+    config: { scope: 'memory', permission: 'read' },
     schema: {
       operationId: 'recall',
       tags: ['memory'],
@@ -22,7 +22,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     return await app.memory.reader.recall(body, context, asksModel ? clientLeaving(reply) : undefined)
   })
   app.post('/v1/recall/explain', {
-    config: { ring: 'memory', permission: 'read' },
+    config: { scope: 'memory', permission: 'read' },
     schema: {
       operationId: 'explainRecall',
       tags: ['memory'],

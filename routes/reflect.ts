@@ -20,7 +20,7 @@ export interface ReflectRouteOptions {
 
 export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
   app.post('/v1/reflect', {
-    config: { ring: 'memory', permission: 'read' },
+    config: { scope: 'memory', permission: 'read' },
     schema: {
       operationId: 'reflect',
       tags: ['memory'],

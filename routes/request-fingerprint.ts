@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
-import { turns } from '../lib/turn-budget.js'
+import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** What goes into the hash at a time, in bytes or characters. */
 const PIECE = 256 * 1024

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
 
 /** Codes that any route can answer with; probes are answered however busy the server is. */
 export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]

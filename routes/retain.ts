@@ -7,7 +7,7 @@ const errors = [BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, ['
 
 export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/retain', {
-    config: { ring: 'memory', permission: 'write' },
+    config: { scope: 'memory', permission: 'write' },
     schema: {
       operationId: 'retain',
       tags: ['memory'],
@@ -20,7 +20,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply)))
 
   app.post('/v1/retain/batch', {
-    config: { ring: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
+    config: { scope: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
     bodyLimit: app.bounds.batch_bytes,
     schema: {
       operationId: 'retainBatch',

@@ -11,7 +11,7 @@ import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './resp
 
 const NDJSON = 'application/x-ndjson'
 const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
-const config = { ring: 'memory', permission: 'admin' } as const
+const config = { scope: 'memory', permission: 'admin' } as const
 
 /** A scope of its own: its bodies are lines, not JSON. */
 export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -4,7 +4,7 @@ import { answers, CALLER_ERRORS } from './responses.js'
 
 export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/v1/whoami', {
-    config: { ring: 'memory' },
+    config: { scope: 'memory' },
     schema: {
       operationId: 'whoami',
       tags: ['identity'],

@@ -1,5 +1,5 @@
 import type { CommandConfig } from '../lib/config/load.js'
-import { ProviderError } from '../lib/providers.js'
+import { ProviderError } from '../lib/providers/registry.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
 import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/stores/sql/providers.js'
 import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'

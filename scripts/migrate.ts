@@ -1,6 +1,6 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
-import { ProviderError } from '../lib/providers.js'
+import { ProviderError } from '../lib/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
 import { DATABASE_KEYS, openDatabase } from './database.js'

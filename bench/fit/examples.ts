@@ -1,11 +1,11 @@
-import { uuidv7Source } from '../../lib/ids.js'
+import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
-import { unite } from '../../lib/retrieval/fusion.js'
+import { mergeCandidates } from '../../lib/retrieval/fusion.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
 import { CANDIDATES } from '../../lib/retrieval/retriever.js'
 import { readQuestion } from '../../lib/retrieval/scoring/question.js'
-import { judgement, prospects } from '../../lib/retrieval/scoring/ranking.js'
+import { scoreBreakdown, rankingInputs } from '../../lib/retrieval/scoring/ranking.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { spanFilters } from '../../lib/retrieval/time-search.js'
@@ -37,14 +37,14 @@ export async function makeExamples (conversations: readonly Conversation[], now:
       }
       const results = [await store.search(request)]
       for (const filters of spanFilters({}, question.spans)) results.push(await store.search({ ...request, filters, limit: CANDIDATES / 2 }))
-      const candidates = unite(results)
-      const judged = prospects(candidates, question, signals)
+      const candidates = mergeCandidates(results)
+      const judged = rankingInputs(candidates, question, signals)
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0))
       const [mostLexical, mostSemantic] = [best('lexical'), best('semantic')]
       judged.forEach((prospect, row) => {
         const { scores } = prospect
-        const given = judgement(prospect, question)
+        const given = scoreBreakdown(prospect, question)
         features.set([(scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
       })
       const wanted = new Set(evidence.map((turn) => ids.get(turn)!))

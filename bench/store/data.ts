@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { uuidv7Source } from '../../lib/ids.js'
+import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { analyzeQuery, analyzeText } from '../../lib/text/analysis.js'

@@ -1,6 +1,6 @@
-import { ServiceError } from '../errors.js'
+import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import { DEFAULT_OWNER_PATTERNS, ownsBank } from './owners.js'
 import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../identity/context.js'
-import { lowestTrust, type Trust } from '../trust.js'
+import { lowestTrust, type Trust } from '../identity/trust.js'
 import { compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 
 export interface TrustRule {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { didYouMean } from '../wording.js'
+import { didYouMean } from '../errors/wording.js'
 import { reasonOf, type ReadFile } from './files.js'
 import { parseHost, parseHostPattern } from './hosts.js'
 import { quote, quoteAll } from './problems.js'

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { didYouMean, nearest } from '../wording.js'
+import { didYouMean, nearest } from '../errors/wording.js'
 import { formatPath, fromPointer, isMap, type Path } from './paths.js'
 import { printable, quote, quoteAll } from './problems.js'
 import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'

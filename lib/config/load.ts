@@ -8,7 +8,7 @@ import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
 import { FileSchema, type Config, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
-import { findStrangers } from './strangers.js'
+import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
@@ -54,7 +54,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
-  const strangers = findStrangers(env)
+  const strangers = findUnknownVariables(env)
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
@@ -79,7 +79,7 @@ export function loadCommandConfig (env: Environment, { keys, migrates = false }:
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const variables: VariableName[] = ['SERVICES_CONFIG_PATH', 'DATABASE_URL', 'SERVICES_PG_DSN', ...(migrates ? ['MIGRATE_DATABASE_URL' as const] : [])]
-  problems.push(...findStrangers(env, variables).problems)
+  problems.push(...findUnknownVariables(env, variables).problems)
   const configPath = reader.text('SERVICES_CONFIG_PATH')
   const migrateUrl = migrates ? reader.secret('MIGRATE_DATABASE_URL') : undefined
   const database = migrates && reader.isSet('MIGRATE_DATABASE_URL') ? {} : readDatabase(reader, problems)

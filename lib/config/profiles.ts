@@ -1,4 +1,4 @@
-import { didYouMean } from '../wording.js'
+import { didYouMean } from '../errors/wording.js'
 import { formatPath } from './paths.js'
 import { quote } from './problems.js'
 import type { FileConfig } from './schema.js'

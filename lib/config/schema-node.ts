@@ -1,4 +1,4 @@
-import { textThatIs } from '../wording.js'
+import { textThatIs } from '../errors/wording.js'
 import { isMap } from './paths.js'
 import { quoteAll } from './problems.js'
 

@@ -1,6 +1,6 @@
 import { Type, type Static, type TNumber, type TObject, type TOptional, type TProperties } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS } from '../ids.js'
-import { TRUST_LEVELS } from '../trust.js'
+import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
+import { TRUST_LEVELS } from '../identity/trust.js'
 import { BoundsSchema } from './bounds.js'
 import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
 

@@ -1,5 +1,5 @@
-import { BANK_ID } from '../ids.js'
-import type { Trust } from '../trust.js'
+import { BANK_ID } from '../validation/ids.js'
+import type { Trust } from './trust.js'
 
 /** Structured identity of a caller, only in jwt_oidc mode. */
 export interface Actor {

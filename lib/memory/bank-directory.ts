@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
-import type { Timer } from '../deadline.js'
+import type { Timer } from '../concurrency/deadline.js'
 import { bankKeyString, bankOf, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
-import { mapInTurns, turns } from '../turn-budget.js'
+import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
 /** The configuration of a bank as the store has it, read. */

@@ -1,6 +1,6 @@
-import { noRoom } from '../errors.js'
+import { noRoom } from '../errors/service-error.js'
 import { bankKeyString, type BankKey } from '../identity/context.js'
-import { KeyedQueue } from '../keyed-queue.js'
+import { KeyedQueue } from '../concurrency/keyed-queue.js'
 
 /** Lets one piece of work after the other at a bank, and so many wait for it. */
 export class BankQueue {

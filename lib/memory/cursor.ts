@@ -1,6 +1,6 @@
-import { invalidField } from '../errors.js'
+import { invalidField } from '../errors/service-error.js'
 import { isBankId } from '../identity/context.js'
-import { isUuid } from '../ids.js'
+import { isUuid } from '../validation/ids.js'
 
 /** The latest instant of a Date (ECMA-262, time values), either side of the epoch; not every database can compare with more. */
 const MAX_INSTANT = 8.64e15

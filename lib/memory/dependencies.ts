@@ -1,6 +1,6 @@
 import type { AccessControl } from '../access/access-control.js'
-import type { Clock } from '../clock.js'
-import type { IdSource } from '../ids.js'
+import type { Clock } from '../time/clock.js'
+import type { IdSource } from '../validation/ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
@@ -12,9 +12,9 @@ import type { BankDirectory } from './bank-directory.js'
 import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyLedger } from './idempotency.js'
 import type { Indexer } from './indexer.js'
-import type { ModelDesk } from './model-desk.js'
+import type { MeteredLanguageModel } from './metered-language-model.js'
 import type { RecallHelpers } from './recall-helpers.js'
-import type { VectorFiller } from './vector-filler.js'
+import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 /** What the operations of the memory service share. */
 export interface Dependencies {
@@ -22,7 +22,7 @@ export interface Dependencies {
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
   /** The one way to it. */
-  desk: ModelDesk
+  desk: MeteredLanguageModel
   helpers: RecallHelpers
   /** Absent when none is configured. */
   reranker?: Reranker
@@ -37,7 +37,7 @@ export interface Dependencies {
   retriever: Retriever
   indexer: Indexer
   /** Absent when no vectors come after the write. */
-  filler?: VectorFiller
+  filler?: EmbeddingBackfill
   clock: Clock
   newId: IdSource
   /** Takes sentences for the operator's log. */

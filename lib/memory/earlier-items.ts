@@ -1,4 +1,4 @@
-import { turns } from '../turn-budget.js'
+import { turns } from '../concurrency/turn-budget.js'
 import type { Slot } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'

@@ -1,12 +1,12 @@
-import { formatInstant } from '../clock.js'
+import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
-import { unite, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
+import { mergeCandidates, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
 import { byScore } from '../retrieval/ranking.js'
 import { cut, guarded, type Ranked, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
 import { spanFilters } from '../retrieval/time-search.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
-import { inTurns } from '../steps.js'
+import { inTurns } from '../concurrency/steps.js'
 import { analyzeSteps } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
@@ -105,7 +105,7 @@ export class Explainer {
   }
 
   #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: FusedCandidate, { result, scored, degraded }: Ranked, settings: RetrievalSettings): void {
-    const united = unite([result])
+    const united = mergeCandidates([result])
     const sums = this.#deps.retriever.fused(united, settings)
     const byStrategies = united.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
     const fused = placeIn(byStrategies, memory)

@@ -7,7 +7,7 @@ import type { BankKey } from '../identity/context.js'
 import { tightest } from '../policy/ceilings.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import { OperatorSettings, type Capabilities } from '../policy/settings.js'
-import { ProviderError } from '../providers.js'
+import { ProviderError } from '../providers/registry.js'
 import { accessSettings } from './access-settings.js'
 
 /** What the configuration file says that can change while the process runs, ready for use. */

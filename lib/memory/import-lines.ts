@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import secureJson from 'secure-json-parse'
 import type { BankSections } from '../config/defaults.js'
-import { invalidField, ServiceError } from '../errors.js'
-import { checkJsonText, type JsonBounds } from '../json-guard.js'
-import { turns } from '../turn-budget.js'
+import { invalidField, ServiceError } from '../errors/service-error.js'
+import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
+import { turns } from '../concurrency/turn-budget.js'
 
 const LINE_FEED = 10
 /** An escaped character of two UTF-16 units, `\ud83d\ude00`. */

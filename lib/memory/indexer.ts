@@ -3,13 +3,13 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { embed, makePassages } from '../retrieval/passages.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
 import type { PreparedMemory } from './preparation.js'
-import type { VectorFiller } from './vector-filler.js'
+import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 export interface IndexerOptions {
   /** Absent when the semantic strategy is off: then nothing is embedded. */
   embeddings?: EmbeddingProvider
   /** Absent without `embeddings`, and for a store that takes vectors with the write only. */
-  filler?: VectorFiller
+  filler?: EmbeddingBackfill
 }
 
 /** Makes memories searchable: with passages and terms at once, with vectors at once or after the write. */

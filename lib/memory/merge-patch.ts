@@ -1,4 +1,4 @@
-import { invalidRequest } from '../errors.js'
+import { invalidRequest } from '../errors/service-error.js'
 
 /** Deeper than any configuration is. */
 const MAX_DEPTH = 16

@@ -1,5 +1,5 @@
-import { DeadlineExceeded } from '../deadline.js'
-import { comeBackIn, ServiceError } from '../errors.js'
+import { DeadlineExceeded } from '../concurrency/deadline.js'
+import { comeBackIn, ServiceError } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 

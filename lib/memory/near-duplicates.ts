@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { stem } from '../text/stems.js'
 import { wordsInParts } from '../text/words.js'
-import { turns } from '../turn-budget.js'
+import { turns } from '../concurrency/turn-budget.js'
 
 /** What is known of a text when it is compared with others. Terms are hashes of 53 bits: there may be millions in a request. */
 export interface TextProfile {

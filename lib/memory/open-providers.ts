@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../time/clock.js'
 import type { Config, FileConfig } from '../config/schema.js'
 import { configsWithoutProvider } from '../config/unused.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
@@ -6,10 +6,10 @@ import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
 import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
-import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers.js'
+import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers/registry.js'
 import { vectorStores } from '../stores/registry.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 
 /** What the service is built from. */
 export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>

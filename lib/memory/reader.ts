@@ -1,5 +1,5 @@
 import type { BankSections } from '../config/defaults.js'
-import { invalidField, invalidRequest } from '../errors.js'
+import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'

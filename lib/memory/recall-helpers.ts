@@ -1,14 +1,14 @@
 import type { BankSections } from '../config/defaults.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { GenerateRequest, JsonSchema } from '../models/language-model.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import type { Reranker } from '../models/reranker.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
-import { within } from '../deadline.js'
+import { within } from '../concurrency/deadline.js'
 import { visibleText } from '../text/visible.js'
-import { mapInTurns } from '../turn-budget.js'
-import type { ModelDesk } from './model-desk.js'
+import { mapInTurns } from '../concurrency/turn-budget.js'
+import type { MeteredLanguageModel } from './metered-language-model.js'
 import { HOW_TO_HAVE_STRUCTURE, UnusableGeneration } from './model-errors.js'
 import { readObject } from './reflect/structured.js'
 import type { RecallRequest } from './schemas.js'
@@ -23,7 +23,7 @@ const WORDINGS: JsonSchema = { type: 'object', properties: { queries: { type: 'a
 const ORDER: JsonSchema = { type: 'object', properties: { order: { type: 'array', items: { type: 'integer' } } }, required: ['order'], additionalProperties: false }
 
 export interface RecallHelpersOptions {
-  desk: ModelDesk
+  desk: MeteredLanguageModel
   /** See ReflectorOptions. */
   newBoundary: () => string
 }

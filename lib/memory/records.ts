@@ -1,9 +1,9 @@
-import { formatInstant, INSTANT_RULE, parseInstant } from '../clock.js'
-import { invalidField } from '../errors.js'
+import { formatInstant, INSTANT_RULE, parseInstant } from '../time/clock.js'
+import { invalidField } from '../errors/service-error.js'
 import type { FusedCandidate } from '../retrieval/fusion.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
-import type { Trust } from '../trust.js'
+import type { Trust } from '../identity/trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
 
 /** @throws ServiceError invalid_request that names the field */

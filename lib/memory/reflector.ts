@@ -1,15 +1,15 @@
-import { formatInstant } from '../clock.js'
-import { Deadline, DeadlineExceeded, type Timer } from '../deadline.js'
-import { ServiceError } from '../errors.js'
+import { formatInstant } from '../time/clock.js'
+import { Deadline, DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
+import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonSchema, LanguageModel } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
-import { inTurns } from '../steps.js'
-import { isAtLeast, type Trust } from '../trust.js'
-import { turns } from '../turn-budget.js'
+import { inTurns } from '../concurrency/steps.js'
+import { isAtLeast, type Trust } from '../identity/trust.js'
+import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
-import type { DeskCall } from './model-desk.js'
+import type { MeteredCall } from './metered-language-model.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, tokenBudget } from './reader.js'
 import { readFilters, readReference, toHit } from './records.js'
@@ -182,7 +182,7 @@ export class Reflector {
       }), caller))
       const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
       const leftMs = deadline.leftMs()
-      const call: Omit<DeskCall, 'messages'> = {
+      const call: Omit<MeteredCall, 'messages'> = {
         purpose: 'reflect',
         banks,
         grounding: { question: request.query, evidence },

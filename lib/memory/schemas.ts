@@ -1,8 +1,8 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { BankConfigurationSchema } from '../config/schema.js'
 import { BANK_ID_PATTERN } from '../identity/context.js'
-import { BANK_ID_IN_WORDS } from '../ids.js'
-import { TRUST_LEVELS } from '../trust.js'
+import { BANK_ID_IN_WORDS } from '../validation/ids.js'
+import { TRUST_LEVELS } from '../identity/trust.js'
 
 /*
  * The records of the wire. They are the types of the library, the validators of the routes, and OpenAPI, in one.

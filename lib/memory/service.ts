@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AccessControl, Permission } from '../access/access-control.js'
-import { systemClock, type Clock } from '../clock.js'
+import { systemClock, type Clock } from '../time/clock.js'
 import type { FileConfig } from '../config/schema.js'
-import type { Timer } from '../deadline.js'
+import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
-import { uuidv7Source, type IdSource } from '../ids.js'
+import { uuidv7Source, type IdSource } from '../validation/ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
 import { ModelHealth } from '../models/health.js'
@@ -17,9 +17,9 @@ import { ModelBudget } from '../policy/model-budget.js'
 import type { Capabilities } from '../policy/settings.js'
 import { UsageCounters } from '../policy/usage-counters.js'
 import { Retriever } from '../retrieval/retriever.js'
-import { providerLabel } from '../providers.js'
+import { providerLabel } from '../providers/registry.js'
 import type { VectorStore } from '../stores/vector-store.js'
-import { NO_TELEMETRY } from '../telemetry.js'
+import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from './back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
 import { BankDirectory } from './bank-directory.js'
@@ -30,7 +30,7 @@ import { LiveSettings, readFileSettings } from './file-settings.js'
 import { HealthProbe } from './health.js'
 import { IdempotencyLedger } from './idempotency.js'
 import { Indexer } from './indexer.js'
-import { ModelDesk } from './model-desk.js'
+import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { Reader } from './reader.js'
 import { Reflector, type ReflectorOptions } from './reflector.js'
@@ -38,7 +38,7 @@ import { RecallHelpers } from './recall-helpers.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
-import { VectorFiller, type VectorFillerOptions } from './vector-filler.js'
+import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
 import { Writer } from './writer.js'
 
 /** What a test or an embedding application puts in place of what the configuration names. */
@@ -154,7 +154,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const counted = usageStore(store)
   const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
   const bounded = withBounds(languageModel, file, live)
-  const desk = new ModelDesk({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
+  const desk = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -199,11 +199,11 @@ function withBounds (languageModel: LanguageModel, { escalation: { circuit_break
 }
 
 /** @returns undefined for a store that takes vectors with the write only */
-function makeFiller (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): VectorFiller | undefined {
+function makeFiller (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): EmbeddingBackfill | undefined {
   if (store.attachVectors === undefined || store.listUnembedded === undefined) return undefined
   const { warn = () => {}, info = () => {}, schedule, random } = overrides
-  return new VectorFiller({
-    store: store as VectorFillerOptions['store'],
+  return new EmbeddingBackfill({
+    store: store as EmbeddingBackfillOptions['store'],
     embeddings,
     clock,
     warn,

@@ -1,9 +1,9 @@
-import { invalidField, invalidRequest, type FieldError } from '../errors.js'
+import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
-import { Outranked, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
-import type { Trust } from '../trust.js'
-import { turns } from '../turn-budget.js'
+import { LowerTrustError, type InsertOutcome, type NewMemory, type RemoveOutcome, type Selector } from '../stores/vector-store.js'
+import type { Trust } from '../identity/trust.js'
+import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import { isSlot, planDedup, planWithoutDedup, type Place, type Plan } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
@@ -108,7 +108,7 @@ export class Writer {
     try {
       return await write(settings)
     } catch (error) {
-      if (!(error instanceof Outranked)) throw error
+      if (!(error instanceof LowerTrustError)) throw error
       return await write({ ...settings, action: 'warn' })
     }
   }

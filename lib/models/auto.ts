@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import type { ProviderConfig } from '../providers.js'
-import { settingsCheck } from '../provider-settings.js'
+import type { ProviderConfig } from '../providers/registry.js'
+import { settingsCheck } from '../providers/settings.js'
 import type { EmbeddingProvider } from './embedding-provider.js'
 import { hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals } from './local/embedding-provider.js'
 import { LocalEmbeddingSettings, type ModelSurroundings } from './local/settings.js'

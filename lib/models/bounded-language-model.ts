@@ -1,4 +1,4 @@
-import { ProviderError } from '../providers.js'
+import { ProviderError } from '../providers/registry.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from './call-limits.js'
 import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from './language-model.js'
 import type { BreakerOptions } from './remote/circuit-breaker.js'

@@ -1,4 +1,4 @@
-import type { ModelCallRecord, Telemetry } from '../telemetry.js'
+import type { ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import type { ModelStatus } from './status.js'
 
 /**

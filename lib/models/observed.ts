@@ -1,5 +1,5 @@
-import type { CallOutcome, ModelCallRecord, Telemetry } from '../telemetry.js'
-import { SpanKind, traced } from '../tracing.js'
+import type { CallOutcome, ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
+import { SpanKind, traced } from '../telemetry/tracing.js'
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
 import { ModelCallError } from './remote/model-call-error.js'
 import type { Reranker } from './reranker.js'

@@ -1,4 +1,4 @@
-import { refuseUnknownKeys, type ProviderKind } from '../providers.js'
+import { refuseUnknownKeys, type ProviderKind } from '../providers/registry.js'
 import { EMBEDDING_PROVIDER_METHODS, type EmbeddingProvider } from './embedding-provider.js'
 import { LANGUAGE_MODEL_METHODS, type LanguageModel } from './language-model.js'
 import { requirePackages } from './local/packages.js'

@@ -1,5 +1,5 @@
-import { codePointsUpTo } from '../code-points.js'
-import type { FieldError } from '../errors.js'
+import { codePointsUpTo } from '../validation/code-points.js'
+import type { FieldError } from '../errors/service-error.js'
 import type { Metadata } from '../stores/vector-store.js'
 import type { BankSections } from '../config/defaults.js'
 

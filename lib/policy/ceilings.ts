@@ -1,5 +1,5 @@
 import type { BankSections } from '../config/defaults.js'
-import { isAtLeast, readTrust } from '../trust.js'
+import { isAtLeast, readTrust } from '../identity/trust.js'
 import { valueAt, withValueAt, type Merged } from './layers.js'
 
 /**

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js'
-import type { ServiceError } from '../errors.js'
+import type { Clock } from '../time/clock.js'
+import type { ServiceError } from '../errors/service-error.js'
 import { refused } from './admission.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry.js'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
 

@@ -1,6 +1,6 @@
 import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
 import { defaultSections, type BankSections } from '../config/defaults.js'
-import type { FieldError } from '../errors.js'
+import type { FieldError } from '../errors/service-error.js'
 import { excesses, withinCeilings } from './ceilings.js'
 import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'
 

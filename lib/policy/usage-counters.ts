@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ServiceError } from '../errors.js'
+import { ServiceError } from '../errors/service-error.js'
 import { bankKeyString } from '../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
 

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 import { sentenceSteps } from '../text/sentences.js'
 
 export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000

@@ -25,7 +25,7 @@ export interface FusedCandidate extends Candidate {
  * The finds of several searches and strategies, each memory once.
  * @param results the first is that of the question itself: ranks are those of its lists
  */
-export function unite (results: readonly SearchResult[]): FusedCandidate[] {
+export function mergeCandidates (results: readonly SearchResult[]): FusedCandidate[] {
   const [only] = results
   // One list repeats nothing.
   if (results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {

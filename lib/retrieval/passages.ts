@@ -1,10 +1,10 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
-import { ServiceError } from '../errors.js'
-import { inTurns } from '../steps.js'
+import { ServiceError } from '../errors/service-error.js'
+import { inTurns } from '../concurrency/steps.js'
 import { analyzeSteps, analyzeText } from '../text/analysis.js'
 import { AT_ONCE } from '../text/parts.js'
-import { turns } from '../turn-budget.js'
+import { turns } from '../concurrency/turn-budget.js'
 import { chunkSteps } from './chunking.js'
 
 /** How texts are made searchable. */

@@ -1,7 +1,7 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 import { fuse, USUAL_COSINE, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
 import type { Question } from './scoring/question.js'
-import { documentKey, judgement, judgeSteps, prospectSteps } from './scoring/ranking.js'
+import { documentKey, scoreBreakdown, scoreSteps, rankingInputSteps } from './scoring/ranking.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
@@ -39,10 +39,10 @@ export function * rankSteps (
   candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
 ): Steps<FusedCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
-  const judged = yield * prospectSteps(candidates, question, signals)
+  const judged = yield * rankingInputSteps(candidates, question, signals)
   // A score means the same with a second strategy as without.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
-  const sums = yield * judgeSteps(judged, question, scorers)
+  const sums = yield * scoreSteps(judged, question, scorers)
   for (let index = 0; index < sums.length; index++) {
     sums[index] = fused[index]! + sums[index]! - usual
     candidates[index]!.score = toScore(sums[index]!)
@@ -50,7 +50,7 @@ export function * rankSteps (
   if (explain) {
     for (const [index, prospect] of judged.entries()) {
       yield
-      candidates[index]!.signals = contributions(judgement(prospect, question), scorers)
+      candidates[index]!.signals = contributions(scoreBreakdown(prospect, question), scorers)
     }
   }
   if (!question.asksSeveral || diversity === 0) return candidates.sort(byScore)

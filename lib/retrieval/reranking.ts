@@ -1,7 +1,7 @@
 import type { Reranker } from '../models/reranker.js'
 import type { FusedCandidate } from './fusion.js'
 import { behind, byScore } from './ranking.js'
-import { within } from '../deadline.js'
+import { within } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
   /** How many of the first are judged anew. */

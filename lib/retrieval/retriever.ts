@@ -1,14 +1,14 @@
-import type { Clock } from '../clock.js'
-import { ServiceError } from '../errors.js'
+import type { Clock } from '../time/clock.js'
+import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { Outranked, ReceiptTaken, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
-import type { Telemetry } from '../telemetry.js'
+import { LowerTrustError, ReceiptTaken, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import { sumSteps } from '../text/tokens.js'
-import type { Steps } from '../steps.js'
-import { turns } from '../turn-budget.js'
-import { fuse, STRATEGIES, unite, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
+import type { Steps } from '../concurrency/steps.js'
+import { turns } from '../concurrency/turn-budget.js'
+import { fuse, STRATEGIES, mergeCandidates, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
 import { rankSteps } from './ranking.js'
@@ -19,7 +19,7 @@ import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { spanFilters } from './time-search.js'
-import { DeadlineExceeded, within } from '../deadline.js'
+import { DeadlineExceeded, within } from '../concurrency/deadline.js'
 
 /** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
 export const CANDIDATES = 100
@@ -180,7 +180,7 @@ export class Retriever {
     const rankings: FusedCandidate[][] = []
     for (const [index, question] of questions.entries()) {
       if (index > 0) yield
-      rankings.push(yield * rankSteps(unite(results[index]!), question, this.#signals, { ...settings, explain }))
+      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), question, this.#signals, { ...settings, explain }))
     }
     if (questions.length > 1) yield
     // The query in its own words has its turn among the others.
@@ -256,7 +256,7 @@ export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof ReceiptTaken || cause instanceof Outranked) throw cause
+    if (cause instanceof ServiceError || cause instanceof ReceiptTaken || cause instanceof LowerTrustError) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }

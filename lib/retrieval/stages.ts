@@ -1,6 +1,6 @@
-import { soon, type Steps } from '../steps.js'
-import type { Telemetry } from '../telemetry.js'
-import { openSpan, traced } from '../tracing.js'
+import { soon, type Steps } from '../concurrency/steps.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import { openSpan, traced } from '../telemetry/tracing.js'
 
 export interface Stage {
   name: string

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { turns } from '../turn-budget.js'
+import { turns } from '../concurrency/turn-budget.js'
 
 /** How far a signed timestamp may lie from now, either way. */
 const TOLERANCE_SECONDS = 300

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../trust.js'
+import { isAtLeast } from '../identity/trust.js'
 import type { Filters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean

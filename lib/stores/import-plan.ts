@@ -1,10 +1,10 @@
-import { isAtLeast, type Trust } from '../trust.js'
-import type { Steps } from '../steps.js'
+import { isAtLeast, type Trust } from '../identity/trust.js'
+import type { Steps } from '../concurrency/steps.js'
 import { SplitMap } from './split-map.js'
-import { Outranked, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
+import { LowerTrustError, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
 /** A memory that stands in the bank, as far as an import can conflict with it. */
-export interface Standing {
+export interface ExistingMemory {
   memoryId: string
   fingerprint: string
   trust: Trust
@@ -29,7 +29,7 @@ export interface StandingMemories<S> {
  * @param toStanding what of it an import looks at
  * @throws Outranked with `supersede`
  */
-export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => Standing, onConflict: OnConflict): Steps<ImportPlan<S>> {
+export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
   // Places of those that are to be added, undefined where another one of the call has replaced it; null stands for one that goes.
   const added: Array<NewMemory | undefined> = []
@@ -50,8 +50,8 @@ export function * importSteps<S extends object> (memories: readonly NewMemory[],
       yield
       continue
     }
-    const goes = (each: Standing) => {
-      if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new Outranked()
+    const goes = (each: ExistingMemory) => {
+      if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new LowerTrustError()
       placeById.set(each.memoryId, null)
       placeByFingerprint.set(each.fingerprint, null)
     }

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../providers.js'
+import type { ProviderKind } from '../providers/registry.js'
 import { inMemorySettings } from './in-memory/room.js'
 import { InMemoryVectorStore } from './in-memory/store.js'
 import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'

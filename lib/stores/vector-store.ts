@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
 import type { TokenCount } from '../text/tokens.js'
-import type { Trust } from '../trust.js'
+import type { Trust } from '../identity/trust.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
@@ -256,7 +256,7 @@ export class ReceiptTaken extends Error {
 }
 
 /** What stands is of higher trust than what would take its place. Nothing was written. */
-export class Outranked extends Error {
+export class LowerTrustError extends Error {
   constructor () {
     super('A memory of higher trust stands')
     this.name = 'Outranked'

@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { AT_ONCE } from './parts.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
@@ -57,7 +57,7 @@ function countTerms (words: readonly string[], terms: Map<string, number>): numb
  * @returns an empty array for a text without words
  */
 export function analyzeQuery (text: string): string[] {
-  const telling = tellingStems(text)
+  const telling = contentStems(text)
   return [...new Set(telling.length > 0 ? telling : words(text))]
 }
 
@@ -67,6 +67,6 @@ export function endsInQuestion (text: string): boolean {
 }
 
 /** The stems of a text's words in order, with repeats, without stop words. */
-export function tellingStems (text: string): string[] {
+export function contentStems (text: string): string[] {
   return words(text).filter((word) => !STOP_WORDS.has(word)).map(stem)
 }

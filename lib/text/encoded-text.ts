@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 
 /** Characters that are decoded at most of each form. */
 const MOST = 262_144

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 
 /** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
 const TAG_FLAGS = /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}/gu

@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { ORDER_RULES, type OrderKind } from './order-rules.js'
 
 /** A word of a rule. */

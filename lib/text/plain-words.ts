@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { normalForm } from './normal-form.js'
 import { AT_ONCE, partsFor } from './parts.js'
 

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 
 /** Where a sentence lies in its text: UTF-16 offsets, `end` exclusive. */
 export interface Span {

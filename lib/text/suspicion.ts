@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
 import { orderSteps } from './orders.js'

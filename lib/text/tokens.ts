@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
-import { atOnce, inTurns, type Steps } from '../steps.js'
+import { atOnce, inTurns, type Steps } from '../concurrency/steps.js'
 
 /** Longest piece, in UTF-16 units, that goes to the encoder whole. */
 const LONGEST_PIECE = 256

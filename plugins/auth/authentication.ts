@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Clock } from '../../lib/clock.js'
+import type { Clock } from '../../lib/time/clock.js'
 import type { AuthConfig } from '../../lib/config/schema.js'
-import { ServiceError } from '../../lib/errors.js'
+import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 
 const CONTEXT: unique symbol = Symbol('request context')

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ServiceError } from '../../lib/errors.js'
+import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
 import { TokenRefused, type Refusal } from './token-refused.js'

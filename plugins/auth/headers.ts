@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalidField } from '../../lib/errors.js'
+import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal } from '../../lib/identity/context.js'
 import { trimBlanks } from './blanks.js'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.js'
-import { ServiceError } from '../../lib/errors.js'
+import type { Clock } from '../../lib/time/clock.js'
+import { ServiceError } from '../../lib/errors/service-error.js'
 import { fetchJwks } from './jwks-fetch.js'
 import { isKid, SigningKeys } from './signing-keys.js'
 import { TokenRefused } from './token-refused.js'

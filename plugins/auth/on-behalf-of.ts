@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalidField } from '../../lib/errors.js'
+import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal, splitPrincipal } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
 

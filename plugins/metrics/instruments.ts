@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { AuthMode } from '../../lib/config/schema.js'
-import type { ModelCallRecord, Telemetry } from '../../lib/telemetry.js'
+import type { ModelCallRecord, Telemetry } from '../../lib/telemetry/telemetry.js'
 import { Durations, type Series } from './durations.js'
 
 /** What stands before every name but those of the process itself. */

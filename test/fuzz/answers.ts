@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors.js'
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
 
 const MEMBERS = ['detail', 'code', 'request_id', 'errors', 'retry_after_seconds', 'pii_types', 'hold_ids']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { InjectOptions } from 'fastify'
-import { ERROR_CODES } from '../../lib/errors.js'
+import { ERROR_CODES } from '../../lib/errors/service-error.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { LanguageModel } from '../../lib/models/language-model.js'
 import { testApp, type TestApp } from '../helpers/app.js'

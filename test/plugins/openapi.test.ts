@@ -3,8 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors.js'
-import type { Ring } from '../../plugins/rings.js'
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
+import type { RouteScope } from '../../plugins/route-scopes.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { openSource, sendJson } from '../routes/webhooks.js'
@@ -38,7 +38,7 @@ const operations = new Map<string, Operation>(Object.entries(document.paths).fla
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
 const routes = app.app.routeTable
   .filter(({ method, schema, url }) => schema?.hide !== true && !url.startsWith('/docs') && method !== 'HEAD')
-  .map(({ method, url, config }) => ({ name: `${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, ring: config!.ring! }))
+  .map(({ method, url, config }) => ({ name: `${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, scope: config!.scope! }))
 
 await t.test('the document is valid OpenAPI 3.1 and of this version', async (t) => {
   t.match(document.openapi, /^3\.1\./)
@@ -69,14 +69,14 @@ const callers = {
   jwt_oidc: [{ bearer: [] }],
 } as const
 for (const [mode, caller] of Object.entries(callers)) {
-  await t.test(`in mode ${mode} each operation asks for what guards its ring`, async (t) => {
+  await t.test(`in mode ${mode} each operation asks for what guards its scope`, async (t) => {
     const { get } = await testApp(t, { auth: { mode: mode as keyof typeof callers } })
     const { paths, components } = (await get('/openapi.json')).json<Document>()
-    const expected: Record<Ring, unknown> = { memory: caller, admin: [{ adminToken: [] }], source: [{ sourceSignature: [] }, {}], public: [] }
-    for (const { name, ring } of routes) {
+    const expected: Record<RouteScope, unknown> = { memory: caller, admin: [{ adminToken: [] }], source: [{ sourceSignature: [] }, {}], public: [] }
+    for (const { name, scope } of routes) {
       const [method, path] = name.split(' ') as [string, string]
       const { security } = paths[path]![method.toLowerCase()]!
-      t.same(security, expected[ring], name)
+      t.same(security, expected[scope], name)
       for (const scheme of security.flatMap((one) => Object.keys(one))) t.ok(scheme in components.securitySchemes)
     }
   })

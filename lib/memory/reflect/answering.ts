@@ -1,8 +1,8 @@
-import type { Deadline } from '../../deadline.js'
+import type { Deadline } from '../../concurrency/deadline.js'
 import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
-import { turns } from '../../turn-budget.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import { visibleText } from '../../text/visible.js'
-import type { DeskCall, ModelDesk } from '../model-desk.js'
+import type { MeteredCall, MeteredLanguageModel } from '../metered-language-model.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
 import { CitationFilter } from './citations.js'
 import { compileResponseSchema } from './response-schema.js'
@@ -14,8 +14,8 @@ const TURN = 2_048
 
 /** What is asked of the model, and how long it may take. */
 export interface Question {
-  desk: ModelDesk
-  call: DeskCall
+  desk: MeteredLanguageModel
+  call: MeteredCall
   deadline: Deadline
   /** As in TurnBudget.next. */
   caller: string

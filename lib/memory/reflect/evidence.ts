@@ -1,12 +1,12 @@
-import { formatInstant } from '../../clock.js'
+import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { FusedCandidate } from '../../retrieval/fusion.js'
 import type { Memory } from '../../stores/vector-store.js'
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { suspicionSteps } from '../../text/suspicion.js'
 import { countSteps } from '../../text/tokens.js'
 import { visibleText } from '../../text/visible.js'
-import { isAtLeast, type Trust } from '../../trust.js'
+import { isAtLeast, type Trust } from '../../identity/trust.js'
 
 /** Evidence as the prompt shows it. */
 export interface LabelledEvidence extends Evidence {

@@ -1,5 +1,5 @@
-import { INSTANT_RULE, parseInstant } from '../../clock.js'
-import { isUuid } from '../../ids.js'
+import { INSTANT_RULE, parseInstant } from '../../time/clock.js'
+import { isUuid } from '../../validation/ids.js'
 
 interface Format {
   test: (text: string) => boolean

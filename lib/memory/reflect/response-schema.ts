@@ -1,4 +1,4 @@
-import { invalidField, type ServiceError } from '../../errors.js'
+import { invalidField, type ServiceError } from '../../errors/service-error.js'
 import type { JsonSchema } from '../../models/language-model.js'
 import { FORMAT_NAMES } from './formats.js'
 import { isPlainObject, problemsOf } from './schema-instance.js'

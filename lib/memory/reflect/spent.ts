@@ -1,4 +1,4 @@
-import type { Spending } from '../model-desk.js'
+import type { Spending } from '../metered-language-model.js'
 
 /** What all calls of one answer cost together. */
 export type Spent = Spending

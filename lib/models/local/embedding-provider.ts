@@ -1,5 +1,5 @@
-import type { ProviderConfig } from '../../providers.js'
-import { settingsCheck } from '../../provider-settings.js'
+import type { ProviderConfig } from '../../providers/registry.js'
+import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { findPackage, requirePackages } from './packages.js'
 import { QueuedEmbeddings } from './queued-embeddings.js'

@@ -1,4 +1,4 @@
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 
 /** @returns the URL of what `import` of the package would load; undefined when it is not installed */
 export function findPackage (specifier: string): string | undefined {

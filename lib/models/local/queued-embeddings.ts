@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
-import { unlessAborted } from '../../aborting.js'
+import { unlessAborted } from '../../concurrency/aborting.js'
 import type { Job, WorkerQueue } from './worker-queue.js'
 
 export interface QueuedEmbeddingsOptions {

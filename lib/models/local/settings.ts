@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { ProviderSurroundings } from '../../providers.js'
+import type { ProviderSurroundings } from '../../providers/registry.js'
 
 /** What a provider of models may say at its start and later. */
 export type ModelSurroundings = ProviderSurroundings

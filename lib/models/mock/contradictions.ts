@@ -1,4 +1,4 @@
-import { formatInstant } from '../../clock.js'
+import { formatInstant } from '../../time/clock.js'
 
 export interface Statement {
   /** Stems of all words; stop words unstemmed. */

@@ -1,4 +1,4 @@
-import { inTurns, type Steps } from '../../steps.js'
+import { inTurns, type Steps } from '../../concurrency/steps.js'
 import { analyzeSteps } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'

@@ -1,5 +1,5 @@
-import { parseInstant } from '../../clock.js'
-import { inTurns, type Steps } from '../../steps.js'
+import { parseInstant } from '../../time/clock.js'
+import { inTurns, type Steps } from '../../concurrency/steps.js'
 import { stem } from '../../text/stems.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
 import { sentenceSteps } from '../../text/sentences.js'

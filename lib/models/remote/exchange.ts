@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../time/clock.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 

@@ -1,4 +1,4 @@
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import type { CallLimits } from '../call-limits.js'
 import type { RemoteTools } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'

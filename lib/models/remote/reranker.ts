@@ -1,5 +1,5 @@
-import { ProviderError, type ProviderConfig } from '../../providers.js'
-import { settingsCheck } from '../../provider-settings.js'
+import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
 import { RerankEndpointSettings } from './endpoint-settings.js'

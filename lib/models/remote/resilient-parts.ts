@@ -1,5 +1,5 @@
 import type { SettleAttempt } from './circuits.js'
-import { linkedAbort } from '../../aborting.js'
+import { linkedAbort } from '../../concurrency/aborting.js'
 import type { CallUnderWay } from './resilience.js'
 
 /** An attempt whose first part is there. */

@@ -4,7 +4,7 @@ import {
   type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { countTokens } from '../../text/tokens.js'
-import { Turns } from '../../turns.js'
+import { EventLoopThrottle } from '../../concurrency/event-loop-throttle.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { mendedEvents, mendUsage } from './answer-repair.js'
 import { promptTokens } from '../prompt-tokens.js'
@@ -24,7 +24,7 @@ const ROOM_TOKENS = 65_536
 const MOST_TOKENS = 100_000_000
 
 /** Calls that began together are answered together, by a model that takes its time. */
-const answers = new Turns()
+const answers = new EventLoopThrottle()
 
 export interface SdkCallOptions {
   endpoint: Endpoint

@@ -1,4 +1,4 @@
-import { Turns } from '../../turns.js'
+import { EventLoopThrottle } from '../../concurrency/event-loop-throttle.js'
 import { ModelCallError } from './model-call-error.js'
 
 export interface SlotsOptions {
@@ -20,7 +20,7 @@ export class Slots {
   readonly #options: SlotsOptions
   /** Each takes a slot and says whether it did. */
   readonly #waiting = new Set<() => boolean>()
-  readonly #refusals = new Turns()
+  readonly #refusals = new EventLoopThrottle()
   #free: number
 
   constructor (options: SlotsOptions) {

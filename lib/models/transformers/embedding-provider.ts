@@ -1,5 +1,5 @@
-import { ProviderError, type ProviderConfig } from '../../providers.js'
-import { settingsCheck } from '../../provider-settings.js'
+import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { requirePackages } from '../local/packages.js'
 import { QueuedEmbeddings } from '../local/queued-embeddings.js'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { Type, type Static } from 'typebox'
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import { workerSettings } from '../local/settings.js'
 
 const model = {

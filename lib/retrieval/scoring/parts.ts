@@ -1,4 +1,4 @@
-import { tellingStems } from '../../text/analysis.js'
+import { contentStems } from '../../text/analysis.js'
 
 /** Parts that a question is split into at most; a longer list is one question. */
 const MOST = 3
@@ -25,7 +25,7 @@ export function questionParts (text: string): string[] {
     const all = [...names[1]!.split(/,\s+/), names[2]!]
     if (all.length > MOST) return []
     const parts = all.map((name) => `${text.slice(0, names.index)}${name}${text.slice(names.index + names[0].length)}`.replace(/\bboth\b\s*/i, ''))
-    return parts.every(isTelling) ? parts : []
+    return parts.every(hasContentWords) ? parts : []
   }
   const anchored = ANCHORED.exec(text)
   if (anchored === null) return []
@@ -34,10 +34,10 @@ export function questionParts (text: string): string[] {
 }
 
 function isQuestion (text: string): boolean {
-  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS && isTelling(text)
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS && hasContentWords(text)
 }
 
 /** What says nothing but stop words (`What did I do?`) would find whatever has these. */
-function isTelling (text: string): boolean {
-  return tellingStems(text).length > 0
+function hasContentWords (text: string): boolean {
+  return contentStems(text).length > 0
 }

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../steps.js'
+import { atOnce, type Steps } from '../../concurrency/steps.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { STOP_WORDS } from '../../text/stop-words.js'

@@ -1,9 +1,9 @@
 import { bankKeyString } from '../../identity/context.js'
-import { atOnce, type Steps } from '../../steps.js'
+import { atOnce, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import type { Question } from './question.js'
 import { daysFrom } from './dates.js'
-import { LOOKS_FOR, SCORER_NAMES, SCORERS, type Prospect, type ScorerName, type ScorerWeights } from './scorers.js'
+import { LOOKS_FOR, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
 /** Candidates of a document that count for it, the better the more. */
@@ -12,18 +12,18 @@ const DOCUMENT_DEPTH = 5
 const PIECE = 256
 
 /** What each scorer gives a candidate, by name, before its weight. */
-export type Judgement = Record<ScorerName, number>
+export type ScoreBreakdown = Record<ScorerName, number>
 
 /**
  * Makes of candidates what the scorers look at.
  * @param candidates each memory once
  */
-export function prospects (candidates: readonly Candidate[], question: Question, reader: SignalReader): Prospect[] {
-  return atOnce(prospectSteps(candidates, question, reader))
+export function rankingInputs (candidates: readonly Candidate[], question: Question, reader: SignalReader): RankingInput[] {
+  return atOnce(rankingInputSteps(candidates, question, reader))
 }
 
 /** prospects in steps. */
-export function * prospectSteps (candidates: readonly Candidate[], question: Question, reader: SignalReader): Steps<Prospect[]> {
+export function * rankingInputSteps (candidates: readonly Candidate[], question: Question, reader: SignalReader): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
     if (read.length % PIECE === PIECE - 1) yield
@@ -40,7 +40,7 @@ export function * prospectSteps (candidates: readonly Candidate[], question: Que
   const documents = documentShares(candidates)
   // To read the times that a text names may take a millisecond.
   const seeksTime = question.spans.length > 0
-  const prospects: Prospect[] = []
+  const prospects: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
     if (seeksTime || index % PIECE === PIECE - 1) yield
     const { memory, scores } = candidates[index]!
@@ -61,7 +61,7 @@ export function * prospectSteps (candidates: readonly Candidate[], question: Que
  * The weighted sums of what the scorers give, in steps and in the order of the prospects. Scorer by scorer, and only those that look for
  * something in this question: that takes half the time of one prospect after the other.
  */
-export function * judgeSteps (prospects: readonly Prospect[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
+export function * scoreSteps (prospects: readonly RankingInput[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
   const sums = new Float64Array(prospects.length)
   const isLarge = prospects.length > PIECE
   for (const name of SCORER_NAMES) {
@@ -75,12 +75,12 @@ export function * judgeSteps (prospects: readonly Prospect[], question: Question
 }
 
 /** The weighted sum of what the scorers give. */
-export function judge (prospect: Prospect, question: Question, weights: ScorerWeights): number {
-  return atOnce(judgeSteps([prospect], question, weights))[0]!
+export function scoreOf (prospect: RankingInput, question: Question, weights: ScorerWeights): number {
+  return atOnce(scoreSteps([prospect], question, weights))[0]!
 }
 
-export function judgement (prospect: Prospect, question: Question): Judgement {
-  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](prospect, question)])) as Judgement
+export function scoreBreakdown (prospect: RankingInput, question: Question): ScoreBreakdown {
+  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](prospect, question)])) as ScoreBreakdown
 }
 
 /** @returns the speaker whom the question names, if there is just one such among those who speak */
@@ -101,7 +101,7 @@ function askedSpeaker (read: readonly Signals[], { stems }: Question): string | 
 }
 
 /** For each candidate, what its document has. A memory without one stands for itself. */
-function documentShares (candidates: readonly Candidate[]): Array<Prospect['document']> {
+function documentShares (candidates: readonly Candidate[]): Array<RankingInput['document']> {
   interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
   const documents = new Map<string, Document>()
   const all: Array<Pick<Document, 'own' | 'together' | 'meaning'>> = []

@@ -3,7 +3,7 @@ import type { Question } from './question.js'
 import type { Signals } from './signals.js'
 
 /** A candidate with what the scorers look at. */
-export interface Prospect {
+export interface RankingInput {
   memory: Memory
   scores: CandidateScores
   signals: Signals
@@ -16,7 +16,7 @@ export interface Prospect {
 }
 
 /** @returns within 0–1; 0 when there is nothing to judge by */
-export type Scorer = (prospect: Prospect, question: Question) => number
+export type Scorer = (prospect: RankingInput, question: Question) => number
 
 /** Words, stop words left out, below which a question says little beside what it asks. */
 const SHORT = 15
@@ -58,7 +58,7 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (question: Question) => boole
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
-function phrase ({ signals: { hashes } }: Prospect, { hashes: asked, marks, places }: Question): number {
+function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, places }: Question): number {
   if (asked.length < 2) return 0
   let found = 0
   for (let at = 1; at < hashes.length; at++) {

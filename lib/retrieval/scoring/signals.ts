@@ -1,5 +1,5 @@
 import type { Memory } from '../../stores/vector-store.js'
-import { endsInQuestion, tellingStems } from '../../text/analysis.js'
+import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
@@ -110,7 +110,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
-  const stems = tellingStems(said)
+  const stems = contentStems(said)
   let told: readonly TimeSpan[] | undefined
   return {
     get told () {

@@ -1,4 +1,4 @@
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { TopK } from './top-k.js'
 
 /** Numbers that are looked at in one piece. */

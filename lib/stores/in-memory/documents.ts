@@ -1,5 +1,5 @@
 import { sequenceInstant } from '../context.js'
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import { compareText, type Entry, type Neighbours } from './entry.js'

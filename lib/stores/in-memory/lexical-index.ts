@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../steps.js'
+import { atOnce, type Steps } from '../../concurrency/steps.js'
 import { isWeight, PostingsPool, type Postings, type Slab } from './postings.js'
 import { SplitMap } from '../split-map.js'
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { lengthNorm } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'

@@ -1,4 +1,4 @@
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, REACH, shareOf, toScore } from '../context.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -15,7 +15,7 @@ const PLACES = [2, 1, -1, -2] as const
 /** Whether a memory is to be found; undefined when all are. */
 export type Accept = ((memory: Memory) => boolean) | undefined
 
-export interface LexicalFind {
+export interface LexicalMatch {
   entry: Entry
   score: number
   /** By its own words alone. */
@@ -25,9 +25,9 @@ export interface LexicalFind {
 }
 
 /** What a lexical search of one bank comes to. */
-export interface ByWords {
+export interface LexicalResult {
   /** The best, falling. */
-  found: LexicalFind[]
+  found: LexicalMatch[]
   total: number
   /** How many of them have no embedding. */
   unembedded: number
@@ -48,7 +48,7 @@ export interface LexicalSearch {
 }
 
 /** The lexical strategy over one bank, as lib/stores/context.ts has it. */
-export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: LexicalSearch): Steps<ByWords> {
+export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: LexicalSearch): Steps<LexicalResult> {
   const scratch = takeScratch(bank.lexical.capacity)
   try {
     const factors = new QueryFactors(bank.lexical, request)
@@ -82,7 +82,7 @@ class Search {
     this.#isCommitted = bank.isCommitted
   }
 
-  * run (): Steps<ByWords> {
+  * run (): Steps<LexicalResult> {
     const { wanted } = this.#search
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choose(matches)
@@ -306,7 +306,7 @@ class Search {
   }
 
   /** The best candidates, and how many only their neighbours' words find. */
-  * #best (scores: Float64Array): Steps<{ found: LexicalFind[], near: number, unembeddedNear: number }> {
+  * #best (scores: Float64Array): Steps<{ found: LexicalMatch[], near: number, unembeddedNear: number }> {
     const { limit, accept } = this.#search
     const candidates: number[] = []
     let [near, unembeddedNear] = [0, 0]
@@ -333,7 +333,7 @@ class Search {
     return { found, near, unembeddedNear }
   }
 
-  #passagesOf ({ passages }: Entry, score: number): LexicalFind['passages'] {
+  #passagesOf ({ passages }: Entry, score: number): LexicalMatch['passages'] {
     if (passages.length === 1) return undefined
     const { scores } = this.#scratch
     const matching = passages.map((ref) => ({ ref, score: this.#share(scores[ref.lexical!.ordinal]!) })).filter((passage) => passage.score > 0)

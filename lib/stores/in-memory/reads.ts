@@ -1,5 +1,5 @@
 import type { TokenCount } from '../../text/tokens.js'
-import type { Steps } from '../../steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'

@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8'
 import { Type, type Static } from 'typebox'
-import { ServiceError } from '../../errors.js'
-import { settingsCheck } from '../../provider-settings.js'
-import type { ProviderConfig } from '../../providers.js'
+import { ServiceError } from '../../errors/service-error.js'
+import { settingsCheck } from '../../providers/settings.js'
+import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
 /** The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while something changes. */

@@ -1,8 +1,8 @@
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareText, type Entry, type PassageRef } from './entry.js'
-import type { Steps } from '../../steps.js'
-import { lexicalSearch, type Accept, type ByWords, type LexicalFind } from './lexical-search.js'
+import type { Steps } from '../../concurrency/steps.js'
+import { lexicalSearch, type Accept, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
 
 /** Passages that a candidate names at most. */
@@ -53,7 +53,7 @@ export class Gathered {
     }
   }
 
-  #offerLexical (bank: Bank, found: readonly LexicalFind[]): void {
+  #offerLexical (bank: Bank, found: readonly LexicalMatch[]): void {
     const { semantic } = this.#request
     const cosine = semantic === undefined || found.length === 0 ? undefined : cosineWith(bank, semantic.vector)
     for (const match of found) {
@@ -64,7 +64,7 @@ export class Gathered {
     }
   }
 
-  #offerSemantic (bank: Bank, found: readonly Found[], byWords: ByWords | undefined): void {
+  #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
     for (const match of found) {
       if (isBelow(match, this.#semantic.bar)) return
       const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}

@@ -1,9 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import { turns as sharedTurns } from '../../turn-budget.js'
+import { turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
-import { inTurns, type Steps, type Turns } from '../../steps.js'
+import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
   OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,

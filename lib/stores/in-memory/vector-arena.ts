@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ServiceError } from '../../errors.js'
+import { ServiceError } from '../../errors/service-error.js'
 
 const PAGE_BYTES = 65_536
 const LARGEST_CLASS = 32

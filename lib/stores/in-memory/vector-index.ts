@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../steps.js'
+import { atOnce, type Steps } from '../../concurrency/steps.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4

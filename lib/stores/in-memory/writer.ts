@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { KeyedQueue } from '../../keyed-queue.js'
-import { atOnce, inTurns, type Steps, type Turns } from '../../steps.js'
+import { KeyedQueue } from '../../concurrency/keyed-queue.js'
+import { atOnce, inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 
 /** Another process cannot change the lock more often than this while one tries to take it. */
 const ATTEMPTS = 100

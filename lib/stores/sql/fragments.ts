@@ -1,4 +1,4 @@
-import { isAtLeast, TRUST_LEVELS } from '../../trust.js'
+import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
 import type { Filters } from '../vector-store.js'
 import type { Param } from './executor.js'
 

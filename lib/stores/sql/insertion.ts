@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { isAtLeast, readTrust } from '../../trust.js'
-import { turns } from '../../turn-budget.js'
+import { isAtLeast, readTrust } from '../../identity/trust.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import { SqlError, type Queries } from './executor.js'
 import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
@@ -27,7 +27,7 @@ interface InsertedRow {
   passages_length: number | null
 }
 
-export interface StandingRow {
+export interface ExistingRow {
   memory_id: string
   fingerprint: string
   passages: number
@@ -97,9 +97,9 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   await underWay
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-  const standing = new Map<string, StandingRow>()
+  const standing = new Map<string, ExistingRow>()
   for (let start = 0; start < fingerprints.length; start += CHUNK) {
-    const rows = await queries.query<StandingRow>(statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)])
+    const rows = await queries.query<ExistingRow>(statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)])
     for (const row of rows) standing.set(row.fingerprint, row)
   }
   const given = new Set(memories.map(({ memoryId }) => memoryId))
@@ -108,7 +108,7 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
     if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
       throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
     }
-    if (outranks(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
+    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
     outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
   }
   return insertion
@@ -121,7 +121,7 @@ function byFingerprint (a: Placed, b: Placed): number {
 }
 
 /** Whether a repeat takes the place of what stands. */
-export function outranks (memory: NewMemory, standing: StandingRow): boolean {
+export function hasHigherTrust (memory: NewMemory, standing: ExistingRow): boolean {
   return !isAtLeast(readTrust(standing.trust), memory.trust)
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFile } from '../../paths.js'
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
 /** One numbered file of migrations/. */

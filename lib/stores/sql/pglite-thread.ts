@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
 /** See pglite-worker.mjs, which sends them. */

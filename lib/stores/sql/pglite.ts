@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import type { PoolStatus } from '../vector-store.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
 import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions } from './executor.js'

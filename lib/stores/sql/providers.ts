@@ -1,4 +1,4 @@
-import type { ProviderConfig, ProviderSurroundings } from '../../providers.js'
+import type { ProviderConfig, ProviderSurroundings } from '../../providers/registry.js'
 import type { VectorStore } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { quoteSchema } from './migrations.js'

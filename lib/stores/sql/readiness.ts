@@ -1,4 +1,4 @@
-import { ProviderError } from '../../providers.js'
+import { ProviderError } from '../../providers/registry.js'
 import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import { SqlError, type Executor } from './executor.js'
 import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './migrations.js'

@@ -1,6 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import { TokenCount } from '../../text/tokens.js'
-import { readTrust } from '../../trust.js'
+import { readTrust } from '../../identity/trust.js'
 import type { Memory, Metadata } from '../vector-store.js'
 
 /** A row with the columns of memoryColumns(). */

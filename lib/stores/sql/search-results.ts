@@ -1,5 +1,5 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { mapInTurns } from '../../turn-budget.js'
+import { mapInTurns } from '../../concurrency/turn-budget.js'
 import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
 import { toMemory, type MemoryRow } from './rows.js'
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { resolve } from 'node:path'
-import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers.js'
-import { settingsCheck } from '../../provider-settings.js'
+import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers/registry.js'
+import { settingsCheck } from '../../providers/settings.js'
 
 const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
 

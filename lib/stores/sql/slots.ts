@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.js'
+import { ServiceError } from '../../errors/service-error.js'
 import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 

@@ -1,4 +1,4 @@
-import { turns } from '../../turn-budget.js'
+import { turns } from '../../concurrency/turn-budget.js'
 
 /** Elements that are sorted, or merged, at a time. */
 const RUN = 1000

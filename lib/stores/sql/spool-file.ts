@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { noRoom, ServiceError } from '../../errors.js'
+import { noRoom, ServiceError } from '../../errors/service-error.js'
 import { spoolName } from './spool-leftovers.js'
 
 const CHUNK = 256 * 1024

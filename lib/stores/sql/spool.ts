@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
-import { ByteBudget, type Hold } from '../../byte-budget.js'
+import { ByteBudget, type Hold } from '../../concurrency/byte-budget.js'
 import { TokenCount } from '../../text/tokens.js'
-import { turns } from '../../turn-budget.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import type { Memory, Scan } from '../vector-store.js'
 import { SpoolFile } from './spool-file.js'
 

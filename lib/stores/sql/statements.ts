@@ -21,7 +21,7 @@ export interface Statements {
   /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as StandingRows. */
   standing: string
   /** The same, and locks them. */
-  lockStanding: string
+  lockExisting: string
   removal: RemovalStatements
   /**
    * $1 tenant, $2 bank: nobody else has the bank as a whole, or in part by `shareBank`, until the transaction ends. A statement sees what was
@@ -67,7 +67,7 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
     standing,
-    lockStanding: `${standing}
+    lockExisting: `${standing}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     lockBank: `select pg_advisory_xact_lock(${BANK_LOCK})::text`,

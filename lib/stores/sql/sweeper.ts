@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../time/clock.js'
 import type { BankKey } from '../../identity/context.js'
 import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
 import type { Executor } from './executor.js'

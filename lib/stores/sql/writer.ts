@@ -1,9 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { readTrust } from '../../trust.js'
-import { turns } from '../../turn-budget.js'
+import { readTrust } from '../../identity/trust.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
-import { importSteps, type Standing } from '../import-plan.js'
-import { inTurns } from '../../steps.js'
+import { importSteps, type ExistingMemory } from '../import-plan.js'
+import { inTurns } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
   RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
@@ -11,7 +11,7 @@ import {
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
-import { addCounts, insertMemories, outranks, type Counts, type Insertion, type StandingRow } from './insertion.js'
+import { addCounts, insertMemories, hasHigherTrust, type Counts, type Insertion, type ExistingRow } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
 import { removeChosen, removeLocked, type Choice } from './removal.js'
 import { isTaken, isUndone, retryUndone, undone } from './retrying.js'
@@ -98,12 +98,12 @@ export class Writer {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
-      const goes = (row: StandingRow) => {
+      const goes = (row: ExistingRow) => {
         const repeat = firsts.get(row.fingerprint)
-        return hasExpired(now)(row) || (repeat !== undefined && outranks(repeat, row))
+        return hasExpired(now)(row) || (repeat !== undefined && hasHigherTrust(repeat, row))
       }
-      let standing = await tx.query<StandingRow>(this.#statements.standing, around)
-      if (standing.some(goes)) standing = await tx.query<StandingRow>(this.#statements.lockStanding, around)
+      let standing = await tx.query<ExistingRow>(this.#statements.standing, around)
+      if (standing.some(goes)) standing = await tx.query<ExistingRow>(this.#statements.lockExisting, around)
       const gone = await removeLocked(tx, this.#statements, bank, standing.filter(goes).map(({ memory_id: id }) => id))
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
@@ -115,19 +115,19 @@ export class Writer {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     // By id, so that two who lock the same memories meet them in the same order.
     const ordered = await sortInTurns(memories, (a, b) => a.memoryId < b.memoryId ? -1 : a.memoryId > b.memoryId ? 1 : 0, caller)
-    const { lockStanding } = this.#statements
-    const around = async function * (tx: Transaction): AsyncGenerator<StandingRow> {
+    const { lockExisting } = this.#statements
+    const around = async function * (tx: Transaction): AsyncGenerator<ExistingRow> {
       for (let start = 0; start < ordered.length; start += LOOK) {
         if (turns.isSpent) await turns.next(caller)
         const some = ordered.slice(start, start + LOOK)
-        yield * await tx.query<StandingRow>(lockStanding, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
+        yield * await tx.query<ExistingRow>(lockExisting, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
     return await this.#write(bank, now, receipt, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
-      const [byId, byFingerprint] = [new SplitMap<StandingRow>(), new SplitMap<StandingRow>()]
-      const leaving: StandingRow[] = []
+      const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
+      const leaving: ExistingRow[] = []
       for await (const row of around(tx)) {
         if (turns.isSpent) await turns.next(caller)
         if (byId.get(row.memory_id) !== undefined) continue
@@ -290,15 +290,15 @@ function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): Remo
   return { count: row!.count, memoryIds: row!.memory_ids }
 }
 
-function hasExpired (now: number): (row: StandingRow) => boolean {
+function hasExpired (now: number): (row: ExistingRow) => boolean {
   return ({ expires_at: expiresAt }) => expiresAt !== null && expiresAt <= now
 }
 
-function unlessExpired (row: StandingRow | undefined, now: number): StandingRow | undefined {
+function unlessExpired (row: ExistingRow | undefined, now: number): ExistingRow | undefined {
   return row === undefined || hasExpired(now)(row) ? undefined : row
 }
 
-function toStanding (row: StandingRow): Standing {
+function toStanding (row: ExistingRow): ExistingMemory {
   return { memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/trust.js'
+import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/identity/trust.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
 

@@ -1,6 +1,6 @@
 import fc from '../../helpers/fast-check.js'
 import t, { type Test } from 'tap'
-import { ServiceError } from '../../../lib/errors.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from '../../../lib/memory/cursor.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import { newId, NOW } from '../../helpers/memories.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../../lib/errors.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { RequestContext } from '../../../lib/identity/context.js'
 import { IdempotencyLedger, type IdempotencyKey } from '../../../lib/memory/idempotency.js'
 import { testClock, type TestClock } from '../../helpers/clock.js'

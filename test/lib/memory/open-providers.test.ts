@@ -1,9 +1,9 @@
 import t from 'tap'
-import { systemClock } from '../../../lib/clock.js'
+import { systemClock } from '../../../lib/time/clock.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import { openProviders, type ProviderOverrides } from '../../../lib/memory/open-providers.js'
 import { hasLocalEmbeddings } from '../../../lib/models/local/embedding-provider.js'
-import { ProviderError } from '../../../lib/providers.js'
+import { ProviderError } from '../../../lib/providers/registry.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { SteeredEmbeddings } from '../../fixtures/steered-embeddings.js'
 

@@ -3,7 +3,7 @@ import { boundedLanguageModel, type BoundedLanguageModelOptions } from '../../..
 import type { LimitedModel } from '../../../lib/models/call-limits.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ProviderError } from '../../../lib/providers.js'
+import { ProviderError } from '../../../lib/providers/registry.js'
 import { answering, says, silent, startLanguageServer } from '../../helpers/language-server.js'
 import { ask, failureOf, openBounded, PROVIDERS, read } from './language-support.js'
 import { failure, gate, NEVER } from './remote-support.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ModelHealth } from '../../../lib/models/health.js'
 import type { ModelStatus } from '../../../lib/models/status.js'
-import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry.js'
+import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
 
 function afterCalls (...outcomes: string[]): ModelHealth {
   const health = new ModelHealth(NO_TELEMETRY)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { boundedLanguageModel } from '../../../lib/models/bounded-language-model.js'
 import { makeAnthropicLanguageModel, makeOpenAiLanguageModel } from '../../../lib/models/remote/language-model.js'
-import { ProviderError } from '../../../lib/providers.js'
+import { ProviderError } from '../../../lib/providers/registry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
 import { languageModelContract } from '../../contract/language-model.js'
 import { answering, garbage, hangUp, says, silent, startLanguageServer, unusedUrl, type Behaviour, type LanguageRequest } from '../../helpers/language-server.js'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { transformersEmbeddings } from '../../../lib/models/transformers/embedding-provider.js'
-import { ProviderError } from '../../../lib/providers.js'
+import { ProviderError } from '../../../lib/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
 
 /** Stands in for @huggingface/transformers, which is not installed: see there for what its models do. */

@@ -1,7 +1,7 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
-import { ServiceError } from '../../../lib/errors.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey, RequestContext } from '../../../lib/identity/context.js'
 import { AdmissionControl, type Admission, type Operation } from '../../../lib/policy/admission.js'
 import { testClock } from '../../helpers/clock.js'

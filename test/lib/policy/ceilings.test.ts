@@ -3,7 +3,7 @@ import { defaultSections } from '../../../lib/config/defaults.js'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
 import { LIMITS, tightest } from '../../../lib/policy/ceilings.js'
 import { valueAt, withValueAt } from '../../../lib/policy/layers.js'
-import { TRUST_LEVELS } from '../../../lib/trust.js'
+import { TRUST_LEVELS } from '../../../lib/identity/trust.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 import { operatorSettings } from '../../helpers/settings.js'
 

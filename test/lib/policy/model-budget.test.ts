@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
-import { ServiceError } from '../../../lib/errors.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
 import { testClock } from '../../helpers/clock.js'

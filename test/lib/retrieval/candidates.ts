@@ -1,7 +1,7 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/defaults.js'
 import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
-import { unite, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
+import { mergeCandidates, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
@@ -34,7 +34,7 @@ export function candidate (memoryId: string, { lexical, own, semantic, bank = HO
 
 /** Candidates as they come from one search by words, in the order given. */
 export function found (...lexical: Candidate[]): FusedCandidate[] {
-  return unite([{ lexical, total: lexical.length }])
+  return mergeCandidates([{ lexical, total: lexical.length }])
 }
 
 /** The options of a service with nothing configured, with words alone. */

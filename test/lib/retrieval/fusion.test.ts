@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { fuse, unite } from '../../../lib/retrieval/fusion.js'
+import { fuse, mergeCandidates } from '../../../lib/retrieval/fusion.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, found, HOME, ids } from './candidates.js'
@@ -9,7 +9,7 @@ import { candidate, found, HOME, ids } from './candidates.js'
 t.test('a memory that both strategies found is one candidate, with its rank in each', async (t) => {
   const lexical = [candidate('a', { lexical: 1, semantic: 0.2 }), candidate('b', { lexical: 0.5, semantic: 0.9 })]
   const semantic = [candidate('b', { lexical: 0.5, semantic: 0.9 }), candidate('c', { lexical: 0, semantic: 0.6 })].map((one) => ({ ...one, score: one.scores.semantic! }))
-  const united = unite([{ lexical, semantic, total: 3 }])
+  const united = mergeCandidates([{ lexical, semantic, total: 3 }])
   t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [
     ['a', { lexical: { rank: 1, score: 1 }, semantic: { score: 0.2 } }],
     ['b', { lexical: { rank: 2, score: 0.5 }, semantic: { rank: 1, score: 0.9 } }],
@@ -18,7 +18,7 @@ t.test('a memory that both strategies found is one candidate, with its rank in e
 })
 
 t.test('what further searches add has no rank, and those that were known keep theirs', async (t) => {
-  const united = unite([
+  const united = mergeCandidates([
     { lexical: [candidate('a', { lexical: 0.9 })], total: 1 },
     { lexical: [candidate('b', { lexical: 0.3 }), candidate('a', { lexical: 0.9 })], total: 2 },
     { lexical: [candidate('b', { lexical: 0.3 })], total: 1 },
@@ -29,12 +29,12 @@ t.test('what further searches add has no rank, and those that were known keep th
 t.test('one id in two banks, or in two tenants, is two candidates', async (t) => {
   const banks: BankKey[] = [HOME, { tenantId: null, bankId: 'other' }, { tenantId: 'acme', bankId: 'home' }]
   const result = { lexical: banks.map((bank) => candidate('a', { lexical: 0.9, bank })), semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })), total: 3 }
-  t.strictSame(unite([result]).map(({ bank }) => bank), banks)
+  t.strictSame(mergeCandidates([result]).map(({ bank }) => bank), banks)
 })
 
 t.test('nothing unites to nothing, and fuses to nothing', async (t) => {
-  t.strictSame(unite([]), [])
-  t.strictSame(unite([{ lexical: [], semantic: [], total: 0 }, { total: 0 }]), [])
+  t.strictSame(mergeCandidates([]), [])
+  t.strictSame(mergeCandidates([{ lexical: [], semantic: [], total: 0 }, { total: 0 }]), [])
   for (const method of ['linear', 'rrf'] as const) t.strictSame(fuse([], { lexical: 1, semantic: 1 }, method), [])
 })
 
@@ -50,7 +50,7 @@ t.test('where nothing has a score, nothing is added', async (t) => {
 })
 
 t.test('rrf looks at ranks alone, and gives the weight to the first', async (t) => {
-  const candidates = unite([{ lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })], semantic: [candidate('b', { semantic: 0.3 })], total: 2 }, { lexical: [candidate('c', { lexical: 0.8 })], total: 1 }])
+  const candidates = mergeCandidates([{ lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })], semantic: [candidate('b', { semantic: 0.3 })], total: 2 }, { lexical: [candidate('c', { lexical: 0.8 })], total: 1 }])
   const [a, b, c] = fuse(candidates, { lexical: 2, semantic: 1 }, 'rrf')
   t.equal(a, 2)
   t.ok(b! > 2.9 && b! < 3)
@@ -65,7 +65,7 @@ t.test('every memory is one candidate, whatever was searched for, and the finds 
   fc.assert(fc.property(list, list, list, (lexical, semantic, further) => {
     const results = [{ lexical: finds(lexical), semantic: finds(semantic), total: 0 }, { lexical: finds(further), total: 0 }]
     const before = JSON.stringify(results)
-    const united = unite(results)
+    const united = mergeCandidates(results)
     assert.equal(JSON.stringify(results), before)
     assert.equal(new Set(ids(united)).size, united.length)
     assert.deepEqual(new Set(ids(united)), new Set([...lexical, ...semantic, ...further].map(([id]) => id)))

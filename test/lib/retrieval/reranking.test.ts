@@ -3,7 +3,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { Reranker } from '../../../lib/models/reranker.js'
 import { rerank, type RerankOptions } from '../../../lib/retrieval/reranking.js'
-import { DeadlineExceeded } from '../../../lib/deadline.js'
+import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
 import { candidate, found, ids } from './candidates.js'
 
 const OPTIONS: RerankOptions = { candidates: 100, timeoutMs: 10_000, weight: 0.8 }

@@ -2,7 +2,7 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { evidenceSteps, type EvidenceBounds, type PickedEvidence } from '../../../../lib/memory/reflect/evidence.js'
 import type { FusedCandidate } from '../../../../lib/retrieval/fusion.js'
-import { atOnce } from '../../../../lib/steps.js'
+import { atOnce } from '../../../../lib/concurrency/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
 const AT = Date.parse('2026-01-15T10:00:00.000Z')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { ServiceError } from '../../../../lib/errors.js'
+import { ServiceError } from '../../../../lib/errors/service-error.js'
 import { checkResponseSchema, compileResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES } from '../../../../lib/memory/reflect/response-schema.js'
-import { strictAjv } from '../../../../lib/schema-check.js'
+import { strictAjv } from '../../../../lib/validation/schema-check.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
 const PERSON = {

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
-import { judge, judgement, prospects } from '../../../../lib/retrieval/scoring/ranking.js'
+import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/ranking.js'
 import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
 
 function looked (query: string, ...candidates: Candidate[]) {
-  return prospects(candidates, readQuestion(query, NOW), new SignalReader())
+  return rankingInputs(candidates, readQuestion(query, NOW), new SignalReader())
 }
 
 t.test('nothing has no prospects', async (t) => {
@@ -54,10 +54,10 @@ t.test('the speaker asked for is the only one of those who speak whom the questi
 
 t.test('the judgement is the weighted sum of what the scorers give', async (t) => {
   const question = readQuestion('When did Nora see the copper kettle?', NOW)
-  const [prospect] = prospects([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
-  const given = judgement(prospect!, question)
+  const [prospect] = rankingInputs([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
+  const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
-  t.equal(judge(prospect!, question, only()), 0)
-  for (const name of SCORER_NAMES) t.equal(judge(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
-  t.equal(judge(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
+  t.equal(scoreOf(prospect!, question, only()), 0)
+  for (const name of SCORER_NAMES) t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  t.equal(scoreOf(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
 })

@@ -3,7 +3,7 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
 import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
-import { prospects } from '../../../../lib/retrieval/scoring/ranking.js'
+import { rankingInputs } from '../../../../lib/retrieval/scoring/ranking.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
@@ -11,7 +11,7 @@ import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 /** What a scorer gives the first of these candidates. */
 function given (name: ScorerName, query: string, ...candidates: CandidateFields[]): number {
   const question = readQuestion(query, NOW)
-  return SCORERS[name](prospects(candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader())[0]!, question)
+  return SCORERS[name](rankingInputs(candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader())[0]!, question)
 }
 
 t.test('the table of weights has every scorer, and no other', async (t) => {
@@ -90,7 +90,7 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
     const question = readQuestion(asked, NOW)
     // A store never gives words of its own more than those with neighbours.
     const candidates = list.map(({ own = 0, lexical, ...rest }, index) => candidate(String(index), { ...rest, ...(lexical !== undefined && { lexical, own: Math.min(own, lexical) }) }))
-    for (const prospect of prospects(candidates, question, new SignalReader())) {
+    for (const prospect of rankingInputs(candidates, question, new SignalReader())) {
       for (const name of SCORER_NAMES) {
         const score = SCORERS[name](prospect, question)
         assert.ok(score >= 0 && score <= 1, `${name} gives ${score}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { bestOf } from '../../../../lib/stores/in-memory/best-of.js'
-import { atOnce } from '../../../../lib/steps.js'
+import { atOnce } from '../../../../lib/concurrency/steps.js'
 import fc from '../../../helpers/fast-check.js'
 
 const best = (numbers: readonly number[], k: number, slack = 0) => atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { LexicalIndex, type LexicalDocument } from '../../../../lib/stores/in-memory/lexical-index.js'
 import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { giveBack, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
-import { atOnce } from '../../../../lib/steps.js'
+import { atOnce } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { ServiceError } from '../../../../lib/errors.js'
+import { ServiceError } from '../../../../lib/errors/service-error.js'
 import { VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import { VectorIndex } from '../../../../lib/stores/in-memory/vector-index.js'
 import { filled, sample } from '../../../helpers/vectors.js'

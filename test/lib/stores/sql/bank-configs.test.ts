@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { BankKey } from '../../../../lib/identity/context.js'
-import { ServiceError } from '../../../../lib/errors.js'
+import { ServiceError } from '../../../../lib/errors/service-error.js'
 import type { BankConfigChange } from '../../../../lib/stores/bank-configs.js'
 import { makeBankConfigChangesStatements } from '../../../../lib/stores/sql/bank-config-changes.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'

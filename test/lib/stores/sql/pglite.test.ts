@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers.js'
+import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { buildApp } from '../../../../app.js'
 import type { EmbeddingProvider } from '../../../../lib/models/embedding-provider.js'
-import { ProviderError } from '../../../../lib/providers.js'
+import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { migrate, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers.js'
+import { ProviderError } from '../../../../lib/providers/registry.js'
 import { checkDatabaseUrl, databaseUrl, PgliteSettings, pgliteSettings, PostgresSettings, postgresSettings } from '../../../../lib/stores/sql/settings.js'
 
 const PASSWORD = 'hunter2-of-the-otter'

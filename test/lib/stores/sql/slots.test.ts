@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { ServiceError } from '../../../../lib/errors.js'
+import { ServiceError } from '../../../../lib/errors/service-error.js'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { Slots, toServiceError, type SlotOptions } from '../../../../lib/stores/sql/slots.js'
 

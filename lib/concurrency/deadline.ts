@@ -1,0 +1,79 @@
+import { linkedAbort, unlessAborted } from './aborting.js'
+import { EventLoopThrottle } from './event-loop-throttle.js'
+
+/** The work was not done in its time. */
+export class DeadlineExceeded extends Error {
+  constructor (timeoutMs: number) {
+    super(`Not done within ${timeoutMs} ms`)
+    this.name = 'DeadlineExceeded'
+  }
+}
+
+/** Milliseconds of a clock that only rises. */
+export type Timer = () => number
+
+/** Requests that came together run out of time together. */
+const expiries = new EventLoopThrottle()
+
+/** The time that a piece of work has, carried into everything that it waits for. End it when the work is done. */
+export class Deadline {
+  /** Aborted when the time is over or the caller's signal is. */
+  readonly signal: AbortSignal
+  /** Milliseconds that there were at the beginning. */
+  readonly timeoutMs: number
+  readonly #timer: Timer
+  readonly #at: number
+  readonly #end: () => void
+
+  /** @param callers aborts the work as well, with its own reason */
+  constructor (timeoutMs: number, callers?: AbortSignal, timer: Timer = () => performance.now()) {
+    const { controller, unlink } = linkedAbort(callers)
+    this.signal = controller.signal
+    this.timeoutMs = timeoutMs
+    this.#timer = timer
+    this.#at = timer() + timeoutMs
+    let ended = false
+    const expire = async () => {
+      await expiries.next()
+      if (!ended) controller.abort(new DeadlineExceeded(timeoutMs))
+    }
+    const timeout = setTimeout(() => { void expire() }, timeoutMs)
+    this.#end = () => {
+      ended = true
+      clearTimeout(timeout)
+      unlink()
+    }
+  }
+
+  /** Milliseconds that are left, at least 0. */
+  leftMs (): number {
+    return Math.max(0, this.#at - this.#timer())
+  }
+
+  /**
+   * Waits for the work as long as there is time; work that goes on all the same is not waited for.
+   * @throws DeadlineExceeded; the caller's reason; what the work throws
+   */
+  async wait<T> (work: Promise<T>): Promise<T> {
+    return await unlessAborted(work, this.signal)
+  }
+
+  end (): void {
+    this.#end()
+  }
+}
+
+/**
+ * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer is not waited for then.
+ * @throws DeadlineExceeded; the caller's reason; what the work throws
+ */
+export async function within<T> (timeoutMs: number, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new Deadline(timeoutMs, signal)
+  try {
+    // Work whose caller has left is not begun.
+    deadline.signal.throwIfAborted()
+    return await deadline.wait(work(deadline.signal))
+  } finally {
+    deadline.end()
+  }
+}

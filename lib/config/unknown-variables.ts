@@ -1,0 +1,63 @@
+import { distance } from 'fastest-levenshtein'
+import type { Environment } from './environment-reader.js'
+import { printable } from './problems.js'
+import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js'
+
+const OURS = /^SERVICES?_/
+const DATABASE_LIKE = /^(DAT|MIGRATE_)/
+const DATABASE_NAMES = KNOWN_NAMES.filter((name) => DATABASE_LIKE.test(name))
+
+/**
+ * Variables that nobody reads: a near miss of a known name is a problem, any other name that begins like ours is a
+ * warning. Only names are looked at, never values.
+ * @param used the variables that are read at all: a near miss of another is nobody's
+ */
+export function findUnknownVariables (environment: Environment, used: readonly VariableName[] = VARIABLES.map(({ name }) => name)): { problems: string[], warnings: string[] } {
+  const problems: string[] = []
+  const warnings: string[] = []
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || KNOWN_NAMES.includes(name)) continue
+    const meant = nearMiss(name)
+    if (meant !== undefined && !used.some((known) => meant === known || meant === `${known}_FILE`)) continue
+    if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
+    else if (OURS.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
+  }
+  // Many platforms say by PORT where a service is to listen, and would wait for this one in vain.
+  if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {
+    warnings.push('PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set')
+  }
+  return { problems, warnings }
+}
+
+function nearMiss (name: string): string | undefined {
+  if (OURS.test(name)) return closest(name, KNOWN_NAMES, () => true)
+  return DATABASE_LIKE.test(name) ? closest(name, DATABASE_NAMES, isSlip) : undefined
+}
+
+function closest (name: string, known: readonly string[], accept: (name: string, known: string) => boolean): string | undefined {
+  const near = known.filter((candidate) => distance(name, candidate) <= 2 && accept(name, candidate))
+  return near.sort((left, right) => distance(name, left) - distance(name, right))[0]
+}
+
+/**
+ * Outside our own prefixes two changes in one word make another word more often than a slip: DATABASE_SSL, DATABASE_UID
+ * and DATALAKE_URL belong to somebody else. One change a word, or two letters swapped, is a slip.
+ */
+function isSlip (name: string, known: string): boolean {
+  if (distance(name, known) === 1) return true
+  const words = name.split('_')
+  const knownWords = known.split('_')
+  return words.length === knownWords.length && knownWords.every((word, index) => {
+    const found = words[index] ?? ''
+    return distance(found, word) <= 1 || letters(found) === letters(word)
+  })
+}
+
+function letters (word: string): string {
+  return [...word].sort().join('')
+}
+
+function hint (name: string): string {
+  const plain = VARIABLES.some((variable) => !variable.secret && `${variable.name}_FILE` === name)
+  return plain ? '; only a secret may come from a file' : ''
+}

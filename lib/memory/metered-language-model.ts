@@ -1,0 +1,221 @@
+import { DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
+import type { Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage } from '../models/language-model.js'
+import { promptTokens } from '../models/prompt-tokens.js'
+import type { ResolvedBank } from '../policy/bank.js'
+import type { ModelBudget, Reservation } from '../policy/model-budget.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import { countTokens } from '../text/tokens.js'
+import { openSpan, SpanKind, type OpenSpan } from '../telemetry/tracing.js'
+import { callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
+
+export type Purpose = 'reflect' | 'rewrite' | 'rerank'
+
+/** Prices of a million tokens. */
+export interface Price {
+  input: number
+  output: number
+}
+
+export interface MeteredLanguageModelOptions {
+  languageModel: LanguageModel
+  /** Name of the provider in the configuration. */
+  provider: string
+  /** In force until they are replaced. */
+  prices: Readonly<Record<string, Price>>
+  budget: ModelBudget
+  telemetry: Telemetry
+  timer: Timer
+}
+
+/** A call, and who pays for it. */
+export interface MeteredCall extends GenerateRequest {
+  purpose: Purpose
+  /** The banks whose budgets it counts for. */
+  banks: readonly ResolvedBank[]
+}
+
+/** What a call cost: whole tokens, and money when the model has a price. */
+export interface Spending extends TokenUsage {
+  cost?: number
+}
+
+/** The one way to the language model: budgets are counted before a call, and what came of it is told after. */
+export class MeteredLanguageModel {
+  readonly #options: MeteredLanguageModelOptions
+  readonly #model: string
+  #price: Price | undefined
+
+  constructor (options: MeteredLanguageModelOptions) {
+    this.#options = options
+    this.#model = options.languageModel.model ?? options.provider
+    this.#price = this.#priceIn(options.prices)
+  }
+
+  /** Puts other prices in force for the calls to come. */
+  replacePrices (prices: Readonly<Record<string, Price>>): void {
+    this.#price = this.#priceIn(prices)
+  }
+
+  /** Name of the model. */
+  get model (): string {
+    return this.#model
+  }
+
+  /** Whether the model can answer in a form that a caller asks for. */
+  get isStructured (): boolean {
+    return this.#options.languageModel.structured ?? true
+  }
+
+  /**
+   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model throws
+   */
+  async generate (call: MeteredCall): Promise<Generation & { usage: Spending }> {
+    const account = await this.#open(call)
+    try {
+      const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate({ ...call, progress: account.progress }))
+      if (!isUsable(generation)) throw unusableFor((generation as Partial<Generation> | null | undefined)?.finish)
+      const usage = account.settle(generation.usage, generation.finish)
+      return { ...generation, usage }
+    } catch (error) {
+      account.fail(error, '')
+      throw error
+    }
+  }
+
+  /**
+   * The same bit by bit; the last part tells what the call cost. A model that cannot stream gives one text. A consumer that stops
+   * reading ends the call, and what came until then is paid for.
+   */
+  async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: Spending, finish?: Generation['finish'] }> {
+    const { languageModel } = this.#options
+    if (languageModel.stream === undefined) {
+      const { text, usage, finish } = await this.generate(call)
+      yield { type: 'text', text }
+      yield { type: 'end', usage, ...(finish !== undefined && { finish }) }
+      return
+    }
+    const account = await this.#open(call)
+    let text = ''
+    try {
+      // The generator's own steps run in the context in which it is asked, so each is asked within the span.
+      const parts = languageModel.stream({ ...call, progress: account.progress })[Symbol.asyncIterator]()
+      try {
+        for (;;) {
+          const { done, value } = await account.span.within(async () => await parts.next())
+          if (done === true) throw new UnusableGeneration()
+          if (value.type === 'text') {
+            text += value.text
+            yield value
+            continue
+          }
+          if (text.trim() === '' || !isUsage(value.usage)) throw unusableFor(value.finish)
+          yield { ...value, usage: account.settle(value.usage, value.finish) }
+          return
+        }
+      } finally {
+        await parts.return?.()
+      }
+    } catch (error) {
+      account.fail(error, text)
+      throw error
+    } finally {
+      // Only a consumer that left comes here with an open account.
+      account.fail(undefined, text)
+    }
+  }
+
+  #priceIn (prices: Readonly<Record<string, Price>>): Price | undefined {
+    return Object.hasOwn(prices, this.#model) ? prices[this.#model] : undefined
+  }
+
+  async #open (call: MeteredCall): Promise<CallAccount> {
+    const { budget, provider, telemetry, timer } = this.#options
+    const reservation = await budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
+    // A caller who left while the store was counting has asked no model.
+    if (call.signal?.aborted === true) {
+      reservation.settle(0, false)
+      call.signal.throwIfAborted()
+    }
+    const span = openSpan(`chat ${this.#model}`, {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider,
+      'gen_ai.request.model': this.#model,
+      'gen_ai.request.max_tokens': call.maxTokens,
+    }, SpanKind.CLIENT)
+    return new CallAccount({ call, reservation, span, price: this.#price, telemetry, timer, labels: { provider, model: this.#model } })
+  }
+}
+
+interface CallAccountOptions {
+  call: MeteredCall
+  reservation: Reservation
+  span: OpenSpan
+  price: Price | undefined
+  telemetry: Telemetry
+  timer: Timer
+  labels: { provider: string, model: string }
+}
+
+/** What one call is charged and told with; closed once. */
+class CallAccount {
+  readonly span: OpenSpan
+  readonly #options: CallAccountOptions
+  readonly #startedAt: number
+  #closed = false
+  /** Whether the model was asked, as far as is known. */
+  #isMade = true
+
+  constructor (options: CallAccountOptions) {
+    this.#options = options
+    this.span = options.span
+    this.#startedAt = options.timer()
+  }
+
+  readonly progress: NonNullable<GenerateRequest['progress']> = (state) => { this.#isMade = state === 'made' }
+
+  settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): Spending {
+    const { price, reservation, span } = this.#options
+    const spending: Spending = { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, ...(price !== undefined && { cost: costOf(usage, price) }) }
+    reservation.settle(usage.inputTokens + usage.outputTokens, true)
+    span.set({ 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens, 'gen_ai.response.finish_reasons': [finish] })
+    span.end()
+    this.#tell('ok', spending)
+    return spending
+  }
+
+  /** @param error undefined when the consumer left; @param text what had come until then */
+  fail (error: unknown, text: string): void {
+    if (this.#closed) return
+    const { call, reservation, span } = this.#options
+    const { aborted = false, reason }: Partial<AbortSignal> = call.signal ?? {}
+    // The request's deadline aborts the call as its caller does, but nobody has left then.
+    const isLate = reason instanceof DeadlineExceeded
+    const why: unknown = isLate ? reason : error
+    const left = !isLate && (aborted || error === undefined)
+    // What the endpoint has worked on is paid for, answered or not.
+    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
+    else reservation.settle(0, false)
+    span.end(why ?? new DOMException('The reader left', 'AbortError'))
+    this.#tell(left ? 'aborted' : callOutcome(why), {})
+  }
+
+  #tell (outcome: string, spending: Partial<Spending>): void {
+    this.#closed = true
+    const { call, labels, telemetry, timer } = this.#options
+    telemetry.modelCall({ kind: 'llm', ...labels, purpose: call.purpose, outcome, durationMs: timer() - this.#startedAt, ...spending })
+  }
+}
+
+function costOf ({ inputTokens, outputTokens }: TokenUsage, { input, output }: Price): number {
+  return Number(((inputTokens * input + outputTokens * output) / 1_000_000).toPrecision(12))
+}
+
+/** A model that somebody else wrote may give anything. */
+function isUsable (value: unknown): value is Generation {
+  const generation = value as Partial<Generation> | null | undefined
+  return typeof generation?.text === 'string' && generation.text.trim() !== '' && isUsage(generation.usage)
+}
+
+function isUsage (usage: Partial<TokenUsage> | undefined): usage is TokenUsage {
+  return [usage?.inputTokens, usage?.outputTokens].every((count) => Number.isInteger(count) && count! >= 0)
+}

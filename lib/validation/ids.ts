@@ -1,0 +1,31 @@
+import { V7Generator } from 'uuidv7'
+import type { Clock } from '../time/clock.js'
+
+/** Makes a new id. The one id source; tests pass their own. */
+export type IdSource = () => string
+
+/** What a bank id is, as a part of a regular expression and in words. */
+export const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
+export const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
+
+/** UUIDv7 (RFC 9562 section 5.7): ids rise with the clock, within a millisecond too, and never fall when it is set back. */
+export function uuidv7Source (clock: Clock): IdSource {
+  const generator = new V7Generator()
+  // The generator by itself would follow a clock that was set back by more than ten seconds.
+  let latest = 0
+  return () => {
+    latest = Math.max(latest, clock())
+    return generator.generateOrResetWithTs(latest).toString()
+  }
+}
+
+export function isUuid (text: string): boolean {
+  return UUID.test(text)
+}
+
+export function isUuidV7 (text: string): boolean {
+  return UUID_V7.test(text)
+}

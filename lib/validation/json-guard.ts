@@ -1,0 +1,143 @@
+import { ServiceError } from '../errors/service-error.js'
+import { turns } from '../concurrency/turn-budget.js'
+
+/** What a JSON text may hold (lib/config/bounds.ts). */
+export interface JsonBounds {
+  json_depth: number
+  json_values: number
+  /** Elements of one array, and members of one object. */
+  array_elements: number
+}
+
+/** Bytes that are looked through in one piece: less than a millisecond. */
+const PIECE = 262_144
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const SPACE = 0x20
+
+/**
+ * Counts what a JSON text holds while it is still bytes: JSON.parse makes an object of every two of them, and cannot be interrupted.
+ * Whether the text is JSON at all is for JSON.parse to say; of one that is, the counts are exact.
+ */
+export class JsonGuard {
+  readonly #bounds: JsonBounds
+  readonly #what: string
+  /** Elements so far of the containers around the one that is open. */
+  readonly #outer: number[] = []
+  #elements = 0
+  #values = 1
+  /** Whether nothing stands yet in the container that is open. */
+  #isEmpty = true
+  #isInText = false
+  #isEscaped = false
+
+  /** @param what the text is, as the beginning of a sentence */
+  constructor (bounds: JsonBounds, what: string) {
+    this.#bounds = bounds
+    this.#what = what
+  }
+
+  /** Values so far, all together. */
+  get values (): number {
+    return this.#values
+  }
+
+  /** Takes the next bytes of the text. @throws ServiceError body_too_large that names the bound */
+  read (bytes: Uint8Array, from = 0, to = bytes.length): void {
+    const { json_depth: maxDepth, json_values: maxValues, array_elements: maxElements } = this.#bounds
+    const outer = this.#outer
+    // Members of the object would be read and written for each byte.
+    let [elements, values, isEmpty, isInText, isEscaped] = [this.#elements, this.#values, this.#isEmpty, this.#isInText, this.#isEscaped]
+    let at = from
+    while (at < to) {
+      if (isEscaped) {
+        isEscaped = false
+        at++
+        continue
+      }
+      let byte = bytes[at]!
+      if (isInText) {
+        while (byte !== QUOTE && byte !== BACKSLASH && ++at < to) byte = bytes[at]!
+        if (at === to) break
+        at++
+        if (byte === QUOTE) isInText = false
+        else isEscaped = true
+        continue
+      }
+      at++
+      if (byte <= SPACE) continue
+      if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+        isEmpty = false
+        elements = outer.pop() ?? 0
+        continue
+      }
+      if (byte === COMMA || isEmpty) {
+        // The text itself is the first of all values, and is counted already.
+        if (outer.length > 0) {
+          elements = isEmpty ? 1 : elements + 1
+          if (++values > maxValues) throw this.#refused(`holds more than ${maxValues} values`, 'json_values')
+          if (elements > maxElements) throw this.#refused(`holds more than ${maxElements} elements in one array or object`, 'array_elements')
+        }
+        isEmpty = false
+      }
+      if (byte === QUOTE) {
+        isInText = true
+      } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+        if (outer.push(elements) > maxDepth) throw this.#refused(`is nested deeper than ${maxDepth} levels`, 'json_depth')
+        elements = 0
+        isEmpty = true
+      }
+    }
+    this.#elements = elements
+    this.#values = values
+    this.#isEmpty = isEmpty
+    this.#isInText = isInText
+    this.#isEscaped = isEscaped
+  }
+
+  #refused (fault: string, bound: keyof JsonBounds): ServiceError {
+    return new ServiceError('body_too_large', `${this.#what} ${fault} (bounds.${bound})`)
+  }
+}
+
+/**
+ * Checks a JSON text against the bounds, before it is parsed.
+ * @param what the text is, as the beginning of a sentence
+ * @returns how many values it holds
+ * @throws ServiceError body_too_large that names the bound
+ */
+export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, what = 'Request body'): number {
+  const guard = new JsonGuard(bounds, what)
+  guard.read(typeof text === 'string' ? Buffer.from(text) : text)
+  return guard.values
+}
+
+/**
+ * Whether a JSON text is within the bounds for certain, which most are: it has no more bytes than may be values, and opens no more than may
+ * be nested. Of another, checkJsonText tells.
+ */
+export function isWithin (bytes: Uint8Array, { json_depth: depth, json_values: values, array_elements: elements }: JsonBounds): boolean {
+  if (bytes.length > values || bytes.length > elements) return false
+  let opened = 0
+  for (let at = 0; at < bytes.length; at++) {
+    // The bytes of [ and { differ in one bit.
+    if ((bytes[at]! & 0xdf) === OPEN_ARRAY && ++opened > depth) return false
+  }
+  return true
+}
+
+/** The same for long texts, in pieces of a turn. @param caller as in TurnBudget.next */
+export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string, what = 'Request body'): Promise<number> {
+  const guard = new JsonGuard(bounds, what)
+  for (let from = 0; from < bytes.length; from += PIECE) {
+    if (turns.isSpent) await turns.next(caller)
+    guard.read(bytes, from, Math.min(from + PIECE, bytes.length))
+  }
+  return guard.values
+}

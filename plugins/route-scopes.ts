@@ -1,0 +1,52 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Permission } from '../lib/access/access-control.js'
+
+/**
+ * What guards a route. `memory`: the auth mode. `admin`: the admin token. `source`: the signature of a webhook source.
+ * `public`: nothing.
+ */
+export type RouteScope = 'memory' | 'admin' | 'source' | 'public'
+
+const ROUTE_SCOPE: unique symbol = Symbol('route scope')
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope that the route means to be in; boot fails when it is registered in another. */
+    scope?: RouteScope
+    /** The permission that the route's operation asks for on its bank; the memory service enforces it. */
+    permission?: Permission
+  }
+  interface FastifyInstance {
+    /** Every route in the order of registration, for the OpenAPI document, the 405 answers and tests. */
+    routeTable: readonly RouteOptions[]
+    [ROUTE_SCOPE]: RouteScope
+  }
+}
+
+/** Says what guards the routes of an instance and of all instances below it. The guard is registered in the same instance. */
+export function setRouteScope (app: FastifyInstance, scope: RouteScope): void {
+  app[ROUTE_SCOPE] = scope
+}
+
+/** Refuses to boot with a route that does not say who may call it, or that says one thing and sits in another. */
+async function routeScopes (app: FastifyInstance): Promise<void> {
+  const table: RouteOptions[] = []
+  const scopes = new Map<RouteOptions, RouteScope>()
+  setRouteScope(app, 'public')
+  app.decorate('routeTable', table)
+  app.addHook('onRoute', function (route) {
+    table.push(route)
+    scopes.set(route, this[ROUTE_SCOPE])
+  })
+  app.addHook('onReady', async () => {
+    for (const [route, scope] of scopes) {
+      const meant = route.config?.scope
+      if (meant === scope) continue
+      const name = `${String(route.method)} ${route.url}`
+      throw new Error(meant === undefined ? `${name} does not say its scope` : `${name} means to be in the scope ${meant} and sits in ${scope}`)
+    }
+  })
+}
+
+export default fp(routeScopes, { name: 'route-scopes', fastify: '5.x' })

@@ -1,0 +1,25 @@
+import t from 'tap'
+import { ByteBudget } from '../../../lib/concurrency/byte-budget.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
+
+t.test('what finds no room is refused with a time to come back, and what is there stays', async (t) => {
+  const budget = new ByteBudget(100)
+  const first = budget.hold(60)
+  t.throws(() => budget.hold(41), { code: 'server_busy', status: 503, members: { retry_after_seconds: 1 }, headers: { 'retry-after': '1' } })
+  t.throws(() => { first.grow(41) }, ServiceError)
+  t.equal(budget.held, 60)
+  first.grow(40)
+  t.equal(budget.held, 100)
+  t.throws(() => budget.hold(1), ServiceError)
+})
+
+t.test('a hold gives everything back, and only once', async (t) => {
+  const budget = new ByteBudget(100)
+  const [first, second] = [budget.hold(10), budget.hold(20)]
+  first.grow(5)
+  first.release()
+  first.release()
+  t.equal(budget.held, 20)
+  second.release()
+  t.equal(budget.held, 0)
+})

@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { atOnce, inTurns, soon, type Steps } from '../../../lib/concurrency/steps.js'
+
+function * counting (to: number, seen: number[] = []): Steps<string> {
+  for (let count = 1; count <= to; count++) {
+    seen.push(count)
+    yield
+  }
+  return `${to} steps`
+}
+
+function * failing (): Steps<never> {
+  yield
+  throw new Error('a step failed')
+}
+
+t.test('steps are done one after the other, and give what came of them', async (t) => {
+  const seen: number[] = []
+  t.equal(atOnce(counting(3, seen)), '3 steps')
+  t.equal(await inTurns(counting(2, seen), 'a'), '2 steps')
+  t.equal(await inTurns(counting(0, seen), 'a'), '0 steps')
+  t.strictSame(seen, [1, 2, 3, 1, 2])
+})
+
+t.test('a step that fails ends them', async (t) => {
+  t.throws(() => atOnce(failing()), /a step failed/)
+  await t.rejects(inTurns(failing(), 'a'), /a step failed/)
+})
+
+t.test('in turns, steps that take long let others have the event loop in between', async (t) => {
+  function * slow (): Steps<number> {
+    for (let step = 0; step < 40; step++) {
+      for (const until = performance.now() + 1; performance.now() < until;);
+      yield
+    }
+    return turns
+  }
+  let turns = 0
+  const ended = new AbortController()
+  const other = (async () => {
+    while (!ended.signal.aborted) {
+      turns++
+      await setImmediate()
+    }
+  })()
+  const counted = await inTurns(slow(), 'a')
+  ended.abort()
+  await other
+  t.ok(counted >= 3, `${counted} turns of the event loop during 40 steps`)
+})
+
+t.test('what has room in this turn is done at once, and what has not goes on in later ones', async (t) => {
+  const budgetOf = (pieces: number) => {
+    let left = pieces
+    const asked: string[] = []
+    const next = async (caller: string) => {
+      asked.push(caller)
+      left = pieces
+    }
+    return { asked, next, get isSpent () { return left-- <= 0 } }
+  }
+  const roomy = budgetOf(10)
+  t.equal(soon(counting(3), 'a', roomy), '3 steps')
+  t.strictSame(roomy.asked, [])
+  const tight = budgetOf(2)
+  const late = soon(counting(3), 'a', tight)
+  t.type(late, Promise)
+  t.equal(await late, '3 steps')
+  t.ok(tight.asked.length > 0)
+  t.strictSame(new Set(tight.asked), new Set(['a']))
+  t.throws(() => soon(failing(), 'a', budgetOf(10)), /a step failed/)
+  await t.rejects(async () => await soon(failing(), 'a', budgetOf(1)), /a step failed/)
+})

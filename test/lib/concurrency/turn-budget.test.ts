@@ -1,0 +1,94 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { mapInTurns, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
+
+/** A budget of 8 ms, on a clock that only `spend` moves. */
+function budget (): { turns: TurnBudget, spend: (ms: number) => void } {
+  let now = 0
+  return { turns: new TurnBudget({ shareMs: 8, timer: () => now }), spend: (ms) => { now += ms } }
+}
+
+t.test('a turn is spent after its share, and the next one is not', async (t) => {
+  const { turns, spend } = budget()
+  t.notOk(turns.isSpent, 'nothing was done')
+  spend(7)
+  t.notOk(turns.isSpent)
+  spend(1)
+  t.ok(turns.isSpent)
+  await setImmediate()
+  t.notOk(turns.isSpent, 'another turn')
+})
+
+t.test('a turn that began while nobody asked has another share, and no more', async (t) => {
+  const { turns, spend } = budget()
+  t.notOk(turns.isSpent)
+  await setImmediate()
+  spend(8)
+  t.notOk(turns.isSpent, 'the time may have gone by between two turns')
+  spend(8)
+  t.ok(turns.isSpent)
+  await setImmediate()
+  t.notOk(turns.isSpent)
+})
+
+t.test('one turn lets go on as many pieces as there is time for, however many wait', async (t) => {
+  const { turns, spend } = budget()
+  const begun: number[] = []
+  const all = Promise.all(Array.from({ length: 10 }, async (_, number) => {
+    await turns.next('alice')
+    begun.push(number)
+    spend(3)
+  }))
+  const counts: number[] = []
+  for (let turn = 0; turn < 5; turn++) {
+    await setImmediate()
+    counts.push(begun.length)
+  }
+  t.strictSame(counts, [3, 6, 9, 10, 10])
+  await all
+  t.strictSame(begun, Array.from({ length: 10 }, (_, number) => number), 'first come, first served')
+})
+
+t.test('a piece that takes longer than a share is the only one of its turn', async (t) => {
+  const { turns, spend } = budget()
+  let begun = 0
+  const all = Promise.all(Array.from({ length: 3 }, async () => {
+    await turns.next('alice')
+    begun++
+    spend(100)
+  }))
+  for (const expected of [1, 2, 3]) {
+    await setImmediate()
+    t.equal(begun, expected)
+  }
+  await all
+})
+
+t.test('who does not wait directly, but behind other promises, is done before the next one is let go', async (t) => {
+  const { turns, spend } = budget()
+  let begun = 0
+  const nested = async () => { await (async () => { await turns.next('alice') })() }
+  const all = Promise.all(Array.from({ length: 4 }, async () => {
+    await nested()
+    begun++
+    spend(8)
+  }))
+  await setImmediate()
+  t.equal(begun, 1)
+  await all
+})
+
+t.test('callers take turns: one with much to do does not hold up another', async (t) => {
+  const { turns } = budget()
+  const order: string[] = []
+  const work = async (caller: string) => {
+    await turns.next(caller)
+    order.push(caller)
+  }
+  await Promise.all([...Array.from({ length: 5 }, async () => { await work('mallory') }), work('alice'), work('alice'), work('bob')])
+  t.strictSame(order, ['mallory', 'alice', 'bob', 'mallory', 'alice', 'mallory', 'mallory', 'mallory'])
+})
+
+t.test('a list is mapped in order, with its indexes', async (t) => {
+  t.strictSame(await mapInTurns(['a', 'b', 'c'], 'alice', (letter, index) => `${letter}${index}`), ['a0', 'b1', 'c2'])
+})

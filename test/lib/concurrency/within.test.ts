@@ -1,0 +1,57 @@
+import t from 'tap'
+import { DeadlineExceeded, within } from '../../../lib/concurrency/deadline.js'
+
+const never = async () => await new Promise<never>(() => {})
+
+t.test('work that is done in time gives what it gives', async (t) => {
+  t.equal(await within(10_000, undefined, async () => 'done'), 'done')
+})
+
+t.test('work that fails fails', async (t) => {
+  await t.rejects(within(10_000, undefined, async () => { throw new Error('broken') }), new Error('broken'))
+  await t.rejects(within(10_000, undefined, () => { throw new Error('at once') }), new Error('at once'))
+})
+
+t.test('work that is late is given up, and its signal says why', async (t) => {
+  let seen: AbortSignal | undefined
+  const late = within(1, undefined, async (signal) => { seen = signal; return await never() })
+  await t.rejects(late, new DeadlineExceeded(1))
+  t.equal(seen!.aborted, true)
+  t.ok(seen!.reason instanceof DeadlineExceeded)
+})
+
+t.test('work whose caller leaves is given up with the reason of the caller', async (t) => {
+  const caller = new AbortController()
+  let seen: AbortSignal | undefined
+  const left = within(10_000, caller.signal, async (signal) => { seen = signal; return await never() })
+  caller.abort(new Error('hung up'))
+  await t.rejects(left, new Error('hung up'))
+  t.equal(seen!.aborted, true)
+})
+
+t.test('work whose caller has left is not begun', async (t) => {
+  let begun = false
+  await t.rejects(within(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'))
+  t.equal(begun, false)
+})
+
+t.test('a failure after the time is over troubles nobody', async (t) => {
+  let fail: (error: Error) => void = () => {}
+  await t.rejects(within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })), new DeadlineExceeded(1))
+  fail(new Error('too late'))
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
+t.test('neither timer nor listener is left behind', async (t) => {
+  const caller = new AbortController()
+  let listeners = 0
+  const { signal } = caller
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  signal.addEventListener = (...parameters: Parameters<typeof add>) => { listeners++; add(...parameters) }
+  signal.removeEventListener = (...parameters: Parameters<typeof remove>) => { listeners--; remove(...parameters) }
+  // A timer of an hour would keep the process, and so this test, from ending.
+  await within(3_600_000, signal, async () => 'done')
+  await t.rejects(within(3_600_000, signal, async () => { throw new Error('broken') }))
+  t.equal(listeners, 0)
+})

@@ -1,0 +1,238 @@
+import t from 'tap'
+import type { FileConfig } from '../../../lib/config/schema.js'
+import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
+import { ServiceError } from '../../../lib/errors/service-error.js'
+import { MeteredLanguageModel, type MeteredCall, type Price } from '../../../lib/memory/metered-language-model.js'
+import { UnusableGeneration } from '../../../lib/memory/model-errors.js'
+import type { Generation, GenerationPart, LanguageModel } from '../../../lib/models/language-model.js'
+import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
+import { ModelBudget } from '../../../lib/policy/model-budget.js'
+import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
+import { countTokens } from '../../../lib/text/tokens.js'
+import { testClock } from '../../helpers/clock.js'
+import { bankResolver } from '../../helpers/settings.js'
+
+const bankWith = (quotas: Quotas) => bankResolver({ homeostasis: { quotas } })({ tenantId: null, bankId: 'home' })
+const PROMPT = 'Where does Alice live?'
+const CALL: MeteredCall = {
+  purpose: 'reflect',
+  banks: [bankWith({})],
+  messages: [{ role: 'system', content: 'Answer.' }, { role: 'user', content: PROMPT }],
+  grounding: { question: PROMPT, evidence: [] },
+  maxTokens: 50,
+}
+const PROMPT_TOKENS = countTokens('Answer.') + countTokens(PROMPT)
+const GOOD: Generation = { text: 'Lyon [1].', usage: { inputTokens: 1000, outputTokens: 100 } }
+const LEFT = new DOMException('The client left', 'AbortError')
+
+type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
+
+/** A desk with this model, whose calls count for one bank with these quotas, and whose timer moves 5 ms with each look at it. */
+function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {}) {
+  const told: ModelCallRecord[] = []
+  const bank = bankWith(quotas)
+  const budget = new ModelBudget(testClock())
+  let now = 0
+  const desk = new MeteredLanguageModel({
+    languageModel: { generate: async () => GOOD, ...model },
+    provider: 'scripted',
+    prices,
+    budget,
+    telemetry: { ...NO_TELEMETRY, modelCall: (record) => { told.push(record) } },
+    timer: () => { now += 5; return now },
+  })
+  /** Tokens of the day that are left of the quota. */
+  const left = async () => {
+    const most = quotas.model_tokens_per_day!
+    let low = 0
+    let high = most
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      try {
+        (await budget.reserve([bank], () => middle)).settle(0, false)
+        low = middle
+      } catch {
+        high = middle - 1
+      }
+    }
+    return low
+  }
+  const ofBank = <C extends MeteredCall>(call: C): C => ({ ...call, banks: [bank] })
+  return {
+    desk: {
+      get model () { return desk.model },
+      get isStructured () { return desk.isStructured },
+      generate: async (call: MeteredCall) => await desk.generate(ofBank(call)),
+      stream: (call: MeteredCall) => desk.stream(ofBank(call)),
+    },
+    told,
+    left,
+  }
+}
+
+async function failureOf (work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function streamOf (...given: Array<GenerationPart | Error>): Pick<LanguageModel, 'stream'> & { ended: boolean } {
+  const model = {
+    ended: false,
+    stream: async function * (): AsyncGenerator<GenerationPart, void> {
+      try {
+        for (const part of given) {
+          if (part instanceof Error) throw part
+          yield part
+        }
+      } finally {
+        model.ended = true
+      }
+    },
+  }
+  return model
+}
+
+const text = (piece: string): GenerationPart => ({ type: 'text', text: piece })
+const END: GenerationPart = { type: 'end', usage: GOOD.usage, finish: 'length' }
+
+async function collected<T> (parts: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const part of parts) all.push(part)
+  return all
+}
+
+t.test('the model has the name that it gives itself, else that of its provider', async (t) => {
+  t.equal(deskOf({}).desk.model, 'scripted')
+  t.equal(deskOf({ model: 'm-1' }).desk.model, 'm-1')
+})
+
+t.test('a model is taken for one that can answer in a form unless it says otherwise', async (t) => {
+  t.equal(deskOf({}).desk.isStructured, true)
+  t.equal(deskOf({ structured: false }).desk.isStructured, false)
+})
+
+t.test('a good call is settled with what it used, and told with its duration', async (t) => {
+  const { desk, told, left } = deskOf({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
+  t.same(await desk.generate(CALL), GOOD)
+  t.equal(await left(), 5000 - 1100)
+  t.same(told, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
+})
+
+t.test('a price is of a million tokens, by the name of the model and nothing that an object inherits', async (t) => {
+  const prices = { 'm-1': { input: 3, output: 15 } }
+  t.equal((await deskOf({ model: 'm-1' }, { prices }).desk.generate(CALL)).usage.cost, 0.0045)
+  t.equal('cost' in (await deskOf({ model: 'm-2' }, { prices }).desk.generate(CALL)).usage, false)
+  t.equal('cost' in (await deskOf({ model: 'constructor' }, { prices }).desk.generate(CALL)).usage, false)
+  t.equal((await deskOf({ model: 'm-1' }, { prices: { 'm-1': { input: 0.1, output: 0.2 } } }).desk.generate({ ...CALL })).usage.cost, 0.00012, 'no digits of binary fractions')
+})
+
+t.test('what a call may use is reserved before it, so no two spend one rest', async (t) => {
+  const { desk, told } = deskOf({ generate: async () => await desk.generate({ ...CALL, purpose: 'rewrite' }) }, { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } })
+  const failure = await failureOf(async () => await desk.generate(CALL))
+  t.ok(failure instanceof ServiceError)
+  t.match(failure, { code: 'quota_exceeded', detail: /model_tokens_per_day/ })
+  t.same(told.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not told')
+})
+
+const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
+  ...(['unreachable', 'rejected', 'rate_limited', 'overloaded', 'circuit_open'] as const).map((kind: ModelCallKind): [Error, string, boolean] => [new ModelCallError(kind, kind), kind, false]),
+  [new ModelCallError('timeout', 'late'), 'timeout', true],
+  [new ModelCallError('unusable', 'HTML'), 'unusable', true],
+  [new DeadlineExceeded(5), 'timeout', true],
+  [new Error('foreign'), 'error', false],
+]
+for (const [error, outcome, paid] of ends) {
+  t.test(`a call that ends with ${error.name} ${error.message} is told as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
+    const { desk, told, left } = deskOf({ generate: async () => { throw error } }, { quotas: { model_tokens_per_day: 5000 } })
+    t.equal(await failureOf(async () => await desk.generate(CALL)), error)
+    t.equal(await left(), paid ? 5000 - PROMPT_TOKENS : 5000)
+    t.match(told, [{ outcome, inputTokens: undefined, cost: undefined }])
+    t.equal(told.length, 1)
+  })
+
+  t.test(`so it is for a stream that ends with ${error.name} ${error.message}; what came is paid for too`, async (t) => {
+    const { desk, told, left } = deskOf(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
+    t.equal(await failureOf(async () => await collected(desk.stream(CALL))), error)
+    t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
+    t.match(told, [{ outcome }])
+    t.equal(told.length, 1)
+  })
+}
+
+for (const [what, given] of Object.entries<unknown>({
+  nothing: undefined,
+  null: null,
+  'a blank text': { ...GOOD, text: ' \n' },
+  'a text that is none': { ...GOOD, text: 5 },
+  'no usage': { text: 'Lyon.' },
+  'half a token': { text: 'Lyon.', usage: { inputTokens: 1.5, outputTokens: 1 } },
+  'fewer than no tokens': { text: 'Lyon.', usage: { inputTokens: 1, outputTokens: -1 } },
+})) {
+  t.test(`a model that gives ${what} is unusable`, async (t) => {
+    const { desk, told } = deskOf({ generate: async () => given as Generation })
+    t.match(await failureOf(async () => await desk.generate(CALL)), new UnusableGeneration())
+    t.match(told, [{ outcome: 'unusable' }])
+  })
+}
+
+for (const [what, model] of Object.entries({
+  'no end': streamOf(text('Lyon.')),
+  'no text': streamOf(END),
+  'a blank text': streamOf(text(' '), END),
+  'an end without usage': streamOf(text('Lyon.'), { type: 'end', usage: { inputTokens: NaN, outputTokens: 1 } }),
+})) {
+  t.test(`a stream with ${what} is unusable`, async (t) => {
+    const { desk, told } = deskOf(model)
+    t.match(await failureOf(async () => await collected(desk.stream(CALL))), new UnusableGeneration())
+    t.match(told, [{ outcome: 'unusable' }])
+    t.equal(model.ended, true)
+  })
+}
+
+t.test('a stream gives its texts and its end with the cost', async (t) => {
+  const { desk, told, left } = deskOf({ model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) }, { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } })
+  t.same(await collected(desk.stream(CALL)), [text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' }])
+  t.equal(await left(), 3900)
+  t.match(told, [{ outcome: 'ok', cost: 0.0045 }])
+  t.equal(told.length, 1)
+})
+
+t.test('a model that cannot stream gives its answer as one text', async (t) => {
+  const { desk, told } = deskOf({})
+  t.same(await collected(desk.stream(CALL)), [text(GOOD.text), { type: 'end', usage: GOOD.usage }])
+  t.equal(told.length, 1)
+})
+
+t.test('a reader that leaves ends the stream of the model, and pays for what came', async (t) => {
+  const model = streamOf(text('Alice lives'), text(' in Lyon'), END)
+  const { desk, told, left } = deskOf(model, { quotas: { model_tokens_per_day: 5000 } })
+  const parts = desk.stream(CALL)[Symbol.asyncIterator]()
+  await parts.next()
+  await parts.return?.(undefined)
+  t.equal(model.ended, true)
+  t.equal(await left(), 5000 - PROMPT_TOKENS - countTokens('Alice lives'))
+  t.match(told, [{ outcome: 'aborted' }])
+})
+
+t.test('a call whose caller left is aborted, whatever it ends with; one whose deadline passed was late', async (t) => {
+  for (const [reason, outcome] of [[LEFT, 'aborted'], [new DeadlineExceeded(5), 'timeout']] as const) {
+    const controller = new AbortController()
+    const { desk, told, left } = deskOf({
+      generate: async () => { controller.abort(reason); throw new ModelCallError('unreachable', 'cut') },
+      ...streamOf(text('Alice lives'), text(' in Lyon'), END),
+    }, { quotas: { model_tokens_per_day: 5000 } })
+    const call = { ...CALL, signal: controller.signal }
+    const parts = desk.stream(call)[Symbol.asyncIterator]()
+    await parts.next()
+    await failureOf(async () => await desk.generate(call))
+    t.equal(told.at(-1)?.outcome, outcome)
+    await parts.return?.(undefined)
+    t.equal(told.at(-1)?.outcome, outcome, 'a stream that is left for it')
+    t.equal(told.length, 2)
+    t.equal(await left(), 5000 - 2 * PROMPT_TOKENS - countTokens('Alice lives'))
+  }
+})

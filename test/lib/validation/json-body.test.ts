@@ -1,0 +1,43 @@
+import t from 'tap'
+import { readJson, SHORT_BODY } from '../../../lib/validation/json-body.js'
+import type { JsonBounds } from '../../../lib/validation/json-guard.js'
+
+const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }
+const PADDING = ' '.repeat(SHORT_BODY)
+
+/** As a short body and as a long one: each has a way of its own. */
+async function both (text: string | Buffer): Promise<unknown[]> {
+  const bytes = Buffer.from(text as string)
+  const read = async (body: Buffer) => {
+    try {
+      return await readJson(body, WIDE, 'somebody')
+    } catch (error) {
+      return (error as { code: string }).code
+    }
+  }
+  return [await read(bytes), await read(Buffer.concat([bytes, Buffer.from(PADDING)]))]
+}
+
+t.test('a long body is read as a short one is', async (t) => {
+  const good = ['{"a":[1,null,"é日本😀"]}', '[]', '5', 'null', '"text"', '\uFEFF{"a":1}', '{"constructor":{"a":1}}', '{"constructor":null}', '{"a":"__proto__"}', '{"prototype":1}']
+  for (const text of good) t.same(await both(text), Array(2).fill(JSON.parse(text.replace('\uFEFF', ''))), text)
+  const bad = ['{', '{"a":}', '[1,]', '\u0000', '{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]', '{"constructor":{"prototype":{}}}', '{"a":[{"\\u0063onstructor":{"prototype":1}}]}']
+  for (const text of bad) t.same(await both(text), ['invalid_json', 'invalid_json'], text)
+})
+
+t.test('bytes that are no UTF-8 become what they become in a short body', async (t) => {
+  const bytes = Buffer.concat([Buffer.from('["'), Buffer.from([0xff, 0xe2, 0x82, 0x41, 0xf0, 0x9f]), Buffer.from('"]')])
+  const [short, long] = await both(bytes)
+  t.same(long, short)
+})
+
+t.test('characters are not cut between the pieces that are decoded', async (t) => {
+  for (let shift = 0; shift < 4; shift++) {
+    const text = 'x'.repeat(shift) + '😀é日'.repeat(80_000)
+    t.equal(await readJson(Buffer.from(JSON.stringify(text)), WIDE, 'somebody'), text)
+  }
+})
+
+t.test('a long body is held to the bounds as well', async (t) => {
+  await t.rejects(async () => await readJson(Buffer.from(`[${'[],'.repeat(50_000)}1]`), { ...WIDE, array_elements: 50_000 }, 'somebody'), { code: 'body_too_large' })
+})

@@ -1,0 +1,84 @@
+import t from 'tap'
+import { checkJsonText, checkLongJson, isWithin, JsonGuard, type JsonBounds } from '../../../lib/validation/json-guard.js'
+import fc from '../../helpers/fast-check.js'
+
+const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }
+
+/** What a value of JSON holds, as JSON.parse sees it. */
+function counts (value: unknown): { depth: number, values: number, elements: number } {
+  if (typeof value !== 'object' || value === null) return { depth: 0, values: 1, elements: 0 }
+  const members = Object.values(value).map(counts)
+  const most = (name: 'depth' | 'elements') => members.reduce((max, member) => Math.max(max, member[name]), 0)
+  return {
+    depth: 1 + most('depth'),
+    values: 1 + members.reduce((sum, member) => sum + member.values, 0),
+    elements: Math.max(members.length, most('elements')),
+  }
+}
+
+/** JSON in any of its spellings: with white space, and with escapes that look like structure. */
+const json = fc.tuple(
+  fc.jsonValue({ maxDepth: 5, noUnicodeString: false }),
+  fc.constantFrom(undefined, 1, '\t', ' \n'),
+  fc.constantFrom('', '"', '\\', '\\"', '[{', ']}', ',', '\u2028', 'é"\\'),
+).map(([value, space, text]) => JSON.stringify([value, { [`k${text}`]: text, a: [] }], undefined, space))
+
+t.test('it counts what JSON.parse makes, and lets pass what is within its bounds', async () => {
+  fc.assert(fc.property(json, (text) => {
+    const { depth, values, elements } = counts(JSON.parse(text))
+    const exact = { json_depth: depth, json_values: values, array_elements: elements }
+    return checkJsonText(text, WIDE) === values && checkJsonText(Buffer.from(text), exact) === values
+  }))
+})
+
+t.test('what is within the bounds for certain is within them, and nearly every short text is', async (t) => {
+  fc.assert(fc.property(json, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), (text, depth, values, elements) => {
+    const bounds = { json_depth: depth, json_values: values, array_elements: elements }
+    const bytes = Buffer.from(text)
+    return !isWithin(bytes, bounds) || checkJsonText(bytes, bounds) > 0
+  }))
+  t.equal(isWithin(Buffer.from('{"bank_id":"a","content":"[1] text"}'), { json_depth: 2, json_values: 100, array_elements: 100 }), true)
+  t.equal(isWithin(Buffer.from('[[1]]'), { json_depth: 1, json_values: 100, array_elements: 100 }), false)
+})
+
+t.test('one less of any bound refuses it, by the name of the bound', async (t) => {
+  fc.assert(fc.property(json, (text) => {
+    const { depth, values, elements } = counts(JSON.parse(text))
+    for (const [bound, less] of [['json_depth', depth - 1], ['json_values', values - 1], ['array_elements', elements - 1]] as const) {
+      t.throws(() => checkJsonText(text, { ...WIDE, [bound]: less }, 'line 3'), { code: 'body_too_large', status: 413, detail: new RegExp(`^line 3 .* \\(bounds\\.${bound}\\)$`) })
+    }
+  }), { numRuns: 50 })
+})
+
+t.test('it takes a text in pieces, wherever they are cut', async () => {
+  fc.assert(fc.property(json, fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
+    const bytes = Buffer.from(text)
+    const guard = new JsonGuard(WIDE, 'Text')
+    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
+    places.slice(1).forEach((to, index) => { guard.read(bytes, places[index], to) })
+    return guard.values === checkJsonText(text, WIDE)
+  }))
+})
+
+t.test('a long text has the same counts', async (t) => {
+  const text = JSON.stringify(Array.from({ length: 60_000 }, (_, index) => ({ 'a"\\': `${index}, [{"` })))
+  t.equal(await checkLongJson(Buffer.from(text), WIDE, 'somebody'), 120_001)
+  await t.rejects(checkLongJson(Buffer.from(text), { ...WIDE, array_elements: 59_999 }, 'somebody'), { code: 'body_too_large' })
+})
+
+t.test('what is no JSON is left to JSON.parse, however it is broken', async (t) => {
+  for (const text of ['', ']', '}}}}', '[', '"', '"\\', '[1,2', '{"a":}', '[,]', 'nonsense', '\u0000']) t.type(checkJsonText(text, WIDE), 'number', text)
+})
+
+t.test('it stops at the first bracket that is too deep', async (t) => {
+  const bytes = Buffer.alloc(1_000_000, '[')
+  let read = 0
+  const counting = new Proxy(bytes, {
+    get: (target, name) => {
+      if (typeof name === 'string' && /^\d+$/.test(name)) read++
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  t.throws(() => checkJsonText(counting, { ...WIDE, json_depth: 64 }), { code: 'body_too_large' })
+  t.ok(read <= 65)
+})
