@@ -1,8 +1,8 @@
 import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
-import { mergeCandidates, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
-import { byScore } from '../retrieval/ranking.js'
-import { cut, guarded, type Ranked, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
+import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
+import { fuse, mergeCandidates } from '../retrieval/fusion.js'
+import { cut, guarded, type Ranked, type RecallObservation, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
 import { spanFilters } from '../retrieval/time-search.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
@@ -23,6 +23,9 @@ const FILTER_NAMES = {
 } as const satisfies Record<keyof Filters, string>
 
 const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
+
+/** A ranking and what its stages gave. */
+type Observed = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
@@ -46,7 +49,7 @@ export class Explainer {
 
   /** @throws ServiceError as Reader.recall */
   async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
-    const { admission, live, retriever, store, clock } = this.#deps
+    const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
     const filters = readFilters(request)
@@ -56,7 +59,7 @@ export class Explainer {
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
-    const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
+    const ranked = await this.#rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
     const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)
@@ -65,7 +68,7 @@ export class Explainer {
       lexical: lexicalStage(memory, terms, ranked, places, failed),
       semantic: semanticStage(memory, ranked, places, failed),
     }
-    const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: ranked.degraded }) }
+    const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }) }
     if (failed.length > 0) return { ...answer, found: false, verdict: 'filtered', rank: null, score: null }
     if (ranked.question.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
     if (ranked.parts.length > 0) stages.parts = ranked.parts.map(({ text, candidates }) => ({ query: text, rank: placeIn(candidates, memory) ?? null }))
@@ -82,8 +85,14 @@ export class Explainer {
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
   }
 
+  async #rank (request: RetrievalRequest): Promise<Observed> {
+    let observation: RecallObservation | undefined
+    const ranked = await this.#deps.retriever.rank(request, (seen) => { observation = seen })
+    return { ...ranked, ...observation! }
+  }
+
   /** The question's own search tells of candidates only; what else is needed is searched for. */
-  async #places (memory: Memory, { result, search }: Ranked, filtered: boolean): Promise<Places> {
+  async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
     const searched = [result]
@@ -104,10 +113,10 @@ export class Explainer {
     return { ranks, scores, certain: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
   }
 
-  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: FusedCandidate, { result, scored, degraded }: Ranked, settings: RetrievalSettings): void {
-    const united = mergeCandidates([result])
-    const sums = this.#deps.retriever.fused(united, settings)
-    const byStrategies = united.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
+  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate, { result, scored, degraded }: Observed, settings: RetrievalSettings): void {
+    const merged = mergeCandidates([result])
+    const sums = fuse(merged, settings.weights, settings.fusion)
+    const byStrategies = merged.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
     const fused = placeIn(byStrategies, memory)
     if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }
     const rank = placeIn(scored, memory)!
@@ -133,7 +142,7 @@ function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters
 }
 
 /** @returns the memory's place from 1 */
-function placeIn (list: readonly Candidate[], { memoryId }: Memory): number | undefined {
+function placeIn (list: ReadonlyArray<Pick<Candidate, 'memory'>>, { memoryId }: Memory): number | undefined {
   const index = list.findIndex(({ memory }) => memory.memoryId === memoryId)
   return index < 0 ? undefined : index + 1
 }
@@ -143,7 +152,7 @@ function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId 
 }
 
 /** What both strategies tell. */
-function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Ranked, { ranks, scores, certain }: Places, failed: Failed, none: None) {
+function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Observed, { ranks, scores, certain }: Places, failed: Failed, none: None) {
   const candidates = result[name] ?? []
   const score = scores?.[name]
   // A score of no words is none; a cosine of 0 is one.
@@ -158,7 +167,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
   }
 }
 
-function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
+function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
   const asked = [...ranked.question.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
@@ -174,13 +183,13 @@ function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranke
   }
 }
 
-function semanticStage (memory: Memory, ranked: Ranked, places: Places, failed: Failed): NonNullable<ExplainStages['semantic']> {
+function semanticStage (memory: Memory, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['semantic']> {
   const stage = strategyStage('semantic', memory, ranked, places, failed, 'no_vector')
   const off = ranked.degraded.includes('semantic') ? 'degraded' as const : 'off' as const
   return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
 }
 
-function timesStage (memory: Memory, { question: { spans } }: Ranked, filters: Filters): NonNullable<ExplainStages['times']> {
+function timesStage (memory: Memory, { question: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
   return {
     spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
     searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),
@@ -191,7 +200,7 @@ function timesStage (memory: Memory, { question: { spans } }: Ranked, filters: F
  * Each bound is tried by itself, so that a caller learns of all that would have to give.
  * @param tokens of the candidates down to this rank
  */
-function budgetStage (candidates: readonly FusedCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
+function budgetStage (candidates: readonly ScoredCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)
   const bounds = { min_score: { limit: Infinity, minScore }, max_results: { limit }, max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity } }
   const names = Object.keys(bounds) as Array<keyof typeof bounds>

@@ -101,6 +101,6 @@ export function tokenBudget (requested: number | undefined, ceilings: ReadonlyAr
 function toTrace ({ stages, strategies }: Retrieved): Trace {
   return {
     stages: stages.map(({ name, durationMs }) => ({ name, duration_ms: Math.round(durationMs * 1000) / 1000 })),
-    strategies,
+    strategies: [...strategies],
   }
 }

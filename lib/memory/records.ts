@@ -1,6 +1,6 @@
 import { formatInstant, INSTANT_RULE, parseInstant } from '../time/clock.js'
 import { invalidField } from '../errors/service-error.js'
-import type { FusedCandidate } from '../retrieval/fusion.js'
+import type { ScoredCandidate } from '../retrieval/candidates.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../identity/trust.js'
@@ -62,7 +62,7 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, rerank }: FusedCandidate, explain: boolean): Hit {
+export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, rerank }: ScoredCandidate, explain: boolean): Hit {
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))

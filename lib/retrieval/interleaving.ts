@@ -1,4 +1,4 @@
-import { candidateKey, type FusedCandidate } from './fusion.js'
+import { candidateKey, type ScoredCandidate } from './candidates.js'
 import { STEP } from './ranking.js'
 
 /**
@@ -8,13 +8,13 @@ import { STEP } from './ranking.js'
  * @param minScore what scores less takes no turn: a part that finds nothing good must not press down the scores of another that does
  * @returns each memory once, with the ranks that the whole question gave it, scores falling without ties but at `minScore`
  */
-export function interleave ([whole, ...parts]: FusedCandidate[][], minScore = 0): FusedCandidate[] {
+export function interleave ([whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0): readonly ScoredCandidate[] {
   if (parts.length === 0) return whole!
   const known = new Map(whole!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
-  const merged: FusedCandidate[] = []
+  const merged: ScoredCandidate[] = []
   let bound = 1
-  const take = (candidate: FusedCandidate | undefined, least: number) => {
+  const take = (candidate: ScoredCandidate | undefined, least: number) => {
     if (candidate === undefined || candidate.score < least) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return

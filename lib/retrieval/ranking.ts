@@ -1,7 +1,8 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
-import { fuse, USUAL_COSINE, type FusedCandidate, type FusionMethod, type Weights } from './fusion.js'
+import { byScore, documentKey, type MergedCandidate, type ScoredCandidate } from './candidates.js'
+import { fuse, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
+import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
 import type { Question } from './scoring/question.js'
-import { documentKey, scoreBreakdown, scoreSteps, rankingInputSteps } from './scoring/ranking.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
@@ -30,32 +31,35 @@ export interface RankingOptions {
 const SPREAD = 60
 
 /** @returns the candidates with their scores, within 0–1, falling, ties by memory id */
-export function rankCandidates (candidates: FusedCandidate[], question: Question, signals: SignalReader, options: RankingOptions): FusedCandidate[] {
+export function rankCandidates (candidates: readonly MergedCandidate[], question: Question, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
   return atOnce(rankSteps(candidates, question, signals, options))
 }
 
 /** rankCandidates in steps. */
 export function * rankSteps (
-  candidates: FusedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
-): Steps<FusedCandidate[]> {
+  candidates: readonly MergedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
+): Steps<ScoredCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
-  const judged = yield * rankingInputSteps(candidates, question, signals)
+  const inputs = yield * rankingInputSteps(candidates, question, signals)
+  const sums = yield * scoreSteps(inputs, question, scorers)
   // A score means the same with a second strategy as without.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
-  const sums = yield * scoreSteps(judged, question, scorers)
-  for (let index = 0; index < sums.length; index++) {
-    sums[index] = fused[index]! + sums[index]! - usual
-    candidates[index]!.score = toScore(sums[index]!)
-  }
+  for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
+  const scored = candidates.map((candidate, index) => toScored(candidate, toScore(sums[index]!)))
   if (explain) {
-    for (const [index, prospect] of judged.entries()) {
+    for (const [index, input] of inputs.entries()) {
       yield
-      candidates[index]!.signals = contributions(scoreBreakdown(prospect, question), scorers)
+      scored[index] = { ...scored[index]!, signals: contributions(scoreBreakdown(input, question), scorers) }
     }
   }
-  if (!question.asksSeveral || diversity === 0) return candidates.sort(byScore)
-  const sumOf = new Map(candidates.map((candidate, index) => [candidate, sums[index]!]))
-  return spread(candidates.sort(byScore), sumOf, diversity)
+  if (!question.asksSeveral || diversity === 0) return scored.sort(byScore)
+  const sumOf = new Map(scored.map((candidate, index) => [candidate, sums[index]!]))
+  return diversify(scored.sort(byScore), sumOf, diversity)
+}
+
+/** Written out, not spread: this runs for every candidate of every recall. */
+function toScored ({ bank, memory, scores, passageCount, passages, strategies }: MergedCandidate, score: number): ScoredCandidate {
+  return { bank, memory, scores, passageCount, passages, strategies, score }
 }
 
 function toScore (sum: number): number {
@@ -63,38 +67,34 @@ function toScore (sum: number): number {
 }
 
 /**
- * Takes one candidate after the other, each time the best of those that are left, where every one of a document makes its others worse: the answers
- * to a question for several things are seldom told in one place. Like maximal marginal relevance (Carbonell and Goldstein 1998), with the
- * document for the likeness.
+ * Takes one candidate after the other, each time the best of those that are left, where every candidate of a document lowers the others of
+ * that document: the answers to a question for several things are seldom told in one place. Like maximal marginal relevance (Carbonell
+ * and Goldstein 1998), with the document for the likeness.
  */
-function spread (candidates: readonly FusedCandidate[], sums: ReadonlyMap<FusedCandidate, number>, diversity: number): FusedCandidate[] {
+function diversify (candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number): ScoredCandidate[] {
   const left = candidates.slice(0, SPREAD).map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
-  const spread: FusedCandidate[] = []
+  const chosen: ScoredCandidate[] = []
   while (left.length > 0) {
     let best = 0
     for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
     const [taken] = left.splice(best, 1)
     // Strictly falling: ties would have to stand in the order of their ids.
-    taken!.candidate.score = Math.min(toScore(taken!.sum), spread.length === 0 ? 1 : Math.max(0, spread.at(-1)!.score - STEP))
-    spread.push(taken!.candidate)
+    const score = Math.min(toScore(taken!.sum), chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - STEP))
+    chosen.push({ ...taken!.candidate, score })
     for (const other of left) if (other.document === taken!.document) other.sum -= diversity
   }
-  return behind(spread, candidates.slice(SPREAD))
+  return append(chosen, candidates.slice(SPREAD))
 }
 
-/** The one list behind the other, in their orders; scores of the second are pressed under the last of the first where they are not below it. */
-export function behind (first: readonly FusedCandidate[], rest: readonly FusedCandidate[]): FusedCandidate[] {
+/** The second list after the first, both in their order; scores of the second are lowered where they are not below the last of the first. */
+export function append (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
   let bound = first.at(-1)?.score ?? Infinity
-  const pressed = rest.map((candidate) => {
+  const lowered = rest.map((candidate) => {
     // Strictly falling, as above.
     bound = Math.min(candidate.score, Math.max(0, bound - STEP))
     return { ...candidate, score: bound }
   })
-  return [...first, ...pressed]
-}
-
-export function byScore (a: FusedCandidate, b: FusedCandidate): number {
-  return b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1)
+  return [...first, ...lowered]
 }
 
 /** What each scorer that said anything added. */

@@ -1,6 +1,6 @@
 import type { Reranker } from '../models/reranker.js'
-import type { FusedCandidate } from './fusion.js'
-import { behind, byScore } from './ranking.js'
+import { byScore, type ScoredCandidate } from './candidates.js'
+import { append } from './ranking.js'
 import { within } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
@@ -16,7 +16,7 @@ export interface RerankOptions {
  * their own. The candidates behind stay behind.
  * @throws when the reranker fails, is late, or gives anything but one finite number a text
  */
-export async function rerank (reranker: Reranker, query: string, candidates: readonly FusedCandidate[], options: RerankOptions, signal?: AbortSignal): Promise<FusedCandidate[]> {
+export async function rerank (reranker: Reranker, query: string, candidates: readonly ScoredCandidate[], options: RerankOptions, signal?: AbortSignal): Promise<ScoredCandidate[]> {
   const first = candidates.slice(0, options.candidates)
   if (first.length === 0) return [...candidates]
   const given = await within(options.timeoutMs, signal, async (signal) => await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal }))
@@ -26,10 +26,10 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
   const range = Math.max(...given) / 2 - least / 2
   const order = given.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
-  const judged = first.map((candidate, index): FusedCandidate => ({
+  const judged = first.map((candidate, index): ScoredCandidate => ({
     ...candidate,
     score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
     rerank: { rank: ranks.get(index)!, score: given[index]! },
   })).sort(byScore)
-  return behind(judged, candidates.slice(options.candidates))
+  return append(judged, candidates.slice(options.candidates))
 }

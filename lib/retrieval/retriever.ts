@@ -8,7 +8,8 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
-import { fuse, STRATEGIES, mergeCandidates, type FusedCandidate, type FusionMethod, type Strategy, type Weights } from './fusion.js'
+import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
+import { mergeCandidates, type FusionMethod, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
 import { rankSteps } from './ranking.js'
@@ -26,6 +27,7 @@ export const CANDIDATES = 100
 
 /** How much longer a text may be before it pays for it, when the query asks what an assistant told: that stands in long answers. */
 const ANSWER_LENGTH = 4
+const NO_VECTORS: Float32Array[] = []
 
 /** How a recall ranks. */
 export interface RetrievalSettings {
@@ -66,28 +68,32 @@ export interface RetrievalRequest {
 export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
-  hits: FusedCandidate[]
+  hits: readonly ScoredCandidate[]
   total: number
   truncated: boolean
   tokens: number
-  degraded: Degradation[]
-  stages: Stage[]
-  strategies: Array<{ name: Strategy, weight: number, candidates: number }>
+  degraded: readonly Degradation[]
+  stages: readonly Stage[]
+  strategies: ReadonlyArray<{ name: Strategy, weight: number, candidates: number }>
 }
 
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  question: Question
-  /** What the store was asked for the question itself. */
-  search: SearchRequest
   /** Falling score. */
-  candidates: FusedCandidate[]
-  /** The same as they were before the reranker judged them. */
-  scored: readonly FusedCandidate[]
-  /** The questions that this one was split into, each with its own ranking; none for a question that is one. */
-  parts: ReadonlyArray<{ text: string, candidates: readonly FusedCandidate[] }>
-  /** The finds of the question itself, by strategy. */
+  candidates: readonly ScoredCandidate[]
+}
+
+/** What the stages of one recall gave, for whoever explains it. */
+export interface RecallObservation {
+  question: Question
+  /** What the store was asked for the query itself. */
+  search: SearchRequest
+  /** What it found for that, by strategy. */
   result: SearchResult
+  /** The questions that the query was split into, each with its own ranking; none for a query that is one question. */
+  parts: ReadonlyArray<{ text: string, candidates: readonly ScoredCandidate[] }>
+  /** The candidates as they were before the reranker judged them. */
+  scored: readonly ScoredCandidate[]
 }
 
 export interface RetrieverOptions {
@@ -100,7 +106,10 @@ export interface RetrieverOptions {
   telemetry: Telemetry
 }
 
-/** Query to hits: analyse and embed, search, fuse and judge, rerank, cut to score, number and budget. */
+/**
+ * A recall, stage by stage: the query is analysed and embedded, the store is searched, what it found is merged and ranked, the best are
+ * reranked, and the list is cut to the hits. Each stage makes a new value of the one before it.
+ */
 export class Retriever {
   readonly #options: RetrieverOptions
   readonly #signals = new SignalReader()
@@ -111,73 +120,69 @@ export class Retriever {
 
   async retrieve (request: RetrievalRequest): Promise<Retrieved> {
     const { timer, telemetry } = this.#options
-    const { candidates, total, degraded, stages: ranking, strategies } = await this.rank(request)
+    const { candidates, stages: ranking, ...ranked } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
     const { hits, truncated, tokens } = await stages.compute('budget', cutSteps(candidates, request), request.caller)
-    return { hits, truncated, tokens, total, degraded, strategies, stages: stages.done }
+    return { ...ranked, hits, truncated, tokens, stages: stages.done }
   }
 
-  /** What the strategies alone make of candidates, in the order of these. */
-  fused (candidates: readonly FusedCandidate[], { weights, fusion }: RetrievalSettings): number[] {
-    return fuse(candidates, weights, fusion)
-  }
-
-  /** All candidates in their order. */
-  async rank (request: RetrievalRequest): Promise<Ranked> {
+  /**
+   * All candidates in their order.
+   * @param observe is told once what the stages gave; nothing is made for it when it is absent
+   */
+  async rank (request: RetrievalRequest, observe?: (observation: RecallObservation) => void): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
-    const { rewrites = [], settings, caller } = request
-    const { weights } = settings
+    const { caller, settings } = request
     const stages = new Stages(timer, telemetry)
-    const degraded: Degradation[] = []
     const now = clock()
-    const questions = await stages.compute('analyze', readAll([request.query, ...questionParts(request.query), ...rewrites], request.reference ?? now), caller)
+    const questions = await stages.compute('analyze', analyzeSteps(request, now), caller)
+    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(questions, request))
+    const searches = questions.map((question, index) => searchFor(request, question, now, vectors?.[index]))
+    const results = await stages.wait('search', async () => await this.#search(searches, questions, request))
+    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(questions, results, request), caller)
+    const judge = this.#judgeOf(request)
+    const reranked = judge === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(judge, request, scored))
     const [question, ...parts] = questions
-    const vectors = weights.semantic === 0 ? undefined : await stages.wait('embed', async () => await this.#embedQueries(questions.map(({ text }) => text), request, degraded))
-    const results = await stages.wait('search', async () => {
-      const found: SearchResult[][] = []
-      for (const [index, one] of questions.entries()) {
-        // A store in memory answers at once: between the parts of a question others have their turn.
-        if (index > 0 || turns.isSpent) await turns.next(caller)
-        found.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
-      }
-      return found
-    })
-    const { rankings, candidates } = await stages.compute('rank', this.#rankSteps(questions, results, request), caller)
-    const judge = request.reranker ?? (this.#options.reranker === undefined ? undefined : { reranker: this.#options.reranker, options: settings.rerank })
-    const reranked = judge === undefined ? candidates : await stages.wait('rerank', async () => await this.#rerank(judge, request, candidates, degraded))
     const result = results[0]![0]!
+    observe?.({ question, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
     return {
-      question,
-      search: this.#searchFor(request, question, now, vectors?.[0]),
-      candidates: reranked,
-      scored: candidates,
-      parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })),
-      result,
+      candidates: reranked ?? scored,
       total: result.total,
-      degraded,
+      degraded: [...(vectors === undefined ? ['semantic' as const] : []), ...(reranked === undefined ? ['rerank' as const] : [])],
       stages: stages.done,
       strategies: STRATEGIES.flatMap((name) => {
         const found = result[name]
-        return found === undefined ? [] : [{ name, weight: weights[name], candidates: found.length }]
+        return found === undefined ? [] : [{ name, weight: settings.weights[name], candidates: found.length }]
       }),
     }
   }
 
-  /** @returns undefined when they could not be had */
-  async #embedQueries (texts: readonly string[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest, degraded: Degradation[]): Promise<Float32Array[] | undefined> {
-    const { embeddings } = this.#options
+  /** @returns undefined when the vectors could not be had */
+  async #embed (questions: readonly Question[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
+    const texts = questions.map(({ text }) => text)
     try {
-      return await within(semanticTimeoutMs, signal, async (signal) => await embed(embeddings, texts, { signal, purpose: 'query' }))
+      return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
-      if (signal?.aborted === true || weights.lexical === 0) throw error instanceof DeadlineExceeded ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
-      degraded.push('semantic')
-      return undefined
+      if (signal?.aborted !== true && weights.lexical > 0) return undefined
+      throw error instanceof DeadlineExceeded ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
     }
   }
 
-  * #rankSteps (questions: readonly Question[], results: readonly SearchResult[][], request: RetrievalRequest): Steps<{ rankings: FusedCandidate[][], candidates: FusedCandidate[] }> {
-    const { settings, explain = false, rewrites = [], minScore } = request
-    const rankings: FusedCandidate[][] = []
+  /** @returns for each question the result of its own search, then those of the searches within the times that it names */
+  async #search (searches: readonly SearchRequest[], questions: readonly Question[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
+    const { store } = this.#options
+    const results: SearchResult[][] = []
+    for (const [index, search] of searches.entries()) {
+      // A store in memory answers at once: between the parts of a question others have their turn.
+      if (index > 0 || turns.isSpent) await turns.next(caller)
+      const all = [search, ...spanFilters(search.filters, questions[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
+      results.push(await guarded(async () => await Promise.all(all.map(async (one) => await store.search(one)))))
+    }
+    return results
+  }
+
+  * #rankSteps (questions: readonly Question[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+    const rankings: ScoredCandidate[][] = []
     for (const [index, question] of questions.entries()) {
       if (index > 0) yield
       rankings.push(yield * rankSteps(mergeCandidates(results[index]!), question, this.#signals, { ...settings, explain }))
@@ -188,58 +193,51 @@ export class Retriever {
     return { rankings, candidates: interleave(lists, minScore) }
   }
 
-  #searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
-    return {
-      banks,
-      filters,
-      now,
-      limit: Math.max(CANDIDATES, limit),
-      ...(weights.lexical > 0 && { lexical: { terms: question.terms, ...bm25, length: lengthFor(question, bm25.length) } }),
-      ...(vector !== undefined && { semantic: { vector } }),
-    }
+  #judgeOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
+    const { reranker } = this.#options
+    return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
   }
 
-  /** @returns the result of the question itself, then those of the searches within the times that it names */
-  async #search (request: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): Promise<SearchResult[]> {
-    const { store } = this.#options
-    const search = this.#searchFor(request, question, now, vector)
-    if (question.spans.length === 0) return [await store.search(search)]
-    return await Promise.all([
-      store.search(search),
-      ...spanFilters(request.filters, question.spans).map(async (narrowed) => await store.search({ ...search, filters: narrowed, limit: CANDIDATES / 2 })),
-    ])
-  }
-
-  async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: FusedCandidate[], degraded: Degradation[]): Promise<FusedCandidate[]> {
+  /** @returns undefined when the reranker failed or was late */
+  async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: readonly ScoredCandidate[]): Promise<ScoredCandidate[] | undefined> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
-      degraded.push('rerank')
-      return candidates
+      return undefined
     }
   }
 }
 
-function lengthFor ({ asksTold }: Question, length: LexicalRequest['length']): LexicalRequest['length'] {
-  return asksTold && 'pivot' in length ? { pivot: length.pivot * ANSWER_LENGTH } : length
-}
-
-function * readAll ([first, ...others]: [string, ...string[]], reference: number): Steps<[Question, ...Question[]]> {
-  const questions: [Question, ...Question[]] = [yield * questionSteps(first, reference)]
-  for (const text of others) questions.push(yield * questionSteps(text, reference))
+/** The query, the questions that it consists of, and its other wordings, in this order. */
+function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[Question, ...Question[]]> {
+  const questions: [Question, ...Question[]] = [yield * questionSteps(query, reference ?? now)]
+  for (const text of [...questionParts(query), ...rewrites]) questions.push(yield * questionSteps(text, reference ?? now))
   return questions
 }
 
+/** @param vector the question's; absent when the semantic strategy is off or its vectors could not be had */
+function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: Question, now: number, vector: Float32Array | undefined): SearchRequest {
+  const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
+  return {
+    banks,
+    filters,
+    now,
+    limit: Math.max(CANDIDATES, limit),
+    ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
+    ...(vector !== undefined && { semantic: { vector } }),
+  }
+}
+
 /** cut, when the tokens that it goes by are counted. */
-function * cutSteps (candidates: readonly FusedCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
+function * cutSteps (candidates: readonly ScoredCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
   yield * sumSteps(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
   return cut(candidates, request)
 }
 
 /** @returns the first of the candidates that pass the bounds of the request */
-export function cut (candidates: readonly FusedCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  const hits: FusedCandidate[] = []
+export function cut (candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
+  const hits: ScoredCandidate[] = []
   let tokens = 0
   for (const candidate of candidates) {
     if (hits.length >= limit || candidate.score < minScore) break

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
-import type { FusedCandidate } from '../../retrieval/fusion.js'
+import type { ScoredCandidate } from '../../retrieval/candidates.js'
 import type { Memory } from '../../stores/vector-store.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { suspicionSteps } from '../../text/suspicion.js'
@@ -26,7 +26,7 @@ export interface EvidenceBounds {
 
 export interface PickedEvidence {
   /** In the order of the ranking; the first is cited as [1]. */
-  hits: FusedCandidate[]
+  hits: ScoredCandidate[]
   evidence: LabelledEvidence[]
 }
 
@@ -35,7 +35,7 @@ export interface PickedEvidence {
  * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once. Texts are
  * looked at anew: one that was stored before it would have been noticed is suspect now.
  */
-export function * evidenceSteps (candidates: readonly FusedCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
+export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
   const picked: PickedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
   let left = maxTokens
@@ -67,7 +67,7 @@ function * lookedAt (memory: Memory): Steps<Memory> {
   return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
-function * fitting ({ memory, passageCount, passages }: FusedCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
+function * fitting ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined

@@ -1,7 +1,8 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/defaults.js'
 import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
-import { mergeCandidates, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
+import type { MergedCandidate, ScoredCandidate } from '../../../lib/retrieval/candidates.js'
+import { mergeCandidates } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
@@ -33,8 +34,13 @@ export function candidate (memoryId: string, { lexical, own, semantic, bank = HO
 }
 
 /** Candidates as they come from one search by words, in the order given. */
-export function found (...lexical: Candidate[]): FusedCandidate[] {
+export function found (...lexical: Candidate[]): MergedCandidate[] {
   return mergeCandidates([{ lexical, total: lexical.length }])
+}
+
+/** Candidates of a ranking, in the order given, each with the score by which it was found. */
+export function scored (...candidates: Candidate[]): ScoredCandidate[] {
+  return found(...candidates).map((merged, index) => ({ ...merged, score: candidates[index]!.score }))
 }
 
 /** The options of a service with nothing configured, with words alone. */
@@ -45,6 +51,6 @@ export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {
   return { ...Object.fromEntries(SCORER_NAMES.map((name) => [name, 0])) as unknown as ScorerWeights, ...weights }
 }
 
-export function ids (candidates: readonly Candidate[]): string[] {
+export function ids (candidates: ReadonlyArray<Pick<Candidate, 'memory'>>): string[] {
   return candidates.map(({ memory }) => memory.memoryId)
 }

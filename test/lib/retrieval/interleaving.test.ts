@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import type { FusedCandidate } from '../../../lib/retrieval/fusion.js'
+import type { ScoredCandidate } from '../../../lib/retrieval/candidates.js'
 import { interleave } from '../../../lib/retrieval/interleaving.js'
-import { candidate, found, ids } from './candidates.js'
+import { candidate, scored, ids } from './candidates.js'
 
 /** A ranking of memories named by single characters, scores falling from `best`. */
-function ranking (names: string, best = 0.9): FusedCandidate[] {
-  return found(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
+function ranking (names: string, best = 0.9): ScoredCandidate[] {
+  return scored(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
 }
 
 t.test('a question without parts keeps its ranking', async (t) => {
@@ -30,8 +30,7 @@ t.test('ranks in the strategies are those of the whole question', async (t) => {
 })
 
 t.test('a memory that is good enough for the least score is not pressed under it by others', async (t) => {
-  const [first, second] = [found(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })), found(candidate('d', { lexical: 0.5 }))]
-  for (const list of [first, second]) for (const each of list) each.score = each.scores.lexical!
+  const [first, second] = [scored(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })), scored(candidate('d', { lexical: 0.5 }))]
   t.strictSame(interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]), [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]])
 })
 

@@ -114,3 +114,10 @@ t.test('facts that stand by themselves are in the order of BM25, when nothing el
     assert.deepEqual(ids(ranked), expected)
   }))
 })
+
+t.test('a ranking is a new list: what was merged stays as it was', async (t) => {
+  const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
+  const before = JSON.stringify(merged)
+  rankCandidates(merged.map((one) => Object.freeze(one)), readQuestion('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true })
+  t.equal(JSON.stringify(merged), before)
+})

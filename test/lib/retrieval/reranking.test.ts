@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Reranker } from '../../../lib/models/reranker.js'
 import { rerank, type RerankOptions } from '../../../lib/retrieval/reranking.js'
 import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
-import { candidate, found, ids } from './candidates.js'
+import { candidate, scored, ids } from './candidates.js'
 
 const OPTIONS: RerankOptions = { candidates: 100, timeoutMs: 10_000, weight: 0.8 }
 
@@ -19,7 +19,7 @@ function giving (scores: unknown, asked: unknown[] = []): Reranker {
 }
 
 function falling (...scores: number[]) {
-  return found(...scores.map((lexical, index) => candidate('abcdefghij'[index]!, { lexical, text: `Text ${index}.` })))
+  return scored(...scores.map((lexical, index) => candidate('abcdefghij'[index]!, { lexical, text: `Text ${index}.` })))
 }
 
 t.test('the first candidates are put in the order of the reranker, and tell its rank and score', async (t) => {
@@ -52,7 +52,7 @@ t.test('equal scores of the reranker leave the order as it was', async (t) => {
 })
 
 t.test('equal scores are ordered by memory id', async (t) => {
-  const candidates = found(candidate('b', { lexical: 0.5 }), candidate('a', { lexical: 0.5 }))
+  const candidates = scored(candidate('b', { lexical: 0.5 }), candidate('a', { lexical: 0.5 }))
   t.strictSame(ids(await rerank(giving([1, 1]), 'tea', candidates, OPTIONS)), ['a', 'b'])
 })
 

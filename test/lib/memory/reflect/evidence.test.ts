@@ -1,7 +1,7 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { evidenceSteps, type EvidenceBounds, type PickedEvidence } from '../../../../lib/memory/reflect/evidence.js'
-import type { FusedCandidate } from '../../../../lib/retrieval/fusion.js'
+import type { ScoredCandidate } from '../../../../lib/retrieval/candidates.js'
 import { atOnce } from '../../../../lib/concurrency/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
@@ -21,7 +21,7 @@ interface Given {
 }
 
 let ids = 0
-function candidate ({ text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1 }: Given): FusedCandidate {
+function candidate ({ text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1 }: Given): ScoredCandidate {
   const bank = { tenantId: null, bankId }
   return {
     bank,
@@ -34,7 +34,7 @@ function candidate ({ text, bankId = 'home', occurredAt = null, source = null, t
   }
 }
 
-function pickEvidence (candidates: readonly FusedCandidate[], bounds: EvidenceBounds): PickedEvidence {
+function pickEvidence (candidates: readonly ScoredCandidate[], bounds: EvidenceBounds): PickedEvidence {
   return atOnce(evidenceSteps(candidates, bounds))
 }
 

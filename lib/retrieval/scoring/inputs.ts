@@ -1,6 +1,6 @@
-import { bankKeyString } from '../../identity/context.js'
 import { atOnce, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
+import { documentKey } from '../candidates.js'
 import type { Question } from './question.js'
 import { daysFrom } from './dates.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
@@ -11,6 +11,9 @@ const DOCUMENT_DEPTH = 5
 /** Candidates that are gone through in one piece: most recalls have fewer, and so no generator to resume for each of them. */
 const PIECE = 256
 
+/** What a candidate is judged by. */
+export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
+
 /** What each scorer gives a candidate, by name, before its weight. */
 export type ScoreBreakdown = Record<ScorerName, number>
 
@@ -18,12 +21,12 @@ export type ScoreBreakdown = Record<ScorerName, number>
  * Makes of candidates what the scorers look at.
  * @param candidates each memory once
  */
-export function rankingInputs (candidates: readonly Candidate[], question: Question, reader: SignalReader): RankingInput[] {
+export function rankingInputs (candidates: readonly Scorable[], question: Question, reader: SignalReader): RankingInput[] {
   return atOnce(rankingInputSteps(candidates, question, reader))
 }
 
-/** prospects in steps. */
-export function * rankingInputSteps (candidates: readonly Candidate[], question: Question, reader: SignalReader): Steps<RankingInput[]> {
+/** rankingInputs in steps. */
+export function * rankingInputSteps (candidates: readonly Scorable[], question: Question, reader: SignalReader): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
     if (read.length % PIECE === PIECE - 1) yield
@@ -40,12 +43,12 @@ export function * rankingInputSteps (candidates: readonly Candidate[], question:
   const documents = documentShares(candidates)
   // To read the times that a text names may take a millisecond.
   const seeksTime = question.spans.length > 0
-  const prospects: RankingInput[] = []
+  const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
     if (seeksTime || index % PIECE === PIECE - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = read[index]!
-    prospects.push({
+    inputs.push({
       memory,
       scores,
       signals,
@@ -54,33 +57,33 @@ export function * rankingInputSteps (candidates: readonly Candidate[], question:
       asked: asked !== undefined && signals.speaker.join(' ') === asked,
     })
   }
-  return prospects
+  return inputs
 }
 
 /**
- * The weighted sums of what the scorers give, in steps and in the order of the prospects. Scorer by scorer, and only those that look for
- * something in this question: that takes half the time of one prospect after the other.
+ * The weighted sums of what the scorers give, in steps and in the order of the inputs. Scorer by scorer, and only those that look for
+ * something in this question: that takes half the time of one input after the other.
  */
-export function * scoreSteps (prospects: readonly RankingInput[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
-  const sums = new Float64Array(prospects.length)
-  const isLarge = prospects.length > PIECE
+export function * scoreSteps (inputs: readonly RankingInput[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
+  const sums = new Float64Array(inputs.length)
+  const isLarge = inputs.length > PIECE
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
     if (weight === 0 || LOOKS_FOR[name]?.(question) === false) continue
     if (isLarge) yield
     const score = SCORERS[name]
-    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(prospects[index]!, question)
+    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, question)
   }
   return sums
 }
 
 /** The weighted sum of what the scorers give. */
-export function scoreOf (prospect: RankingInput, question: Question, weights: ScorerWeights): number {
-  return atOnce(scoreSteps([prospect], question, weights))[0]!
+export function scoreOf (input: RankingInput, question: Question, weights: ScorerWeights): number {
+  return atOnce(scoreSteps([input], question, weights))[0]!
 }
 
-export function scoreBreakdown (prospect: RankingInput, question: Question): ScoreBreakdown {
-  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](prospect, question)])) as ScoreBreakdown
+export function scoreBreakdown (input: RankingInput, question: Question): ScoreBreakdown {
+  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, question)])) as ScoreBreakdown
 }
 
 /** @returns the speaker whom the question names, if there is just one such among those who speak */
@@ -101,7 +104,7 @@ function askedSpeaker (read: readonly Signals[], { stems }: Question): string | 
 }
 
 /** For each candidate, what its document has. A memory without one stands for itself. */
-function documentShares (candidates: readonly Candidate[]): Array<RankingInput['document']> {
+function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
   interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
   const documents = new Map<string, Document>()
   const all: Array<Pick<Document, 'own' | 'together' | 'meaning'>> = []
@@ -149,9 +152,4 @@ function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: Question
   if (spans.length === 0) return Infinity
   const told = signals.told.map(({ from }) => daysFrom(spans, from))
   return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)
-}
-
-/** What tells a candidate's document from all others; a memory without one is its own. */
-export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
-  return `${bankKeyString(bank)} ${memory.documentId === null ? `m${memory.memoryId}` : `d${memory.documentId}`}`
 }

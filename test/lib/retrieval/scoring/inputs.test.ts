@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
-import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/ranking.js'
+import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
