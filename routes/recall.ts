@@ -19,7 +19,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { body, context } = request
     // Only a model is worth giving up when the client leaves.
     const asksModel = body.rewrite === true || body.model_rerank === true
-    return await app.memory.reader.recall(body, context, asksModel ? clientLeaving(reply) : undefined)
+    return await app.memory.recall(body, context, asksModel ? clientLeaving(reply) : undefined)
   })
   app.post('/v1/recall/explain', {
     config: { scope: 'memory', permission: 'read' },
@@ -31,5 +31,5 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: ExplainRequest,
       response: answers({ 200: ExplainAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
     },
-  }, async (request) => await app.memory.explainer.explain(request.body, request.context))
+  }, async (request) => await app.memory.explain(request.body, request.context))
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { callerOf } from '../lib/identity/context.js'
-import type { ReflectEvent } from '../lib/memory/reflector.js'
+import type { ReflectEvent } from '../lib/memory/reflect-service.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
 import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
 import { whenOver } from '../plugins/exchange-end.js'
@@ -38,12 +38,12 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
       }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ['too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported']),
     },
   }, async (request, reply) => {
-    const { reflector } = app.memory
+    const { memory } = app
     const { body, context } = request
     const signal = clientLeaving(reply)
-    if (!wantsEvents(request.headers.accept)) return await reflector.reflect(body, context, signal)
+    if (!wantsEvents(request.headers.accept)) return await memory.reflect(body, context, signal)
     app.openStream(callerOf(context), reply)
-    const events = reflector.stream(body, context, signal)
+    const events = memory.reflectStream(body, context, signal)
     // The first event is waited for, so that what is wrong up to it has a status of its own.
     const first = await events.next()
     // The source is ended even if nobody ever read from it; one that has ended takes no notice.

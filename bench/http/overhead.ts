@@ -49,7 +49,7 @@ export async function measureOverhead (url: string): Promise<Overhead> {
       for (const body of turn) {
         const request = readRequest(JSON.parse(body))
         const started = performance.now()
-        await service.reader.recall(request, context)
+        await service.recall(request, context)
         if (counts) direct.push(performance.now() - started)
       }
     }

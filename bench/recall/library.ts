@@ -63,7 +63,7 @@ async function retainAll (service: MemoryService, bank: string, memories: readon
 async function recallAll (service: MemoryService, queries: readonly string[]): Promise<Cost[]> {
   const costs: Cost[] = []
   for (const query of queries) {
-    costs.push(await timed(async () => { await service.reader.recall({ bank_id: BANK, query, max_results: DEPTH }, CONTEXT) }))
+    costs.push(await timed(async () => { await service.recall({ bank_id: BANK, query, max_results: DEPTH }, CONTEXT) }))
   }
   return costs
 }

@@ -42,7 +42,7 @@ export function overHttp (client: JsonClient): MeasuredService {
 const CONTEXT = { tenantId: null }
 
 /** The service in this process: no HTTP, no check of what is sent. */
-export function inProcess ({ writer, reader, banks }: MemoryService): MeasuredService {
+export function inProcess ({ writer, recall, banks }: MemoryService): MeasuredService {
   const timed = async <T>(work: Promise<T>): Promise<Timed<T>> => {
     const started = performance.now()
     const answer = await work
@@ -51,7 +51,7 @@ export function inProcess ({ writer, reader, banks }: MemoryService): MeasuredSe
   return {
     retain: async (request) => await timed(writer.retain(request, CONTEXT)),
     retainBatch: async (request) => await timed(writer.retainBatch(request, CONTEXT)),
-    recall: async (request) => await timed(reader.recall(request, CONTEXT)),
+    recall: async (request) => await timed(recall(request, CONTEXT)),
     statistics: async (bank) => await banks.statistics(bank, CONTEXT),
     forgetAll: async (bank) => { await writer.forget({ bank_id: bank, scope: 'all' }, CONTEXT) },
   }

@@ -55,13 +55,13 @@ export class Banks {
   }
 
   async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
-    const { directory, store, clock, filler } = this.#deps
+    const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await guarded(() => store.statistics(bank, clock()))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
-      ...(filler !== undefined && { pending_embeddings: statistics.unembeddedCount ?? 0 }),
+      ...(backfill !== undefined && { pending_embeddings: statistics.unembeddedCount ?? 0 }),
       token_count: statistics.tokens,
       first_retained_at: nullableInstant(statistics.firstRetainedAt),
       first_occurred_at: nullableInstant(statistics.firstOccurredAt),

@@ -13,7 +13,7 @@ import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyLedger } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import type { RecallHelpers } from './recall-helpers.js'
+import type { RecallModel } from './recall-model.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 /** What the operations of the memory service share. */
@@ -22,8 +22,8 @@ export interface Dependencies {
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
   /** The one way to it. */
-  desk: MeteredLanguageModel
-  helpers: RecallHelpers
+  meteredModel: MeteredLanguageModel
+  recallModel: RecallModel
   /** Absent when none is configured. */
   reranker?: Reranker
   access: AccessControl
@@ -37,7 +37,7 @@ export interface Dependencies {
   retriever: Retriever
   indexer: Indexer
   /** Absent when no vectors come after the write. */
-  filler?: EmbeddingBackfill
+  backfill?: EmbeddingBackfill
   clock: Clock
   newId: IdSource
   /** Takes sentences for the operator's log. */

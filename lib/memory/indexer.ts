@@ -9,7 +9,7 @@ export interface IndexerOptions {
   /** Absent when the semantic strategy is off: then nothing is embedded. */
   embeddings?: EmbeddingProvider
   /** Absent without `embeddings`, and for a store that takes vectors with the write only. */
-  filler?: EmbeddingBackfill
+  backfill?: EmbeddingBackfill
 }
 
 /** Makes memories searchable: with passages and terms at once, with vectors at once or after the write. */
@@ -27,16 +27,16 @@ export class Indexer {
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store takes no late vectors
    */
   async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
-    const { embeddings, filler } = this.#options
+    const { embeddings, backfill } = this.#options
     const passages = await makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters }, caller)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
-    if (filler !== undefined && (embeddings.deferred === true || filler.isFailing)) return memories
+    if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {
       const vectors = (await embed(embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))), { purpose: 'document' })).values()
       return memories.map((memory) => ({ ...memory, passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })) }))
     } catch (error) {
-      if (filler === undefined) throw error
+      if (backfill === undefined) throw error
       return memories
     }
   }
@@ -46,15 +46,15 @@ export class Indexer {
    * @param memories those that were stored; undefined when the store does not say which
    */
   stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
-    const { filler } = this.#options
-    if (memories === undefined) filler?.look()
-    else filler?.feed(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
+    const { backfill } = this.#options
+    if (memories === undefined) backfill?.look()
+    else backfill?.feed(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
   }
 
   /** Does a write that puts other texts under ids that may stand. */
   async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
-    const { filler } = this.#options
-    return filler === undefined ? await write() : await filler.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
+    const { backfill } = this.#options
+    return backfill === undefined ? await write() : await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
   }
 }
 

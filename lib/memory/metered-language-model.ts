@@ -6,9 +6,10 @@ import type { ModelBudget, Reservation } from '../policy/model-budget.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { countTokens } from '../text/tokens.js'
 import { openSpan, SpanKind, type OpenSpan } from '../telemetry/tracing.js'
+import type { ModelUsage } from './model-usage.js'
 import { callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
 
-export type Purpose = 'reflect' | 'rewrite' | 'rerank'
+export type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
 
 /** Prices of a million tokens. */
 export interface Price {
@@ -29,14 +30,9 @@ export interface MeteredLanguageModelOptions {
 
 /** A call, and who pays for it. */
 export interface MeteredCall extends GenerateRequest {
-  purpose: Purpose
+  purpose: CallPurpose
   /** The banks whose budgets it counts for. */
   banks: readonly ResolvedBank[]
-}
-
-/** What a call cost: whole tokens, and money when the model has a price. */
-export interface Spending extends TokenUsage {
-  cost?: number
 }
 
 /** The one way to the language model: budgets are counted before a call, and what came of it is told after. */
@@ -69,7 +65,7 @@ export class MeteredLanguageModel {
   /**
    * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model throws
    */
-  async generate (call: MeteredCall): Promise<Generation & { usage: Spending }> {
+  async generate (call: MeteredCall): Promise<Generation & { usage: ModelUsage }> {
     const account = await this.#open(call)
     try {
       const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate({ ...call, progress: account.progress }))
@@ -86,7 +82,7 @@ export class MeteredLanguageModel {
    * The same bit by bit; the last part tells what the call cost. A model that cannot stream gives one text. A consumer that stops
    * reading ends the call, and what came until then is paid for.
    */
-  async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: Spending, finish?: Generation['finish'] }> {
+  async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: ModelUsage, finish?: Generation['finish'] }> {
     const { languageModel } = this.#options
     if (languageModel.stream === undefined) {
       const { text, usage, finish } = await this.generate(call)
@@ -173,9 +169,9 @@ class CallAccount {
 
   readonly progress: NonNullable<GenerateRequest['progress']> = (state) => { this.#isMade = state === 'made' }
 
-  settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): Spending {
+  settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): ModelUsage {
     const { price, reservation, span } = this.#options
-    const spending: Spending = { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, ...(price !== undefined && { cost: costOf(usage, price) }) }
+    const spending: ModelUsage = { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, ...(price !== undefined && { cost: costOf(usage, price) }) }
     reservation.settle(usage.inputTokens + usage.outputTokens, true)
     span.set({ 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens, 'gen_ai.response.finish_reasons': [finish] })
     span.end()
@@ -199,7 +195,7 @@ class CallAccount {
     this.#tell(left ? 'aborted' : callOutcome(why), {})
   }
 
-  #tell (outcome: string, spending: Partial<Spending>): void {
+  #tell (outcome: string, spending: Partial<ModelUsage>): void {
     this.#closed = true
     const { call, labels, telemetry, timer } = this.#options
     telemetry.modelCall({ kind: 'llm', ...labels, purpose: call.purpose, outcome, durationMs: timer() - this.#startedAt, ...spending })

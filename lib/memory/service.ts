@@ -25,16 +25,16 @@ import { BankConfigurations } from './bank-configurations.js'
 import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
-import { Explainer } from './explainer.js'
+import { ExplainService } from './explain-service.js'
 import { LiveSettings, readFileSettings } from './file-settings.js'
 import { HealthProbe } from './health.js'
 import { IdempotencyLedger } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
-import { Reader } from './reader.js'
-import { Reflector, type ReflectorOptions } from './reflector.js'
-import { RecallHelpers } from './recall-helpers.js'
+import { RecallService } from './recall-service.js'
+import { ReflectService, type ReflectOptions } from './reflect-service.js'
+import { RecallModel } from './recall-model.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
@@ -52,14 +52,15 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
 }
 
 /**
- * The memory library's door: every way in (HTTP now) calls these, and each decides access for itself.
- * Answers are the records of lib/memory/schemas.ts; refusals are ServiceErrors.
+ * The operations on memories that routes and other callers use. Each decides access for itself. Answers are the records of
+ * lib/memory/schemas.ts; refusals are ServiceErrors.
  */
 export class MemoryService {
   readonly writer: Writer
-  readonly reader: Reader
-  readonly explainer: Explainer
-  readonly reflector: Reflector
+  readonly recall: RecallService['recall']
+  readonly explain: ExplainService['explain']
+  readonly reflect: ReflectService['reflect']
+  readonly reflectStream: ReflectService['stream']
   readonly banks: Banks
   readonly configurations: BankConfigurations
   readonly transfer: Transfer
@@ -69,14 +70,18 @@ export class MemoryService {
   readonly #models: ModelHealth
 
   /** @param models follows the calls of the models that the dependencies ask */
-  constructor (deps: Dependencies, reflection: ReflectorOptions, capabilities: Capabilities, models: ModelHealth) {
+  constructor (deps: Dependencies, reflection: ReflectOptions, capabilities: Capabilities, models: ModelHealth) {
     this.#deps = deps
     this.#capabilities = capabilities
     this.#models = models
     this.writer = new Writer(deps)
-    this.reader = new Reader(deps)
-    this.explainer = new Explainer(deps)
-    this.reflector = new Reflector(deps, reflection)
+    const recall = new RecallService(deps)
+    const explain = new ExplainService(deps)
+    const reflect = new ReflectService(deps, reflection)
+    this.recall = recall.recall.bind(recall)
+    this.explain = explain.explain.bind(explain)
+    this.reflect = reflect.reflect.bind(reflect)
+    this.reflectStream = reflect.stream.bind(reflect)
     this.banks = new Banks(deps)
     this.configurations = new BankConfigurations(deps)
     this.transfer = new Transfer(deps, this.configurations)
@@ -105,9 +110,9 @@ export class MemoryService {
    * @throws ProviderError for settings that no recall could work with; nothing has changed then
    */
   replaceFile (file: FileConfig): void {
-    const { live, desk } = this.#deps
+    const { live, meteredModel } = this.#deps
     live.replace(readFileSettings(file, this.#capabilities))
-    desk.replacePrices(file.prices ?? {})
+    meteredModel.replacePrices(file.prices ?? {})
   }
 
   /** How the models fare, as far as their calls have shown; none is made. */
@@ -117,19 +122,19 @@ export class MemoryService {
 
   /** The models by their names, which a provider may tell or leave to the configuration. */
   modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
-    const { embeddings, desk, reranker } = this.#deps
-    return { embedding: embeddings.model, languageModel: desk.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
+    const { embeddings, meteredModel, reranker } = this.#deps
+    return { embedding: embeddings.model, languageModel: meteredModel.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
   }
 
   /** Resolves when no memory is known to wait for its vectors, and what was used of daily quotas is counted. */
   async idle (): Promise<void> {
-    await this.#deps.filler?.idle()
+    await this.#deps.backfill?.idle()
     await this.#deps.usage.idle()
   }
 
   async close (): Promise<void> {
-    const { store, embeddings, languageModel, reranker, filler, usage } = this.#deps
-    await filler?.stop()
+    const { store, embeddings, languageModel, reranker, backfill, usage } = this.#deps
+    await backfill?.stop()
     await usage.idle()
     await Promise.all([store.close(), embeddings.close?.(), languageModel.close?.(), reranker?.close?.()])
   }
@@ -145,8 +150,8 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
   const { telemetry } = models
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
-  const filler = weights.semantic > 0 ? makeFiller(store, embeddings, clock, overrides) : undefined
-  filler?.look()
+  const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
+  backfill?.look()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
   const live = new LiveSettings(readFileSettings(file, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
@@ -154,7 +159,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const counted = usageStore(store)
   const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
   const bounded = withBounds(languageModel, file, live)
-  const desk = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
+  const meteredModel = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -170,13 +175,13 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
     indexer: new Indexer({
       ...(weights.semantic > 0 && { embeddings }),
-      ...(filler !== undefined && { filler }),
+      ...(backfill !== undefined && { backfill }),
     }),
-    ...(filler !== undefined && { filler }),
+    ...(backfill !== undefined && { backfill }),
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
-    desk,
-    helpers: new RecallHelpers({ desk, newBoundary }),
+    meteredModel,
+    recallModel: new RecallModel({ meteredModel, newBoundary }),
     warn,
   }, {
     extractive: new MockLanguageModel(),
@@ -199,7 +204,7 @@ function withBounds (languageModel: LanguageModel, { escalation: { circuit_break
 }
 
 /** @returns undefined for a store that takes vectors with the write only */
-function makeFiller (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): EmbeddingBackfill | undefined {
+function makeBackfill (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): EmbeddingBackfill | undefined {
   if (store.attachVectors === undefined || store.listUnembedded === undefined) return undefined
   const { warn = () => {}, info = () => {}, schedule, random } = overrides
   return new EmbeddingBackfill({

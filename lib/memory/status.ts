@@ -15,7 +15,7 @@ export interface MemoryStatus {
 }
 
 /** A provider that fails to say how it stands is left out. */
-export function memoryStatus ({ store, embeddings, languageModel, reranker, filler }: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'filler'>): MemoryStatus {
+export function memoryStatus ({ store, embeddings, languageModel, reranker, backfill }: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
   const models = [
     { kind: 'embedding' as const, provider: embeddings },
     { kind: 'llm' as const, provider: languageModel },
@@ -25,7 +25,7 @@ export function memoryStatus ({ store, embeddings, languageModel, reranker, fill
     return status === undefined ? [] : [{ kind, status }]
   })
   const pool = attempt(() => store.poolStatus?.())
-  return { models, ...(pool !== undefined && { pool }), ...(filler !== undefined && { vectorsPending: filler.pending }) }
+  return { models, ...(pool !== undefined && { pool }), ...(backfill !== undefined && { vectorsPending: backfill.pending }) }
 }
 
 /** How the models fare. `reranker` is absent when none is configured. */

@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../concurrency/steps.js'
 import { byScore, documentKey, type MergedCandidate, type ScoredCandidate } from './candidates.js'
 import { fuse, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
-import type { Question } from './scoring/question.js'
+import type { AnalyzedQuery } from './query.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
@@ -31,13 +31,13 @@ export interface RankingOptions {
 const SPREAD = 60
 
 /** @returns the candidates with their scores, within 0–1, falling, ties by memory id */
-export function rankCandidates (candidates: readonly MergedCandidate[], question: Question, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
+export function rankCandidates (candidates: readonly MergedCandidate[], question: AnalyzedQuery, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
   return atOnce(rankSteps(candidates, question, signals, options))
 }
 
 /** rankCandidates in steps. */
 export function * rankSteps (
-  candidates: readonly MergedCandidate[], question: Question, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
+  candidates: readonly MergedCandidate[], question: AnalyzedQuery, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
 ): Steps<ScoredCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
   const inputs = yield * rankingInputSteps(candidates, question, signals)

@@ -14,12 +14,12 @@ import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
 import { rankSteps } from './ranking.js'
 import { rerank, type RerankOptions } from './reranking.js'
-import { questionParts } from './scoring/parts.js'
-import { questionSteps, type Question } from './scoring/question.js'
+import { splitQuery } from './query-parts.js'
+import { querySteps, type AnalyzedQuery } from './query.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
-import { spanFilters } from './time-search.js'
+import { spanFilters } from './time-filters.js'
 import { DeadlineExceeded, within } from '../concurrency/deadline.js'
 
 /** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
@@ -85,7 +85,7 @@ export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'>
 
 /** What the stages of one recall gave, for whoever explains it. */
 export interface RecallObservation {
-  question: Question
+  question: AnalyzedQuery
   /** What the store was asked for the query itself. */
   search: SearchRequest
   /** What it found for that, by strategy. */
@@ -158,7 +158,7 @@ export class Retriever {
   }
 
   /** @returns undefined when the vectors could not be had */
-  async #embed (questions: readonly Question[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
+  async #embed (questions: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
     const texts = questions.map(({ text }) => text)
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
@@ -169,7 +169,7 @@ export class Retriever {
   }
 
   /** @returns for each question the result of its own search, then those of the searches within the times that it names */
-  async #search (searches: readonly SearchRequest[], questions: readonly Question[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
+  async #search (searches: readonly SearchRequest[], questions: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
@@ -181,7 +181,7 @@ export class Retriever {
     return results
   }
 
-  * #rankSteps (questions: readonly Question[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+  * #rankSteps (questions: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
     const rankings: ScoredCandidate[][] = []
     for (const [index, question] of questions.entries()) {
       if (index > 0) yield
@@ -210,14 +210,14 @@ export class Retriever {
 }
 
 /** The query, the questions that it consists of, and its other wordings, in this order. */
-function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[Question, ...Question[]]> {
-  const questions: [Question, ...Question[]] = [yield * questionSteps(query, reference ?? now)]
-  for (const text of [...questionParts(query), ...rewrites]) questions.push(yield * questionSteps(text, reference ?? now))
+function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
+  const questions: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * querySteps(query, reference ?? now)]
+  for (const text of [...splitQuery(query), ...rewrites]) questions.push(yield * querySteps(text, reference ?? now))
   return questions
 }
 
 /** @param vector the question's; absent when the semantic strategy is off or its vectors could not be had */
-function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: Question, now: number, vector: Float32Array | undefined): SearchRequest {
+function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
     banks,

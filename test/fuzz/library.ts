@@ -73,7 +73,7 @@ export class Twins {
   async recall (place: Place, everywhere: boolean, words: readonly string[], tags: readonly string[], match: 'any' | 'all', limit: number): Promise<void> {
     const banks = everywhere ? BANKS : [nameOf(place)]
     const expected = banks.flatMap((_, bank) => (everywhere ? this.#models[place.tenant]![bank]! : this.#model(place)).find(words, tags, match))
-    const { hits, total_available: total, truncated } = await this.#memory.reader.recall({
+    const { hits, total_available: total, truncated } = await this.#memory.recall({
       query: words.join(' '), banks, max_results: limit, ...(tags.length > 0 && { tags: [...tags], tags_match: match }),
     }, contextOf(place))
     equal(total, expected.length, 'available')

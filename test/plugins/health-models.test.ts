@@ -75,7 +75,7 @@ await t.test('models are shown as their calls were answered, and fail and recove
   t.same(await conditions(), { embedding: 'ok', language_model: 'ok', reranker: 'ok' })
 
   models.failing = true
-  await app.memory.reader.recall({ bank_id: 'bank', query: 'tea' }, { tenantId: null })
+  await app.memory.recall({ bank_id: 'bank', query: 'tea' }, { tenantId: null })
   t.same(await conditions(), { embedding: 'degraded', language_model: 'ok', reranker: 'degraded' })
   await ask()
   t.same(await conditions(), { embedding: 'degraded', language_model: 'degraded', reranker: 'degraded' })

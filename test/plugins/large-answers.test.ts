@@ -19,14 +19,15 @@ async function filled (t: Test, count: number, file: TestConfig['file'] = {}): P
 }
 
 /** Has a recall answer so many hits, however few memories there are. */
-function multiplyHits ({ app: { memory: { reader } } }: TestApp, count: number, change = (_hit: Hit, _index: number) => {}): void {
-  const recall = reader.recall.bind(reader)
-  reader.recall = async (...given) => {
+function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_hit: Hit, _index: number) => {}): void {
+  const { recall } = memory
+  const answerInPlace: typeof recall = async (...given) => {
     const answer = await recall(...given)
     const hits = Array.from({ length: Math.min(count, given[0].max_results!) }, (_, index) => ({ ...answer.hits[index % answer.hits.length]! }))
     hits.forEach(change)
     return { ...answer, hits }
   }
+  Object.assign(memory, { recall: answerInPlace })
 }
 
 const all = { bank_id: 'big', query: 'tea', max_results: 1000 }

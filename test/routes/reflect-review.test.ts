@@ -22,12 +22,12 @@ async function onceADay () {
   })()
   const app = await testApp(t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } }, { languageModel })
   await app.retain('bank', 'Alice drinks green tea.')
-  return { reflector: app.app.memory.reflector, status: async () => (await app.post('/v1/reflect', QUESTION)).statusCode }
+  return { memory: app.app.memory, status: async () => (await app.post('/v1/reflect', QUESTION)).statusCode }
 }
 
 t.test('a caller who leaves with the first words of an answer has used the quota of the day', async (t) => {
-  const { reflector, status } = await onceADay()
-  const events = reflector.stream(QUESTION, CALLER)
+  const { memory, status } = await onceADay()
+  const events = memory.reflectStream(QUESTION, CALLER)
   t.match((await events.next()).value, { event: 'evidence' })
   t.match((await events.next()).value, { event: 'delta', data: { text: 'Tea [1].' } })
   await events.return()
@@ -35,9 +35,9 @@ t.test('a caller who leaves with the first words of an answer has used the quota
 })
 
 t.test('so it is while more words are waited for', async (t) => {
-  const { reflector, status } = await onceADay()
+  const { memory, status } = await onceADay()
   const caller = new AbortController()
-  const events = reflector.stream(QUESTION, CALLER, caller.signal)
+  const events = memory.reflectStream(QUESTION, CALLER, caller.signal)
   await events.next()
   await events.next()
   const more = events.next()
@@ -47,8 +47,8 @@ t.test('so it is while more words are waited for', async (t) => {
 })
 
 t.test('who leaves before the first words has not', async (t) => {
-  const { reflector, status } = await onceADay()
-  const events = reflector.stream(QUESTION, CALLER)
+  const { memory, status } = await onceADay()
+  const events = memory.reflectStream(QUESTION, CALLER)
   t.match((await events.next()).value, { event: 'evidence' })
   await events.return()
   t.equal(await status(), 200)
@@ -85,9 +85,9 @@ t.test('a caller who leaves the queue before its call was made has used no call'
   languageModel.answer = hanging
   const { app, post, retain } = await testApp(t, { file: { homeostasis: { quotas: { model_calls_per_day: 3 } } } }, { languageModel })
   await retain('bank', 'Alice drinks green tea.')
-  const { reflector } = app.memory
+  const { memory } = app
   const [first, second] = [new AbortController(), new AbortController()]
-  const asked = [reflector.reflect(QUESTION, CALLER, first.signal), reflector.reflect(QUESTION, CALLER, second.signal)]
+  const asked = [memory.reflect(QUESTION, CALLER, first.signal), memory.reflect(QUESTION, CALLER, second.signal)]
   await until(() => languageModel.asked.length === 1 && app.memory.status().models.some(({ status }) => status.waiting === 1))
   second.abort(new Error('gone'))
   await t.rejects(asked[1]!)

@@ -6,15 +6,15 @@ import type { MeteredCall, MeteredLanguageModel } from '../metered-language-mode
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
 import { CitationFilter } from './citations.js'
 import { compileResponseSchema } from './response-schema.js'
-import { addSpending, NOTHING_SPENT, type Spent } from './spent.js'
+import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
 /** Characters of an answer that are filtered in one go; a model may answer with a megabyte of anything. */
 const TURN = 2_048
 
 /** What is asked of the model, and how long it may take. */
-export interface Question {
-  desk: MeteredLanguageModel
+export interface ModelQuestion {
+  meteredModel: MeteredLanguageModel
   call: MeteredCall
   deadline: Deadline
   /** As in TurnBudget.next. */
@@ -24,7 +24,7 @@ export interface Question {
 }
 
 /** An answer of which only what its evidence bears out is left. */
-export interface Answered {
+export interface ModelAnswer {
   text: string
   abstained: boolean
   /** No mark of it names evidence. */
@@ -32,20 +32,20 @@ export interface Answered {
   /** It ends where max_tokens cut it. */
   truncated: boolean
   structured?: Record<string, unknown>
-  spent: Spent
+  spent: ModelUsage
 }
 
 /** The answer in one piece, of one call. @throws ServiceError quota_exceeded; what the call throws */
-export async function answerWhole (question: Question): Promise<Answered> {
-  const generation = await question.desk.generate(question.call)
+export async function answerWhole (question: ModelQuestion): Promise<ModelAnswer> {
+  const generation = await question.meteredModel.generate(question.call)
   return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
 }
 
 /** The answer as it comes, of one call; only what can stand is given. @returns the answer as a whole */
-export async function * answerInPieces ({ desk, call, linkable }: Question): AsyncGenerator<string, Answered> {
+export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQuestion): AsyncGenerator<string, ModelAnswer> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
   let text = ''
-  for await (const part of desk.stream(call)) {
+  for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
       const piece = filter.push(part.text)
       if (piece === '') continue
@@ -65,14 +65,14 @@ export async function * answerInPieces ({ desk, call, linkable }: Question): Asy
  * The answer by the caller's schema. An answer that does not satisfy it is sent back once with what is wrong.
  * @throws UnusableGeneration when it is still wrong then
  */
-export async function answerInForm (question: Question, schema: JsonSchema): Promise<Answered> {
-  const { desk, call, deadline } = question
+export async function answerInForm (question: ModelQuestion, schema: JsonSchema): Promise<ModelAnswer> {
+  const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
-  let spent: Spent = NOTHING_SPENT
+  let spent: ModelUsage = NO_USAGE
   let messages = call.messages
   for (const isRepair of [false, true]) {
-    const generation = await desk.generate({ ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }) })
-    spent = addSpending(spent, generation.usage)
+    const generation = await meteredModel.generate({ ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }) })
+    spent = addUsage(spent, generation.usage)
     const read = readStructured(generation.text, check)
     if (read.ok) {
       const answer = await checked({ ...generation, text: read.answer }, question)
@@ -84,12 +84,12 @@ export async function answerInForm (question: Question, schema: JsonSchema): Pro
 }
 
 /** Sentences of the evidence, without the configured model. */
-export async function extractiveAnswer (model: LanguageModel, question: Question): Promise<Answered> {
+export async function extractiveAnswer (model: LanguageModel, question: ModelQuestion): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
-  return { ...await checked(await model.generate(request), question), truncated: false, spent: NOTHING_SPENT }
+  return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
 }
 
-async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable, caller }: Question): Promise<Pick<Answered, 'text' | 'abstained' | 'unverified'>> {
+async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable, caller }: ModelQuestion): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
   const pieces: string[] = []
   for (let start = 0; start < generation.text.length; start += TURN) {

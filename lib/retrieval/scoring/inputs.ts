@@ -1,8 +1,8 @@
 import { atOnce, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { documentKey } from '../candidates.js'
-import type { Question } from './question.js'
-import { daysFrom } from './dates.js'
+import type { AnalyzedQuery } from '../query.js'
+import { daysFrom } from '../dates.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
@@ -21,12 +21,12 @@ export type ScoreBreakdown = Record<ScorerName, number>
  * Makes of candidates what the scorers look at.
  * @param candidates each memory once
  */
-export function rankingInputs (candidates: readonly Scorable[], question: Question, reader: SignalReader): RankingInput[] {
+export function rankingInputs (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): RankingInput[] {
   return atOnce(rankingInputSteps(candidates, question, reader))
 }
 
 /** rankingInputs in steps. */
-export function * rankingInputSteps (candidates: readonly Scorable[], question: Question, reader: SignalReader): Steps<RankingInput[]> {
+export function * rankingInputSteps (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
     if (read.length % PIECE === PIECE - 1) yield
@@ -64,7 +64,7 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
  * The weighted sums of what the scorers give, in steps and in the order of the inputs. Scorer by scorer, and only those that look for
  * something in this question: that takes half the time of one input after the other.
  */
-export function * scoreSteps (inputs: readonly RankingInput[], question: Question, weights: ScorerWeights): Steps<Float64Array> {
+export function * scoreSteps (inputs: readonly RankingInput[], question: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
   const isLarge = inputs.length > PIECE
   for (const name of SCORER_NAMES) {
@@ -78,16 +78,16 @@ export function * scoreSteps (inputs: readonly RankingInput[], question: Questio
 }
 
 /** The weighted sum of what the scorers give. */
-export function scoreOf (input: RankingInput, question: Question, weights: ScorerWeights): number {
+export function scoreOf (input: RankingInput, question: AnalyzedQuery, weights: ScorerWeights): number {
   return atOnce(scoreSteps([input], question, weights))[0]!
 }
 
-export function scoreBreakdown (input: RankingInput, question: Question): ScoreBreakdown {
+export function scoreBreakdown (input: RankingInput, question: AnalyzedQuery): ScoreBreakdown {
   return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, question)])) as ScoreBreakdown
 }
 
 /** @returns the speaker whom the question names, if there is just one such among those who speak */
-function askedSpeaker (read: readonly Signals[], { stems }: Question): string | undefined {
+function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const named = new Set(stems)
   const seen = new Set<string>()
   let asked: string | undefined
@@ -148,7 +148,7 @@ function discounted (scores: number[]): number {
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
 }
 
-function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: Question): number {
+function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
   const told = signals.told.map(({ from }) => daysFrom(spans, from))
   return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)

@@ -1,5 +1,5 @@
 import type { CandidateScores, Memory } from '../../stores/vector-store.js'
-import type { Question } from './question.js'
+import type { AnalyzedQuery } from '../query.js'
 import type { Signals } from './signals.js'
 
 /** A candidate with what the scorers look at. */
@@ -16,7 +16,7 @@ export interface RankingInput {
 }
 
 /** @returns within 0–1; 0 when there is nothing to judge by */
-export type Scorer = (prospect: RankingInput, question: Question) => number
+export type Scorer = (prospect: RankingInput, question: AnalyzedQuery) => number
 
 /** Words, stop words left out, below which a question says little beside what it asks. */
 const SHORT = 15
@@ -47,7 +47,7 @@ export const SCORERS = {
 export type ScorerName = keyof typeof SCORERS
 
 /** Whether a question has what a scorer looks for. Where it has not, that scorer is 0 for every candidate and need not be asked. */
-export const LOOKS_FOR: Partial<Record<ScorerName, (question: Question) => boolean>> = {
+export const LOOKS_FOR: Partial<Record<ScorerName, (question: AnalyzedQuery) => boolean>> = {
   phrase: ({ hashes }) => hashes.length > 1,
   date: ({ spans }) => spans.length > 0,
   time_told: ({ asksTime }) => asksTime,
@@ -58,7 +58,7 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (question: Question) => boole
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
-function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, places }: Question): number {
+function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, places }: AnalyzedQuery): number {
   if (asked.length < 2) return 0
   let found = 0
   for (let at = 1; at < hashes.length; at++) {

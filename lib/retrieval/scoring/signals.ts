@@ -3,7 +3,7 @@ import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
-import { toldTimes, type TimeSpan } from './dates.js'
+import { toldTimes, type TimeSpan } from '../dates.js'
 
 /** What a memory's text shows of itself, whatever is asked. */
 export interface Signals {

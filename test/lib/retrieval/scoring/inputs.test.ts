@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readQuestion } from '../../../../lib/retrieval/scoring/question.js'
+import { readQuery } from '../../../../lib/retrieval/query.js'
 import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
@@ -7,7 +7,7 @@ import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
 
 function looked (query: string, ...candidates: Candidate[]) {
-  return rankingInputs(candidates, readQuestion(query, NOW), new SignalReader())
+  return rankingInputs(candidates, readQuery(query, NOW), new SignalReader())
 }
 
 t.test('nothing has no prospects', async (t) => {
@@ -53,7 +53,7 @@ t.test('the speaker asked for is the only one of those who speak whom the questi
 })
 
 t.test('the judgement is the weighted sum of what the scorers give', async (t) => {
-  const question = readQuestion('When did Nora see the copper kettle?', NOW)
+  const question = readQuery('When did Nora see the copper kettle?', NOW)
   const [prospect] = rankingInputs([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
   const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])

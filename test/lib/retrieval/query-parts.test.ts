@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import fc from '../../../helpers/fast-check.js'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { questionParts } from '../../../../lib/retrieval/scoring/parts.js'
-import { HOSTILE_TEXTS } from '../hostile.js'
+import { splitQuery } from '../../../lib/retrieval/query-parts.js'
+import { HOSTILE_TEXTS } from './hostile.js'
 
 const cases: Record<string, string[]> = {
   'What do Nora and Otto collect?': ['What do Nora collect?', 'What do Otto collect?'],
@@ -14,32 +14,32 @@ const cases: Record<string, string[]> = {
   'When did Otto sell the boat before moving north?': ['When did Otto sell the boat', 'moving north'],
 }
 for (const [question, parts] of Object.entries(cases)) {
-  t.test(`“${question}” has ${parts.length} parts`, async (t) => { t.strictSame(questionParts(question), parts) })
+  t.test(`“${question}” has ${parts.length} parts`, async (t) => { t.strictSame(splitQuery(question), parts) })
 }
 
 t.test('a question that is one is not split', async (t) => {
   for (const question of [
     'What does Nora collect?', 'What are salt and pepper for?', 'When did the mill burn down?', 'What happened after the flood?', 'When was the day after?',
     'Have Nora, Otto, Ida and Per met?', '', '?', 'and', 'Nora and', `What do Nora and Otto collect${' now'.repeat(200)}?`,
-  ]) t.strictSame(questionParts(question), [], question)
+  ]) t.strictSame(splitQuery(question), [], question)
 })
 
 t.test('a part that would say nothing is no part', async (t) => {
-  for (const question of ['What did Nora and I do?', 'When was it after the flood of spring?', 'When did the mill burn down after it was that?']) t.strictSame(questionParts(question), [], question)
+  for (const question of ['What did Nora and I do?', 'When was it after the flood of spring?', 'When did the mill burn down after it was that?']) t.strictSame(splitQuery(question), [], question)
 })
 
 t.test('any text at all has no part, or up to three', async () => {
   const words = fc.constantFrom('When', 'did', 'Nora', 'Otto', 'Ida,', 'and', 'or', 'both', 'after', 'before', 'the', 'flood', '?', ',', "'s")
   fc.assert(fc.property(fc.oneof(fc.array(words).map((list) => list.join(' ')), fc.string({ unit: 'grapheme' })), (text) => {
-    const parts = questionParts(text)
+    const parts = splitQuery(text)
     assert.ok(parts.length === 0 || parts.length === 2 || parts.length === 3)
   }))
 })
 
 t.test('a hostile text is read in bounded time', async (t) => {
   for (const text of HOSTILE_TEXTS) {
-    t.strictSame(questionParts(text), [], 'too long to be split')
-    t.type(questionParts(text.slice(0, 500)), Array)
-    t.type(questionParts(`${text.slice(0, 490)}\n`), Array)
+    t.strictSame(splitQuery(text), [], 'too long to be split')
+    t.type(splitQuery(text.slice(0, 500)), Array)
+    t.type(splitQuery(`${text.slice(0, 490)}\n`), Array)
   }
 })

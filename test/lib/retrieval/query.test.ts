@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import fc from '../../../helpers/fast-check.js'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { readQuestion, type Question } from '../../../../lib/retrieval/scoring/question.js'
-import { NOW } from '../candidates.js'
-import { HOSTILE_TEXTS } from '../hostile.js'
+import { readQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.js'
+import { NOW } from './candidates.js'
+import { HOSTILE_TEXTS } from './hostile.js'
 
 type Form = 'asksTime' | 'asksName' | 'asksSelf' | 'asksTold' | 'asksAdvice' | 'asksSeveral'
 const FORMS: readonly Form[] = ['asksTime', 'asksName', 'asksSelf', 'asksTold', 'asksAdvice', 'asksSeveral']
@@ -42,41 +42,41 @@ const cases: Array<[text: string, asks: Form[]]> = [
 ]
 for (const [text, asks] of cases) {
   t.test(`“${text}” asks for ${asks.length === 0 ? 'nothing special' : asks.join(', ')}`, async (t) => {
-    const question = readQuestion(text, NOW)
+    const question = readQuery(text, NOW)
     t.strictSame(FORMS.filter((form) => question[form]), asks)
   })
 }
 
 t.test('capitals do not matter', async (t) => {
-  const forms = (question: Question) => FORMS.filter((form) => question[form])
-  for (const [text] of cases) t.strictSame(forms(readQuestion(text.toUpperCase(), NOW)), forms(readQuestion(text, NOW)), text)
+  const forms = (question: AnalyzedQuery) => FORMS.filter((form) => question[form])
+  for (const [text] of cases) t.strictSame(forms(readQuery(text.toUpperCase(), NOW)), forms(readQuery(text, NOW)), text)
 })
 
 t.test('terms are those of the index, and stems are in order, without words that say nothing', async (t) => {
-  const { text, terms, stems } = readQuestion('Which boats did the boats tow?', NOW)
+  const { text, terms, stems } = readQuery('Which boats did the boats tow?', NOW)
   t.equal(text, 'Which boats did the boats tow?')
   t.strictSame(terms, ['boat', 'tow'])
   t.strictSame(stems, ['boat', 'boat', 'tow'])
-  t.strictSame(readQuestion('who are you', NOW).stems, [], 'though its terms are what it has')
+  t.strictSame(readQuery('who are you', NOW).stems, [], 'though its terms are what it has')
 })
 
 t.test('words that only say that it is a request are no terms, unless there are no others', async (t) => {
-  t.strictSame(readQuestion('Can you suggest a bread, please?', NOW).terms, ['bread'])
-  t.strictSame(readQuestion('Did you suggest a bread?', NOW).terms, ['suggest', 'bread'])
-  t.strictSame(readQuestion('Any suggestions?', NOW).terms, ['suggest'])
+  t.strictSame(readQuery('Can you suggest a bread, please?', NOW).terms, ['bread'])
+  t.strictSame(readQuery('Did you suggest a bread?', NOW).terms, ['suggest', 'bread'])
+  t.strictSame(readQuery('Any suggestions?', NOW).terms, ['suggest'])
 })
 
 t.test('the times that it names are counted from the present', async (t) => {
-  t.strictSame(readQuestion('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
-  t.strictSame(readQuestion('What was baked?', NOW).spans, [])
+  t.strictSame(readQuery('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
+  t.strictSame(readQuery('What was baked?', NOW).spans, [])
 })
 
 t.test('any text at all is read, and the same each time', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-    assert.deepEqual(readQuestion(text, NOW), readQuestion(text, NOW))
+    assert.deepEqual(readQuery(text, NOW), readQuery(text, NOW))
   }))
 })
 
 t.test('a hostile text is read in bounded time', async (t) => {
-  for (const text of HOSTILE_TEXTS) t.type(readQuestion(text, NOW), 'object')
+  for (const text of HOSTILE_TEXTS) t.type(readQuery(text, NOW), 'object')
 })

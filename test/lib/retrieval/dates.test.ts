@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import fc from '../../../helpers/fast-check.js'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { daysFrom, timeSpans } from '../../../../lib/retrieval/scoring/dates.js'
-import { DAY } from '../candidates.js'
+import { daysFrom, timeSpans } from '../../../lib/retrieval/dates.js'
+import { DAY } from './candidates.js'
 
 /** A Thursday. */
 const NOW = Date.parse('2026-01-15T10:00:00Z')

@@ -1,4 +1,4 @@
-import { contentStems } from '../../text/analysis.js'
+import { contentStems } from '../text/analysis.js'
 
 /** Parts that a question is split into at most; a longer list is one question. */
 const MOST = 3
@@ -18,7 +18,7 @@ const LEAST_WORDS = 2
  * time of an event that is placed by another one, the event and the other (`When did Ann buy it after the move?`).
  * @returns none for a question that is one already
  */
-export function questionParts (text: string): string[] {
+export function splitQuery (text: string): string[] {
   if (text.length > LONGEST) return []
   const names = NAMES.exec(text)
   if (names !== null) {

@@ -5,7 +5,7 @@ import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { commonSections, type OpenBank } from './file-settings.js'
-import type { Asked } from './recall-helpers.js'
+import type { ModelRequest } from './recall-model.js'
 import { clamp, readFilters, readReference, toHit } from './records.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
@@ -16,7 +16,7 @@ const MAX_RESULTS = 1000
 type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
 /** recall. */
-export class Reader {
+export class RecallService {
   readonly #deps: Dependencies
 
   constructor (deps: Dependencies) {
@@ -24,12 +24,12 @@ export class Reader {
   }
 
   async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
-    const { admission, live, retriever, helpers } = this.#deps
+    const { admission, live, retriever, recallModel } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
     const { retrieval } = commonSections(banks, live.current)
-    helpers.refuseUnsupported(request, retrieval)
+    recallModel.refuseUnsupported(request, retrieval)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
@@ -39,7 +39,7 @@ export class Reader {
       ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
-      ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
+      ...(request.model_rerank === true && { reranker: recallModel.reranker(asked) }),
       ...(signal !== undefined && { signal }),
     })
     const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
@@ -54,9 +54,9 @@ export class Reader {
   }
 
   /** @returns undefined when they did not come */
-  async #rewrites (query: string, asked: Asked): Promise<string[] | undefined> {
+  async #rewrites (query: string, asked: ModelRequest): Promise<string[] | undefined> {
     try {
-      return await this.#deps.helpers.rewrite(query, asked)
+      return await this.#deps.recallModel.rewrite(query, asked)
     } catch (error) {
       if (asked.signal?.aborted === true) throw error
       return undefined

@@ -1,12 +1,12 @@
-import { atOnce, type Steps } from '../../concurrency/steps.js'
-import { fnv1a } from '../../text/hashes.js'
-import { stem } from '../../text/stems.js'
-import { STOP_WORDS } from '../../text/stop-words.js'
-import { wordsInParts } from '../../text/words.js'
+import { atOnce, type Steps } from '../concurrency/steps.js'
+import { fnv1a } from '../text/hashes.js'
+import { stem } from '../text/stems.js'
+import { STOP_WORDS } from '../text/stop-words.js'
+import { wordsInParts } from '../text/words.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 
 /** What a query asks for, as far as its form shows it. */
-export interface Question {
+export interface AnalyzedQuery {
   text: string
   /** Distinct index terms. */
   terms: readonly string[]
@@ -59,12 +59,12 @@ const REQUEST_STEMS: ReadonlySet<string> = new Set(['suggest', 'recommend', 'sug
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
 /** @param now the instant that relative times are counted from */
-export function readQuestion (text: string, now: number): Question {
-  return atOnce(questionSteps(text, now))
+export function readQuery (text: string, now: number): AnalyzedQuery {
+  return atOnce(querySteps(text, now))
 }
 
 /** readQuestion in steps. */
-export function * questionSteps (text: string, now: number): Steps<Question> {
+export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const terms = new Set<string>()
   const others = new Set<string>()

@@ -1,5 +1,5 @@
 import type { Filters } from '../stores/vector-store.js'
-import { DAY, type TimeSpan } from './scoring/dates.js'
+import { DAY, type TimeSpan } from './dates.js'
 
 /** What happened is told some days later. */
 const TOLD_LATER = 10 * DAY

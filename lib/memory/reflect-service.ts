@@ -11,14 +11,14 @@ import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
 import { commonSections } from './file-settings.js'
-import { readableBanks, tokenBudget } from './reader.js'
+import { readableBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit } from './records.js'
-import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type Answered, type Question } from './reflect/answering.js'
+import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type ModelAnswer, type ModelQuestion } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
-import { NOTHING_SPENT, type Spent } from './reflect/spent.js'
+import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
@@ -32,7 +32,7 @@ const RESERVE_MS = 100
 const RESERVE_SHARE = 0.1
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
-export interface ReflectorOptions {
+export interface ReflectOptions {
   /** Answers in the extractive mode. */
   extractive: LanguageModel
   timer: Timer
@@ -50,22 +50,22 @@ export type ReflectEvent =
 type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
 
 /** One reflect on its way. */
-interface Ground {
+interface PreparedReflect {
   admitted: Admission
   deadline: Deadline
   degraded: NonNullable<ReflectAnswer['degraded']>
   sources: Hit[]
   /** Undefined when there is no evidence. */
-  question: Question | undefined
+  question: ModelQuestion | undefined
   schema: JsonSchema | undefined
 }
 
 /** reflect: recall, pick evidence, one model call over it, and of its answer what the evidence bears out. */
-export class Reflector {
+export class ReflectService {
   readonly #deps: Dependencies
-  readonly #options: ReflectorOptions
+  readonly #options: ReflectOptions
 
-  constructor (deps: Dependencies, options: ReflectorOptions) {
+  constructor (deps: Dependencies, options: ReflectOptions) {
     this.#deps = deps
     this.#options = options
   }
@@ -75,7 +75,7 @@ export class Reflector {
     const ground = await this.#begin(request, context, signal)
     const { deadline, question, schema, sources } = ground
     try {
-      if (question === undefined) return { ...this.#abstention(ground), sources: [], usage: usageOf(NOTHING_SPENT) }
+      if (question === undefined) return { ...this.#abstention(ground), sources: [], usage: usageOf(NO_USAGE) }
       const { answered, degraded } = await this.#orExtractive(ground, question, async () => await deadline.wait(schema === undefined
         ? answerWhole(question)
         : answerInForm(question, schema)))
@@ -102,16 +102,16 @@ export class Reflector {
       yield { event: 'evidence', data: { sources } }
       if (question === undefined) {
         counts = true
-        yield { event: 'usage', data: usageOf(NOTHING_SPENT) }
+        yield { event: 'usage', data: usageOf(NO_USAGE) }
         yield { event: 'done', data: this.#abstention(ground) }
         return
       }
       let given = ''
-      let outcome: { answered: Answered, degraded: boolean }
+      let outcome: { answered: ModelAnswer, degraded: boolean }
       if (schema === undefined) {
         const pieces = answerInPieces(question)
         try {
-          let answered: Answered | undefined
+          let answered: ModelAnswer | undefined
           while (answered === undefined) {
             const { done, value } = await deadline.wait(pieces.next())
             if (done === true) answered = value
@@ -148,8 +148,8 @@ export class Reflector {
   }
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
-  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<Ground> {
-    const { live, retriever, desk, clock } = this.#deps
+  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<PreparedReflect> {
+    const { live, retriever, meteredModel, clock } = this.#deps
     const { timer } = this.#options
     const caller = callerOf(context)
     const banks = await readableBanks(request, context, this.#deps)
@@ -157,7 +157,7 @@ export class Reflector {
     const filters = atLeast(readFilters(request), reflect.min_trust)
     const { reference } = readReference(request)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
-    if (schema !== undefined && !desk.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
+    if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
     const ceiling = reflect.timeout_ms
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
     const admission = this.#deps.admission.admit('reflect', context, banks)
@@ -209,7 +209,7 @@ export class Reflector {
         question: hits.length === 0
           ? undefined
           : {
-              desk,
+              meteredModel,
               call: { ...call, messages: messages() },
               deadline,
               caller,
@@ -226,7 +226,7 @@ export class Reflector {
   }
 
   /** Answers with sentences of the evidence when the model cannot be had and the configuration wants it so. */
-  async #orExtractive (ground: Ground, question: Question, answer: () => Promise<Answered>): Promise<{ answered: Answered, degraded: boolean }> {
+  async #orExtractive (ground: PreparedReflect, question: ModelQuestion, answer: () => Promise<ModelAnswer>): Promise<{ answered: ModelAnswer, degraded: boolean }> {
     try {
       return { answered: await answer(), degraded: false }
     } catch (error) {
@@ -248,11 +248,11 @@ export class Reflector {
     return isLate ? lateFailure(error) : failure
   }
 
-  #abstention ({ degraded }: Ground): Conclusion {
+  #abstention ({ degraded }: PreparedReflect): Conclusion {
     return { answer: NO_EVIDENCE, abstained: true, ...(degraded.length > 0 && { degraded }) }
   }
 
-  #conclusion (ground: Ground, answered: Answered, extractive: boolean): Conclusion {
+  #conclusion (ground: PreparedReflect, answered: ModelAnswer, extractive: boolean): Conclusion {
     if (answered.abstained) return this.#abstention(ground)
     const degraded = [...ground.degraded, ...(extractive ? ['model' as const] : [])]
     return {
@@ -276,6 +276,6 @@ function atLeast (filters: Filters, floor: Trust | undefined): Filters {
   return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }
 }
 
-function usageOf ({ inputTokens, outputTokens, cost }: Spent): ReflectAnswer['usage'] {
+function usageOf ({ inputTokens, outputTokens, cost }: ModelUsage): ReflectAnswer['usage'] {
   return { tokens: inputTokens + outputTokens, input_tokens: inputTokens, output_tokens: outputTokens, ...(cost !== undefined && { cost }) }
 }

@@ -3,7 +3,7 @@ import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
 import { fuse, mergeCandidates } from '../retrieval/fusion.js'
 import { cut, guarded, type Ranked, type RecallObservation, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
-import { spanFilters } from '../retrieval/time-search.js'
+import { spanFilters } from '../retrieval/time-filters.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
 import { inTurns } from '../concurrency/steps.js'
@@ -12,7 +12,7 @@ import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
 import { commonSections } from './file-settings.js'
-import { readableBanks, retrievalRequest } from './reader.js'
+import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
 /** How many of a strategy's best are looked through for a memory that is none of its candidates. */
@@ -40,14 +40,14 @@ interface Places {
 }
 
 /** Tells what became of one memory in a recall. */
-export class Explainer {
+export class ExplainService {
   readonly #deps: Dependencies
 
   constructor (deps: Dependencies) {
     this.#deps = deps
   }
 
-  /** @throws ServiceError as Reader.recall */
+  /** @throws ServiceError as RecallService.recall */
   async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)

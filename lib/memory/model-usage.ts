@@ -1,0 +1,13 @@
+import type { TokenUsage } from '../models/language-model.js'
+
+/** What calls of the language model cost: whole tokens, and money when the model has a price. */
+export interface ModelUsage extends TokenUsage {
+  cost?: number
+}
+
+export const NO_USAGE: ModelUsage = { inputTokens: 0, outputTokens: 0 }
+
+export function addUsage (one: ModelUsage, other: ModelUsage): ModelUsage {
+  const cost = one.cost === undefined && other.cost === undefined ? undefined : (one.cost ?? 0) + (other.cost ?? 0)
+  return { inputTokens: one.inputTokens + other.inputTokens, outputTokens: one.outputTokens + other.outputTokens, ...(cost !== undefined && { cost }) }
+}
