@@ -8,7 +8,6 @@ const PAGE_BYTES = 65_536
  */
 const COLUMN_LENGTH = 32_000
 const ROW_LENGTH = 65_000
-const LARGEST = 32_767
 
 /** The products' rows and columns come in such numbers; what is beyond the text's own is computed and not read. */
 const ROW_STEP = 4
@@ -60,9 +59,56 @@ export class Matrices {
    * @param {Rounded} to
    * @param {number} rows
    * @param {number} columns a multiple of COLUMN_STEP
+   * @param {{ start?: number, stride?: number, asColumns?: boolean }} [where] in `from`: the first number, and how many numbers there
+   * are from one row to the next
    */
-  round (from, to, rows, columns, asColumns = false) {
-    this.#module.round(from.byteOffset, to.integers.byteOffset, to.scales.byteOffset, rows, columns, asColumns ? COLUMN_LENGTH : ROW_LENGTH)
+  round (from, to, rows, columns, { start = 0, stride = columns, asColumns = false } = {}) {
+    this.#module.round(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, columns, asColumns ? COLUMN_LENGTH : ROW_LENGTH)
+  }
+
+  /**
+   * Rounds a matrix for the right side of products.
+   * @param {Float32Array} from
+   * @param {Columns} to
+   * @param {number} rows
+   * @param {number} columns a multiple of COLUMN_STEP
+   * @param {{ start?: number, stride?: number, wholeRows?: number }} [where] as with round(); rows from `rows` to `wholeRows`, which
+   * is even, become zeros
+   */
+  roundColumns (from, to, rows, columns, { start = 0, stride = columns, wholeRows = rows } = {}) {
+    this.#module.roundColumns(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, wholeRows, columns, COLUMN_LENGTH)
+  }
+
+  /**
+   * to[i] += what[i]
+   * @param {Float32Array} to
+   * @param {Float32Array} what
+   * @param {number} length a multiple of 4
+   */
+  add (to, what, length) {
+    this.#module.add(to.byteOffset, what.byteOffset, length * 4)
+  }
+
+  /**
+   * Puts the mean of rows in the place of the first.
+   * @param {Float32Array} values
+   * @param {number} rows
+   * @param {number} columns a multiple of 4
+   */
+  mean (values, rows, columns) {
+    this.#module.mean(values.byteOffset, rows, columns)
+  }
+
+  /**
+   * Each row to a mean of 0 and a variance of 1, then times `scale` and plus `bias`.
+   * @param {Float32Array} from
+   * @param {Float32Array} to
+   * @param {number} rows
+   * @param {{ scale: Float32Array, bias: Float32Array }} norm made by floats(), with as many numbers as a row
+   * @param {number} least added to the variance
+   */
+  normalize (from, to, rows, { scale, bias }, least) {
+    this.#module.normalize(from.byteOffset, to.byteOffset, scale.byteOffset, bias.byteOffset, rows, scale.length, least)
   }
 
   /**
@@ -73,9 +119,10 @@ export class Matrices {
    * @param {number} rows
    * @param {number} inner how many numbers a row of the left side has; even
    * @param {number} columns a multiple of COLUMN_STEP
+   * @param {{ floor?: number, start?: number, stride?: number }} [where] in `result`, as with round()
    */
-  multiply (left, right, result, rows, inner, columns, floor = -Infinity) {
-    this.#module.multiply(left.integers.byteOffset, right.integers.byteOffset, result.byteOffset, left.scales.byteOffset,
+  multiply (left, right, result, rows, inner, columns, { floor = -Infinity, start = 0, stride = columns } = {}) {
+    this.#module.multiply(left.integers.byteOffset, right.integers.byteOffset, result.byteOffset + start * 4, stride * 4, left.scales.byteOffset,
       right.scales.byteOffset, right.bias.byteOffset, roundUp(rows, ROW_STEP), inner / 2, columns, floor)
   }
 
@@ -91,33 +138,6 @@ export class Matrices {
     this.#end += roundUp(bytes, 16)
     if (this.#end > this.#memory.buffer.byteLength) throw new Error('the encoder takes more memory than it asked for')
     return offset
-  }
-}
-
-/**
- * Writes a matrix as the right side of products.
- * @param {Columns} to
- * @param {Float32Array} from
- * @param {{ rows: number, columns: number, start?: number, stride?: number, wholeRows?: number }} shape where the matrix lies in
- * `from`: its first number, and how many numbers there are from one row to the next; rows beyond its own up to `wholeRows`, which is
- * even, become zeros
- */
-export function setColumns (to, from, { rows, columns, start = 0, stride = columns, wholeRows = rows }) {
-  const { integers, scales } = to
-  for (let column = 0; column < columns; column++) {
-    let squares = 0
-    let largest = 0
-    for (let row = 0, at = start + column; row < rows; row++, at += stride) {
-      const value = from[at]
-      squares += value * value
-      largest = Math.max(largest, Math.abs(value))
-    }
-    const scale = squares > 0 ? Math.min(COLUMN_LENGTH / Math.sqrt(squares), LARGEST / largest) : 0
-    scales[column] = scale > 0 ? 1 / scale : 0
-    const place = (column & -COLUMN_STEP) * wholeRows + (column & (COLUMN_STEP - 1)) * 2
-    for (let row = 0, at = start + column; row < wholeRows; row++, at += stride) {
-      integers[place + (row >> 1) * 2 * COLUMN_STEP + (row & 1)] = row < rows ? Math.round(from[at] * scale) : 0
-    }
   }
 }
 

@@ -1,10 +1,9 @@
 // The Universal Sentence Encoder "lite" (Cer et al. 2018): two layers of a transformer (Vaswani et al. 2017), the mean of what they
 // make of a text's pieces, and a last layer over it.
-import { COLUMN_STEP, Matrices, roundUp, setColumns, setRows } from './use-matrices.mjs'
+import { COLUMN_STEP, Matrices, roundUp, setRows } from './use-matrices.mjs'
 
 /** @typedef {import('./use-matrices.mjs').Columns} Columns */
 /** @typedef {(name: string, length: number) => Float32Array} Weight */
-/** @typedef {{ scale: Float32Array, bias: Float32Array }} Norm */
 
 /** Pieces of a text that the model looks at. */
 export const MAX_PIECES = 128
@@ -14,13 +13,13 @@ const HIDDEN = 1536
 const HEADS = 4
 const EPSILON = 1e-6
 /** What all weights and intermediate results take; less than a megabyte of it stays free. */
-const MEMORY_BYTES = 15e6
+const MEMORY_BYTES = 18e6
 
 /** @param {Weight} weight @returns {(pieces: readonly number[]) => Float32Array} a vector of unit length */
 export function makeEncoder (weight) {
   const matrices = new Matrices(MEMORY_BYTES)
   const embeddings = weight('Embeddings_en', 8002 * EMBEDDED)
-  const frequencies = weight('Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1', EMBEDDED / 2)
+  const places = makePlaces(weight('Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1', EMBEDDED / 2))
   const room = makeRoom(matrices)
   const widen = linear('Layer_0/dense/kernel', 'Layer_0/dense/bias', EMBEDDED, WIDTH)
   const layers = [layer(0, EMBEDDED), layer(1, WIDTH)]
@@ -28,13 +27,18 @@ export function makeEncoder (weight) {
 
   function linear (kernel, bias, rows, columns) {
     const made = matrices.columns(rows, columns)
-    setColumns(made, weight(kernel, rows * columns), { rows, columns })
+    // The weights come through the memory in which the module computes.
+    room.weights.set(weight(kernel, rows * columns))
+    matrices.roundColumns(room.weights, made, rows, columns)
     made.bias.set(weight(bias, columns))
     return made
   }
 
   function norm (name, width) {
-    return { scale: weight(`${name}/layer_norm_scale`, width), bias: weight(`${name}/layer_norm_bias`, width) }
+    const [scale, bias] = [matrices.floats(width), matrices.floats(width)]
+    scale.set(weight(`${name}/layer_norm_scale`, width))
+    bias.set(weight(`${name}/layer_norm_bias`, width))
+    return { scale, bias }
   }
 
   function layer (number, width) {
@@ -51,18 +55,17 @@ export function makeEncoder (weight) {
     }
   }
 
-  function product (from, right, to, rows, inner, columns, floor) {
+  function product (from, right, to, rows, inner, columns, where) {
     matrices.round(from, room.left, rows, inner)
-    matrices.multiply(room.left, right, to, rows, inner, columns, floor)
+    matrices.multiply(room.left, right, to, rows, inner, columns, where)
   }
 
   /** @param {readonly number[]} pieces */
   function embed (pieces) {
     for (const [place, id] of pieces.entries()) {
+      // The model has the embedding twice and the place once.
       for (let index = 0; index < EMBEDDED; index++) {
-        const angle = place * frequencies[index % (EMBEDDED / 2)]
-        // The model has the embedding twice and the place once.
-        room.state[place * EMBEDDED + index] = 2 * embeddings[id * EMBEDDED + index] + (index < EMBEDDED / 2 ? Math.sin(angle) : Math.cos(angle))
+        room.state[place * EMBEDDED + index] = 2 * embeddings[id * EMBEDDED + index] + places[place * EMBEDDED + index]
       }
     }
   }
@@ -70,26 +73,24 @@ export function makeEncoder (weight) {
   /** What the pieces see of each other: `room.parts`, a third each queries, keys and values, to `room.seen`. */
   function attend (count, width) {
     const size = width / HEADS
+    const stride = 3 * width
     const columns = roundUp(count, COLUMN_STEP)
-    for (let head = 0; head < HEADS; head++) {
-      copyHead(room.parts, room.head, { count, size, start: head * size, stride: 3 * width, factor: 1 / Math.sqrt(size) })
-      matrices.round(room.head, room.left, count, size)
-      copyHead(room.parts, room.head, { count, size, start: width + head * size, stride: 3 * width, factor: 1 })
-      matrices.round(room.head, room.rows, count, size, true)
+    for (let start = 0; start < width; start += size) {
+      matrices.round(room.parts, room.left, count, size, { start, stride })
+      matrices.round(room.parts, room.rows, count, size, { start: start + width, stride, asColumns: true })
       setRows(room.keys, room.rows, count, size)
       matrices.multiply(room.left, room.keys, room.shares, count, size, columns)
-      softmax(room.shares, count, columns)
-      setColumns(room.values, room.parts, { rows: count, columns: size, start: 2 * width + head * size, stride: 3 * width, wholeRows: columns })
-      product(room.shares, room.values, room.head, count, columns, size)
-      for (let row = 0; row < count; row++) room.seen.set(room.head.subarray(row * size, (row + 1) * size), row * width + head * size)
+      softmax(room.shares, count, columns, 1 / Math.sqrt(size))
+      matrices.roundColumns(room.parts, room.values, count, size, { start: start + 2 * width, stride, wholeRows: columns })
+      product(room.shares, room.values, room.seen, count, columns, size, { start, stride: width })
     }
   }
 
   return function encode (pieces) {
     const count = Math.min(pieces.length, MAX_PIECES)
     embed(pieces.slice(0, count))
-    for (const { width, attentionNorm, parts, out, feedNorm, grow, shrink } of layers) {
-      normalize(room.state, room.normal, count, attentionNorm)
+    for (const [index, { width, attentionNorm, parts, out, feedNorm, grow, shrink }] of layers.entries()) {
+      matrices.normalize(room.state, room.normal, count, attentionNorm, EPSILON)
       product(room.normal, parts, room.parts, count, width, 3 * width)
       attend(count, width)
       if (width !== WIDTH) {
@@ -97,14 +98,20 @@ export function makeEncoder (weight) {
         room.state.set(room.made)
       }
       product(room.seen, out, room.made, count, width, WIDTH)
-      add(room.state, room.made, count * WIDTH)
-      normalize(room.state, room.normal, count, feedNorm)
-      product(room.normal, grow, room.hidden, count, WIDTH, HIDDEN, 0)
-      product(room.hidden, shrink, room.made, count, HIDDEN, WIDTH)
-      add(room.state, room.made, count * WIDTH)
+      matrices.add(room.state, room.made, count * WIDTH)
+      matrices.normalize(room.state, room.normal, count, feedNorm, EPSILON)
+      product(room.normal, grow, room.hidden, count, WIDTH, HIDDEN, { floor: 0 })
+      let rows = count
+      if (index === layers.length - 1) {
+        // Of what the last product makes only the mean is wanted, and that of its results is the result of the mean.
+        matrices.mean(room.state, count, WIDTH)
+        matrices.mean(room.hidden, count, HIDDEN)
+        rows = 1
+      }
+      product(room.hidden, shrink, room.made, rows, HIDDEN, WIDTH)
+      matrices.add(room.state, room.made, rows * WIDTH)
     }
-    mean(room.state, room.normal, count)
-    product(room.normal, last, room.made, 1, WIDTH, WIDTH)
+    product(room.state, last, room.made, 1, WIDTH, WIDTH)
     return toUnit(room.made.slice(0, WIDTH).map(Math.tanh))
   }
 }
@@ -112,13 +119,13 @@ export function makeEncoder (weight) {
 /** @param {Matrices} matrices */
 function makeRoom (matrices) {
   return {
+    weights: matrices.floats(HIDDEN * WIDTH),
     state: matrices.floats(MAX_PIECES * WIDTH),
     normal: matrices.floats(MAX_PIECES * WIDTH),
     parts: matrices.floats(MAX_PIECES * 3 * WIDTH),
     seen: matrices.floats(MAX_PIECES * WIDTH),
     made: matrices.floats(MAX_PIECES * WIDTH),
     hidden: matrices.floats(MAX_PIECES * HIDDEN),
-    head: matrices.floats(MAX_PIECES * WIDTH / HEADS),
     shares: matrices.floats(MAX_PIECES * MAX_PIECES),
     left: matrices.rounded(MAX_PIECES, HIDDEN),
     rows: matrices.rounded(MAX_PIECES, WIDTH / HEADS),
@@ -127,48 +134,26 @@ function makeRoom (matrices) {
   }
 }
 
-/** Each row to a mean of 0 and a variance of 1, then by scale and bias. @param {Norm} norm */
-function normalize (from, to, rows, { scale, bias }) {
-  const width = scale.length
-  for (let row = 0; row < rows; row++) {
-    const start = row * width
-    let sum = 0
-    for (let index = 0; index < width; index++) sum += from[start + index]
-    const middle = sum / width
-    let squares = 0
-    for (let index = 0; index < width; index++) squares += (from[start + index] - middle) ** 2
-    const factor = 1 / Math.sqrt(squares / width + EPSILON)
-    for (let index = 0; index < width; index++) to[start + index] = (from[start + index] - middle) * factor * scale[index] + bias[index]
+/** What stands for each place in a text. @param {Float32Array} frequencies */
+function makePlaces (frequencies) {
+  const places = new Float32Array(MAX_PIECES * EMBEDDED)
+  for (let index = 0; index < places.length; index++) {
+    const angle = Math.floor(index / EMBEDDED) * frequencies[index % frequencies.length]
+    places[index] = index % EMBEDDED < frequencies.length ? Math.sin(angle) : Math.cos(angle)
   }
+  return places
 }
 
-function copyHead (from, to, { count, size, start, stride, factor }) {
-  for (let row = 0; row < count; row++) {
-    for (let index = 0; index < size; index++) to[row * size + index] = from[start + row * stride + index] * factor
-  }
-}
-
-/** Over the first `count` numbers of each of `count` rows; the others become 0. */
-function softmax (values, count, columns) {
+/** Over the first `count` numbers, times `factor`, of each of `count` rows; the others become 0. */
+function softmax (values, count, columns, factor) {
   for (let row = 0; row < count; row++) {
     const start = row * columns
     let largest = -Infinity
     for (let index = start; index < start + count; index++) largest = Math.max(largest, values[index])
     let sum = 0
-    for (let index = start; index < start + count; index++) sum += values[index] = Math.exp(values[index] - largest)
+    for (let index = start; index < start + count; index++) sum += values[index] = Math.exp((values[index] - largest) * factor)
     for (let index = start; index < start + count; index++) values[index] /= sum
     values.fill(0, start + count, start + columns)
-  }
-}
-
-function add (to, what, length) {
-  for (let index = 0; index < length; index++) to[index] += what[index]
-}
-
-function mean (from, to, rows) {
-  to.fill(0, 0, WIDTH)
-  for (let row = 0; row < rows; row++) {
-    for (let index = 0; index < WIDTH; index++) to[index] += from[row * WIDTH + index] / rows
   }
 }
 
