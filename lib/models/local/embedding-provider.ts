@@ -46,6 +46,7 @@ export function localEmbeddings (config: ProviderConfig, { warn }: Pick<ModelSur
     threads: settings.threads,
     maxWaiting: settings.max_queue,
     batchSize: 1,
+    urgentBeside: true,
     timeoutMs: settings.timeout_ms,
     loadTimeoutMs: LOAD_TIMEOUT_MS,
     env: {},
