@@ -33,26 +33,25 @@ export function hasLocalEmbeddings ({ weights = PACKAGE }: LocalInternals = {}):
 /**
  * `embedding_provider: local`: sentence vectors for English without a network. 512 numbers of unit length;
  * 10 ms of a processor for a text of 200 characters.
- * The model is loaded in the background.
+ * The model is loaded in the background, in each thread for documents and in one for queries.
  * @throws ProviderError for wrong settings and when the optional packages are not installed
  */
 export function localEmbeddings (config: ProviderConfig, { warn }: Pick<ModelSurroundings, 'warn'>, { weights = PACKAGE, engine }: LocalInternals = {}): EmbeddingProvider {
   const settings = { ...WORKER_DEFAULTS, ...check(config) }
   const [url] = requirePackages(NAME, [weights] as const)
-  const queue = new WorkerQueue<string>({
+  const makeQueue = (threads: number) => new WorkerQueue<string>({
     name: NAME,
     engine: engine ?? new URL('./use-engine.mjs', import.meta.url).href,
     engineOptions: { weights: url },
-    threads: settings.threads,
+    threads,
     maxWaiting: settings.max_queue,
     batchSize: 1,
-    urgentBeside: true,
     timeoutMs: settings.timeout_ms,
     loadTimeoutMs: LOAD_TIMEOUT_MS,
     env: {},
     warn,
   })
-  return new QueuedEmbeddings({ model: LOCAL_MODEL, dimensions: LOCAL_DIMENSIONS, fusionWeight: 1.5, cacheSize: settings.cache_size, prepare, queue })
+  return new QueuedEmbeddings({ model: LOCAL_MODEL, dimensions: LOCAL_DIMENSIONS, fusionWeight: 1.5, cacheSize: settings.cache_size, prepare, queue: makeQueue(settings.threads), queryQueue: makeQueue(1) })
 }
 
 /**

@@ -13,22 +13,14 @@ const HIDDEN = 1536
 const HEADS = 4
 const EPSILON = 1e-6
 /** What all weights and intermediate results take; less than a megabyte of it stays free. */
-const MEMORY_BYTES = 21e6
+const MEMORY_BYTES = 18e6
 
-/**
- * @typedef {object} Encoder
- * @property {ReturnType<typeof makeRoom>[]} rooms two: what is half computed in one is not touched by what is computed in the other
- * @property {(pieces: readonly number[], room: ReturnType<typeof makeRoom>) => Generator<undefined, Float32Array>} encode makes a vector
- * of unit length, in steps of some milliseconds at most
- */
-
-/** @param {Weight} weight @returns {Encoder} */
+/** @param {Weight} weight @returns {(pieces: readonly number[]) => Float32Array} a vector of unit length */
 export function makeEncoder (weight) {
   const matrices = new Matrices(MEMORY_BYTES)
-  const loading = matrices.floats(HIDDEN * WIDTH)
   const embeddings = weight('Embeddings_en', 8002 * EMBEDDED)
   const places = makePlaces(weight('Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1', EMBEDDED / 2))
-  const rooms = [makeRoom(matrices), makeRoom(matrices)]
+  const room = makeRoom(matrices)
   const widen = linear('Layer_0/dense/kernel', 'Layer_0/dense/bias', EMBEDDED, WIDTH)
   const layers = [layer(0, EMBEDDED), layer(1, WIDTH)]
   const last = linear('hidden_layers/tanh_layer_0/weights', 'hidden_layers/tanh_layer_0/bias', WIDTH, WIDTH)
@@ -36,8 +28,8 @@ export function makeEncoder (weight) {
   function linear (kernel, bias, rows, columns) {
     const made = matrices.columns(rows, columns)
     // The weights come through the memory in which the module computes.
-    loading.set(weight(kernel, rows * columns))
-    matrices.roundColumns(loading, made, rows, columns)
+    room.weights.set(weight(kernel, rows * columns))
+    matrices.roundColumns(room.weights, made, rows, columns)
     made.bias.set(weight(bias, columns))
     return made
   }
@@ -63,12 +55,13 @@ export function makeEncoder (weight) {
     }
   }
 
-  function product (room, from, right, to, rows, inner, columns, where) {
+  function product (from, right, to, rows, inner, columns, where) {
     matrices.round(from, room.left, rows, inner)
     matrices.multiply(room.left, right, to, rows, inner, columns, where)
   }
 
-  function embed (room, pieces) {
+  /** @param {readonly number[]} pieces */
+  function embed (pieces) {
     for (const [place, id] of pieces.entries()) {
       // The model has the embedding twice and the place once.
       for (let index = 0; index < EMBEDDED; index++) {
@@ -78,7 +71,7 @@ export function makeEncoder (weight) {
   }
 
   /** What the pieces see of each other: `room.parts`, a third each queries, keys and values, to `room.seen`. */
-  function attend (room, count, width) {
+  function attend (count, width) {
     const size = width / HEADS
     const stride = 3 * width
     const columns = roundUp(count, COLUMN_STEP)
@@ -89,28 +82,25 @@ export function makeEncoder (weight) {
       matrices.multiply(room.left, room.keys, room.shares, count, size, columns)
       softmax(room.shares, count, columns, 1 / Math.sqrt(size))
       matrices.roundColumns(room.parts, room.values, count, size, { start: start + 2 * width, stride, wholeRows: columns })
-      product(room, room.shares, room.values, room.seen, count, columns, size, { start, stride: width })
+      product(room.shares, room.values, room.seen, count, columns, size, { start, stride: width })
     }
   }
 
-  function * encode (pieces, room) {
+  return function encode (pieces) {
     const count = Math.min(pieces.length, MAX_PIECES)
-    embed(room, pieces.slice(0, count))
+    embed(pieces.slice(0, count))
     for (const [index, { width, attentionNorm, parts, out, feedNorm, grow, shrink }] of layers.entries()) {
       matrices.normalize(room.state, room.normal, count, attentionNorm, EPSILON)
-      product(room, room.normal, parts, room.parts, count, width, 3 * width)
-      yield
-      attend(room, count, width)
-      yield
+      product(room.normal, parts, room.parts, count, width, 3 * width)
+      attend(count, width)
       if (width !== WIDTH) {
-        product(room, room.state, widen, room.made, count, width, WIDTH)
+        product(room.state, widen, room.made, count, width, WIDTH)
         room.state.set(room.made)
       }
-      product(room, room.seen, out, room.made, count, width, WIDTH)
+      product(room.seen, out, room.made, count, width, WIDTH)
       matrices.add(room.state, room.made, count * WIDTH)
       matrices.normalize(room.state, room.normal, count, feedNorm, EPSILON)
-      product(room, room.normal, grow, room.hidden, count, WIDTH, HIDDEN, { floor: 0 })
-      yield
+      product(room.normal, grow, room.hidden, count, WIDTH, HIDDEN, { floor: 0 })
       let rows = count
       if (index === layers.length - 1) {
         // Of what the last product makes only the mean is wanted, and that of its results is the result of the mean.
@@ -118,20 +108,18 @@ export function makeEncoder (weight) {
         matrices.mean(room.hidden, count, HIDDEN)
         rows = 1
       }
-      product(room, room.hidden, shrink, room.made, rows, HIDDEN, WIDTH)
+      product(room.hidden, shrink, room.made, rows, HIDDEN, WIDTH)
       matrices.add(room.state, room.made, rows * WIDTH)
-      yield
     }
-    product(room, room.state, last, room.made, 1, WIDTH, WIDTH)
+    product(room.state, last, room.made, 1, WIDTH, WIDTH)
     return toUnit(room.made.slice(0, WIDTH).map(Math.tanh))
   }
-
-  return { rooms, encode }
 }
 
 /** @param {Matrices} matrices */
 function makeRoom (matrices) {
   return {
+    weights: matrices.floats(HIDDEN * WIDTH),
     state: matrices.floats(MAX_PIECES * WIDTH),
     normal: matrices.floats(MAX_PIECES * WIDTH),
     parts: matrices.floats(MAX_PIECES * 3 * WIDTH),

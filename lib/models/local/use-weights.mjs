@@ -23,7 +23,8 @@ export async function readWeights (model) {
   function weight (name, length) {
     const found = known.get(name)
     if (found?.length !== length) throw new Error(`the model has no ${length} numbers ${name}`)
-    return new Float32Array(bytes.buffer, bytes.byteOffset + found.offset, length)
+    // A copy: what is not asked for, and what is used once, is let go.
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset + found.offset, bytes.byteOffset + found.offset + length * 4))
   }
 
   async function readJson (path) {

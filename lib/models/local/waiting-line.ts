@@ -1,9 +1,3 @@
-/** What is to be computed together. */
-export interface Taken<Entry> {
-  entries: Entry[]
-  urgent: boolean
-}
-
 /** What waits, in three lanes: what is tried again comes first, then what is urgent, then the rest; within a lane the oldest. */
 export class WaitingLine<Entry> {
   readonly #again = new Set<Entry>()
@@ -38,17 +32,8 @@ export class WaitingLine<Entry> {
   }
 
   /** Takes the next entries, all of one lane. What is tried again comes alone, so that it cannot harm others again. */
-  take (limit: number): Taken<Entry> {
+  take (limit: number): Entry[] {
     const lane = this.#lanes().find(({ size }) => size > 0) ?? this.#again
-    return { entries: this.#takeFrom(lane, limit), urgent: lane === this.#urgent }
-  }
-
-  /** Takes the next urgent entries. */
-  takeUrgent (limit: number): Taken<Entry> {
-    return { entries: this.#takeFrom(this.#urgent, limit), urgent: true }
-  }
-
-  #takeFrom (lane: Set<Entry>, limit: number): Entry[] {
     const taken: Entry[] = []
     for (const entry of lane) {
       taken.push(entry)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { WaitingLine, type Taken } from './waiting-line.js'
+import { WaitingLine } from './waiting-line.js'
 
 export interface WorkerQueueOptions {
   /** What stands in front of every message: `embedding_provider: local`. */
@@ -15,8 +15,6 @@ export interface WorkerQueueOptions {
   maxWaiting: number
   /** Items in one computation at most. */
   batchSize: number
-  /** Whether the engine computes what is urgent while it is at something else. Default: it takes one batch after another. */
-  urgentBeside?: boolean
   /** Milliseconds that one computation may take. */
   timeoutMs: number
   /** Milliseconds that loading the model may take. */
@@ -63,11 +61,11 @@ const ATTEMPTS = 2
 
 /**
  * Computes in worker threads, urgent items first. The threads are piscina's; what waits is kept here, because a thread is given no
- * more than it can begin with, and so what is urgent has at most the running computation before it, or with `urgentBeside` a step of it.
+ * more than it can begin with, and so what is urgent has at most the running computation before it.
  */
 export class WorkerQueue<Item> {
   readonly #options: WorkerQueueOptions
-  readonly #pool: Piscina<{ id: number, items: Item[], urgent: boolean }, Answer>
+  readonly #pool: Piscina<{ id: number, items: Item[] }, Answer>
   readonly #line = new WaitingLine<Entry<Item>>()
   readonly #runs = new Map<number, Run>()
   #nextId = 0
@@ -81,7 +79,6 @@ export class WorkerQueue<Item> {
       // A thread is started for work only: one that dies while nothing is asked is not started over and over.
       minThreads: 0,
       maxThreads: options.threads,
-      concurrentTasksPerWorker: options.urgentBeside === true ? 2 : 1,
       idleTimeout: Infinity,
       // Otherwise a thread that waits for work holds its event loop, and loading would stand still.
       atomics: 'disabled',
@@ -94,7 +91,7 @@ export class WorkerQueue<Item> {
     this.#pool.on('message', ({ began }: { began: number }) => { this.#begun(began) })
     // A thread without work is lost, perhaps before it was ready, with what it was to be given waiting for it.
     this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.began) run.giveUp.abort() })
-    for (let thread = 0; thread < options.threads; thread++) void this.#compute({ entries: [], urgent: false })
+    for (let thread = 0; thread < options.threads; thread++) void this.#compute([])
   }
 
   /**
@@ -117,7 +114,6 @@ export class WorkerQueue<Item> {
   /** Lets a job that still waits in among the urgent ones. */
   hurry (job: Job<Item>): void {
     this.#line.hurry(job as Entry<Item>)
-    this.#dispatch()
   }
 
   /** Computations under way, the loading of the model among them, and items that wait. */
@@ -138,26 +134,20 @@ export class WorkerQueue<Item> {
   }
 
   #dispatch (): void {
-    while (!this.#closed) {
-      const batch = this.#next()
-      if (batch === undefined || batch.entries.length === 0) return
+    while (!this.#closed && this.#runs.size < this.#options.threads) {
+      const batch = this.#line.take(this.#options.batchSize)
+      if (batch.length === 0) return
       void this.#compute(batch)
     }
   }
 
-  #next (): Taken<Entry<Item>> | undefined {
-    const { threads, batchSize, urgentBeside = false } = this.#options
-    if (this.#runs.size < threads) return this.#line.take(batchSize)
-    return urgentBeside && this.#runs.size < 2 * threads ? this.#line.takeUrgent(batchSize) : undefined
-  }
-
-  /** Without entries the model is loaded. Never rejects. */
-  async #compute ({ entries: batch, urgent }: Taken<Entry<Item>>): Promise<void> {
+  /** @param batch none: load the model. Never rejects. */
+  async #compute (batch: Entry<Item>[]): Promise<void> {
     const id = this.#nextId++
     const run: Run = { giveUp: new AbortController(), timer: this.#timer(id, this.#options.loadTimeoutMs), began: false, timedOut: false }
     this.#runs.set(id, run)
     try {
-      const answer = await this.#pool.run({ id, items: batch.map(({ item }) => item), urgent }, { signal: run.giveUp.signal })
+      const answer = await this.#pool.run({ id, items: batch.map(({ item }) => item) }, { signal: run.giveUp.signal })
       if ('failed' in answer) this.#failed(batch, answer.failed)
       else handOut(batch, answer)
     } catch (error) {

@@ -4,14 +4,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 
 /**
- * What the module at `workerData.engine` exports as `open`; it loads the model. `compute` is called with one batch after another, of
- * an engine that takes what is urgent beside the rest also with an urgent batch while it computes another.
- * @typedef {(options: object) => Promise<{ compute: (items: unknown[], options: { urgent: boolean }) => Promise<Float32Array> }>} Open
+ * What the module at `workerData.engine` exports as `open`; it loads the model. `compute` is called with one batch after another.
+ * @typedef {(options: object) => Promise<{ compute: (items: unknown[]) => Promise<Float32Array> }>} Open
  */
 
 /**
  * What the thread is asked; no items: to load the model.
- * @typedef {{ id: number, items: unknown[], urgent: boolean }} Batch
+ * @typedef {{ id: number, items: unknown[] }} Batch
  */
 
 /**
@@ -29,11 +28,11 @@ let engine
  * @param {Batch} batch
  * @returns {Promise<Answer>}
  */
-export default async function run ({ id, items, urgent }) {
+export default async function run ({ id, items }) {
   try {
     const { compute } = await opened()
     parentPort.postMessage({ began: id })
-    const numbers = items.length === 0 ? new Float32Array(0) : await compute(items, { urgent })
+    const numbers = items.length === 0 ? new Float32Array(0) : await compute(items)
     return move({ [transferableSymbol]: numbers.buffer, [valueSymbol]: numbers })
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) }
