@@ -66,10 +66,10 @@ async function whileFollowing ({ pid }: ChildServer, { asking, writing, texts, m
   await write(writing, BACKLOG, texts, memories)
   const started = performance.now()
   const before = cpuTimeMs(pid)
-  let isDone = false
-  const followed = untilEmbedded(async () => await writing.statistics(BACKLOG), { limitMs: LIMIT_MS }).finally(() => { isDone = true })
+  const done = new AbortController()
+  const followed = untilEmbedded(async () => await writing.statistics(BACKLOG), { limitMs: LIMIT_MS }).finally(() => { done.abort() })
   const durations: number[] = []
-  while (!isDone) durations.push(...await recalls(asking, texts, 1))
+  while (!done.signal.aborted) durations.push(...await recalls(asking, texts, 1))
   await followed
   const after = cpuTimeMs(pid)
   const cpu = before === undefined || after === undefined ? undefined : after - before
