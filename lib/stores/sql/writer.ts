@@ -20,8 +20,6 @@ import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
 
-/** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
-const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
 /** Memories of an import whose conflicts one statement looks for. */
 const LOOK = 1000
 /** Bank names that are remembered at most. */
@@ -125,7 +123,7 @@ export class Writer {
     }
     return await this.#write(bank, now, receipt, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
-      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       const [byId, byFingerprint] = [new SplitMap<StandingRow>(), new SplitMap<StandingRow>()]
       const leaving: StandingRow[] = []
       for await (const row of around(tx)) {
@@ -171,7 +169,7 @@ export class Writer {
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
     return await this.#write(bank, now, undefined, async (tx, changes) => {
       // An import is not met halfway: what it brings, memories and configuration, is all there or not yet.
-      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
     }, { bulk: true })
@@ -192,7 +190,7 @@ export class Writer {
     }
     return await retryUndone(async () => await this.#executor.transaction(async (tx) => {
       // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
-      await tx.query(this.#statements.shareBank, bankParameters(bank))
+      await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
       const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
         given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
@@ -229,9 +227,9 @@ export class Writer {
   }
 
   async #removeAll (tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes }): Promise<RemoveOutcome> {
-    const { removal, lockBank } = this.#statements
+    const { removal, locks } = this.#statements
     const key = bankParameters(bank)
-    await tx.query(lockBank, key)
+    await tx.query(locks.lockBank, key)
     return removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])), changes)
   }
 
