@@ -91,7 +91,8 @@ export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'
   return new ServiceError('dependency_unavailable', busy ? 'The vector store is busy' : 'The vector store is unavailable', {
-    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER) }, members: { retry_after_seconds: RETRY_AFTER } }),
+    // As where the gateway itself has no room: then no connection is kept for later either.
+    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER), connection: 'close' }, members: { retry_after_seconds: RETRY_AFTER } }),
     cause: error,
   })
 }

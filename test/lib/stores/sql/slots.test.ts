@@ -150,7 +150,7 @@ t.test('a client is told that the store is busy, and when to come back, or that 
   if (!(busy instanceof ServiceError)) throw new Error('not a ServiceError')
   t.equal(busy.code, 'dependency_unavailable')
   t.equal(busy.message, 'The vector store is busy')
-  t.same(busy.headers, { 'retry-after': '1' })
+  t.same(busy.headers, { 'retry-after': '1', connection: 'close' })
   t.equal(busy.members.retry_after_seconds, 1)
   for (const kind of ['connection', 'timeout', 'full', 'statement'] as const) {
     const error = toServiceError(new SqlError(kind, 'connect ECONNREFUSED 10.0.0.7:5432'))
