@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import type * as localProvider from '../../lib/models/local/embedding-provider.js'
 import type { EmbeddingProvider, EmbedOptions } from '../../lib/models/embedding-provider.js'
-import type { ProviderConfig } from '../../lib/providers.js'
+import type { ProviderConfig } from '../../lib/providers/registry.js'
 
 const KEY_BYTES = 32
 /** So many texts are asked for at once; what was made is written after each. */
