@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import type { BankConfiguration, Escalation, FileConfig } from '../config/schema.js'
 import type { BankKey } from '../identity/context.js'
 import { tightest } from '../policy/ceilings.js'

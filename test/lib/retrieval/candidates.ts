@@ -1,5 +1,5 @@
 import type { BankKey } from '../../../lib/identity/context.js'
-import { defaultSections } from '../../../lib/config/defaults.js'
+import { defaultSections } from '../../../lib/config/bank-sections.js'
 import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
 import { mergeCandidates, type FusedCandidate } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
