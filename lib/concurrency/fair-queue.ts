@@ -1,6 +1,6 @@
 /**
- * How far one who comes back may be ahead of those who have had the time meanwhile, in milliseconds of use: a few dozen short requests.
- * It is also the most that each of them can hold up the others beyond an equal share.
+ * How far one who comes back may be ahead of those who have had the time meanwhile, in milliseconds of use: a few dozen
+ * short requests. It is also the most that each of them can hold up the others beyond an equal share.
  */
 const CREDIT_MS = 50
 /** Users whose use is remembered while they have nothing in the queue. */
@@ -16,10 +16,10 @@ interface User<T> {
 }
 
 /**
- * A queue of who uses one thing, which serves next whoever has used it least, as start-time fair queueing does (Goyal, Vin and Cheng,
- * "Start-time Fair Queuing", 1996): each has a tag that rises by what was used, the least tag is next, and the tag of the last one that
- * was served is the time of the queue. Who comes back begins at most CREDIT_MS before it, so that one who uses little hardly waits, and
- * nobody saves up time for later by staying away.
+ * A queue of who uses one thing, which serves next whoever has used it least, as start-time fair queueing does (Goyal,
+ * Vin and Cheng, "Start-time Fair Queuing", 1996): each has a tag that rises by what was used, the least tag is next,
+ * and the tag of the last one that was served is the time of the queue. Who comes back begins at most CREDIT_MS before
+ * it, so that one who uses little hardly waits, and nobody saves up time for later by staying away.
  */
 export class FairQueue<T> {
   readonly #users = new Map<string, User<T>>()
