@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { CallOptions } from './call-options.js'
 import type { CalledEndpoint } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
-import type { CallOptions } from './resilience.js'
 
 export type EmbeddingPurpose = 'query' | 'document'
 
