@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * A controller that is aborted with the signal. It is written out because AbortSignal.any keeps what it made for as long as the
- * signals live, and those of a server live long.
+ * A controller that is aborted with the signal. It is written out because AbortSignal.any keeps what it made for as
+ * long as the signals live, and those of a server live long.
  * @returns the controller, and what ends the link
  */
 export function linkedAbort (signal: AbortSignal | undefined): { controller: AbortController, unlink: () => void } {
@@ -17,8 +17,8 @@ export function linkedAbort (signal: AbortSignal | undefined): { controller: Abo
 }
 
 /**
- * What the promise resolves to, unless the signal is aborted first: then it rejects at once with the signal's reason, and how the
- * promise ends concerns nobody.
+ * What the promise resolves to, unless the signal is aborted first: then it rejects at once with the signal's reason,
+ * and how the promise ends concerns nobody.
  */
 export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise

@@ -15,8 +15,8 @@ const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Counts failures in a row and pauses after each, for a loop that never gives up: from 1 s on twice as long each time, 60 s at most,
- * up to half of it less by chance.
+ * Counts failures in a row and pauses after each, for a loop that never gives up: from 1 s on twice as long each time,
+ * 60 s at most, up to half of it less by chance.
  */
 export class BackOff {
   readonly #schedule: Schedule

@@ -19,10 +19,10 @@ export type CallEnded = (outcome: CallOutcome) => void
 const TRIAL_WAIT_MS = 1000
 
 /**
- * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after failures in a row → half-open once the recovery time
- * is over, with a few trials at a time. One trial that succeeds closes it, one that fails opens it again, and one that is ignored
- * gives its place to another. It is our own because cockatiel's knows one trial only, counts a call whose caller left, and reads the
- * system's clock (docs/decisions/waiting.md).
+ * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after failures in a row → half-open once the
+ * recovery time is over, with a few trials at a time. One trial that succeeds closes it, one that fails opens it again,
+ * and one that is ignored gives its place to another. It is our own because cockatiel's knows one trial only, takes a
+ * trial whose caller left for a success, and reads the system's clock (docs/decisions/waiting.md).
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions

@@ -73,8 +73,8 @@ export class Deadline {
 }
 
 /**
- * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer is not waited
- * for then.
+ * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer
+ * is not waited for then.
  * @param expired the error when the time is over. Default: DeadlineExceeded
  * @throws that error; the caller's reason; what the work throws
  */

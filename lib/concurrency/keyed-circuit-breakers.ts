@@ -10,7 +10,9 @@ interface Entry {
   underWay: number
 }
 
-/** A circuit breaker for each key. Kept are those that are in use or have failures; a key without trouble costs nothing. */
+/**
+ * A circuit breaker for each key. Kept are those that are in use or have failures; a key without trouble costs nothing.
+ */
 export class KeyedCircuitBreakers {
   readonly #options: BreakerOptions
   readonly #timer: () => number

@@ -11,8 +11,8 @@ export interface RetryOptions {
 }
 
 /**
- * Makes attempts until one succeeds or no other may be made. It is our own because the pauses of cockatiel's retry policy, which has
- * many other parts, cannot be aborted (docs/decisions/waiting.md).
+ * Makes attempts until one succeeds or no other may be made. It is our own because the pauses of cockatiel's retry
+ * policy, which has many other parts, cannot be aborted (docs/decisions/waiting.md).
  */
 export async function retry<T> (attempt: () => Promise<T>, { pauseMs, sleep = delay }: RetryOptions): Promise<T> {
   for (let failures = 1; ; failures++) {
@@ -26,7 +26,10 @@ export async function retry<T> (attempt: () => Promise<T>, { pauseMs, sleep = de
   }
 }
 
-/** The longest pause after so many failures: `firstMs` after the first, and twice as long each time. Callers draw theirs by chance. */
+/**
+ * The longest pause after so many failures: `firstMs` after the first, and twice as long each time. Callers draw theirs
+ * by chance.
+ */
 export function exponentialBackOff (failures: number, firstMs: number, longestMs = Infinity): number {
   return Math.min(longestMs, firstMs * 2 ** (failures - 1))
 }

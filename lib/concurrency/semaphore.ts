@@ -20,8 +20,9 @@ interface Waiter {
 }
 
 /**
- * A bounded number of permits, first come first served, with a bounded line of waiters. It is our own because p-limit, p-queue,
- * async-sema and cockatiel's bulkhead lack a bound on the wait, on the line, or a way to leave it (docs/decisions/waiting.md).
+ * A bounded number of permits, first come first served, with a bounded line of waiters. It is our own because p-limit,
+ * p-queue, async-sema and cockatiel's bulkhead lack a bound on the wait, on the line, or a way to leave it
+ * (docs/decisions/waiting.md).
  */
 export class Semaphore {
   readonly permits: number

@@ -11,9 +11,10 @@ const MIN_MODULUS_BITS = 2048
 interface RsaJwk { kty: 'RSA', kid: string, n: string, e: string }
 
 /**
- * The keys of one JWKS document that can sign a token for us, as PEM. get-jwks keeps them in its cache, by algorithm, `kid` and
- * domain, and its own fetch is never reached: that has no bound of time or size, follows redirects, asks the provider once for every
- * unknown `kid` and serves a withdrawn key for as long as the key is asked for (docs/decisions/signing-keys.md).
+ * The keys of one JWKS document that can sign a token for us, as PEM. get-jwks keeps them in its cache, by algorithm,
+ * `kid` and domain, and its own fetch is never reached: that has no bound of time or size, follows redirects, asks the
+ * provider once for every unknown `kid` and serves a withdrawn key for as long as the key is asked for
+ * (docs/decisions/signing-keys.md).
  */
 export class SigningKeys {
   readonly #pems: ReadonlyMap<string, string | undefined>

@@ -2,9 +2,15 @@ export type CallPriority = 'interactive' | 'background'
 
 export interface CallOptions {
   signal?: AbortSignal
-  /** Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the attempts. */
+  /**
+   * Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the
+   * attempts.
+   */
   timeoutMs?: number
-  /** Milliseconds that one attempt of this call may take, when the endpoint's operator wants less than usual for calls of its kind. */
+  /**
+   * Milliseconds that one attempt of this call may take, when the endpoint's operator wants less than usual for calls
+   * of its kind.
+   */
   attemptTimeoutMs?: number
   /** Calls of the two never wait for each other. Default `background`. */
   priority?: CallPriority

@@ -9,7 +9,10 @@ export type AttemptEnded = (end: { error?: unknown, abandoned?: boolean }) => vo
 /** Of these the endpoint itself said nothing. */
 const UNASKED: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
 
-/** The circuit breaker of a model and that of each tenant: one tenant's bad requests do not take the model from the others. */
+/**
+ * The circuit breaker of a model and that of each tenant: one tenant's bad requests do not take the model from the
+ * others.
+ */
 export class ModelCircuitBreakers {
   readonly #what: string
   readonly #threshold: number

@@ -15,7 +15,10 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
 /** An endpoint that wants to be left alone for longer has failed the call. */
 const LONGEST_RETRY_AFTER_MS = 60_000
-/** An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each begins. */
+/**
+ * An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each
+ * begins.
+ */
 const FULL_ATTEMPT = 0.9
 /** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
 const LAST_CALL_WEIGHT = 0.2
@@ -47,8 +50,9 @@ export interface ResilienceOptions {
 }
 
 /**
- * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the endpoint is
- * known to be down. A permit is held through the retries of a call, so that an endpoint in trouble is asked less.
+ * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the
+ * endpoint is known to be down. A permit is held through the retries of a call, so that an endpoint in trouble is asked
+ * less.
  */
 export class ResilientCalls {
   readonly #options: ResilienceOptions
@@ -89,9 +93,9 @@ export class ResilientCalls {
   }
 
   /**
-   * An answer that comes in parts. It is tried again until its first part is there; the permit is held until the last. Between two
-   * parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's own time too. A reader
-   * that stops reading ends the work.
+   * An answer that comes in parts. It is tried again until its first part is there; the permit is held until the last.
+   * Between two parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's
+   * own time too. A reader that stops reading ends the work.
    * @param open one attempt; throws as the work of call() does
    * @param isEnd whether the answer is complete with this part
    * @throws as call()
@@ -197,7 +201,10 @@ export class ResilientCalls {
     })
   }
 
-  /** Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back together. */
+  /**
+   * Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back
+   * together.
+   */
   #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
     return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   }

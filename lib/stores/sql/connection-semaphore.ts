@@ -2,7 +2,10 @@ import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js
 import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 
-/** A permit for each connection. What would wait too long, or behind too many, is refused, so that callers do not pile up here. */
+/**
+ * A permit for each connection. What would wait too long, or behind too many, is refused, so that callers do not pile
+ * up here.
+ */
 export function connectionSemaphore (options: Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>): Semaphore {
   const { permits, maxWaiting } = options
   return new Semaphore({

@@ -4,7 +4,9 @@ import { SqlError } from './executor.js'
 /** Seconds after which a caller who met a busy store should come back. */
 const RETRY_AFTER = 1
 
-/** What a client is told of a database's fault: never more than that the store is unavailable, and when to come back. */
+/**
+ * What a client is told of a database's fault: never more than that the store is unavailable, and when to come back.
+ */
 export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'
