@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { TIMED_OUT, withTimeout } from '../lib/concurrency/timeout.js'
 import { paced, slices } from '../plugins/pieces.js'
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -30,8 +31,8 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
   try {
     for (;;) {
       next ??= events.next()
-      const result = await unlessSilent(next, heartbeatMs)
-      if (result === undefined) {
+      const result = await withTimeout(next, heartbeatMs)
+      if (result === TIMED_OUT) {
         yield HEARTBEAT
         continue
       }
@@ -45,16 +46,6 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
     // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody anything.
     next?.catch(() => {})
     void events.return().catch(() => {})
-  }
-}
-
-/** @returns undefined when nothing came in that time */
-async function unlessSilent<T> (work: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([work, new Promise<undefined>((resolve) => { timer = setTimeout(() => { resolve(undefined) }, milliseconds) })])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

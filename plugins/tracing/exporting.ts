@@ -2,6 +2,7 @@ import { trace, ProxyTracerProvider, type Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import { withTimeout } from '../../lib/concurrency/timeout.js'
 
 type Export = Parameters<SpanExporter['export']>
 
@@ -43,10 +44,7 @@ export function startExporting ({ url, version, warn, info, flushMs = DEFAULT_FL
     close: async () => {
       const global = trace.getTracerProvider()
       if (global instanceof ProxyTracerProvider && global.getDelegate() === provider) trace.disable()
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, flushMs) })
-      await Promise.race([late, provider.shutdown().catch(() => {})])
-      clearTimeout(timer)
+      await withTimeout(provider.shutdown().catch(() => {}), flushMs)
     },
   }
 }

@@ -19,7 +19,7 @@ import { mergeCandidates, toCandidates, type CandidateRow } from './search-resul
 import { scanPages } from './scanning.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
-import { toServiceError } from './slots.js'
+import { toServiceError } from './service-errors.js'
 import { Spools } from './spool.js'
 import { removeLeftovers } from './spool-leftovers.js'
 import { makeStatements, type Statements } from './statements.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ResilientCalls } from '../../../lib/models/remote/resilience.js'
+import { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
 import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
 
 t.test('retries', async (t) => {

@@ -1,4 +1,6 @@
-/** Calls back once after so many milliseconds. @returns what calls it off */
+import { exponentialBackOff } from './retry.js'
+
+/** Calls back once after so many milliseconds. @returns what cancels it */
 export type Schedule = (callback: () => void, ms: number) => () => void
 
 /** What a test puts in place of time and chance. */
@@ -12,7 +14,10 @@ export interface BackOffTools {
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
-/** Counts failures in a row and waits after each: from 1 s on twice as long each time, 60 s at most, up to half of it less by chance. */
+/**
+ * Counts failures in a row and pauses after each, for a loop that never gives up: from 1 s on twice as long each time,
+ * 60 s at most, up to half of it less by chance.
+ */
 export class BackOff {
   readonly #schedule: Schedule
   readonly #random: () => number
@@ -41,13 +46,13 @@ export class BackOff {
   }
 
   async pause (): Promise<void> {
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1))
+    const longest = exponentialBackOff(this.#failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
     // Many servers that lost one provider at the same moment should not come back to it at the same moment.
     const ms = longest * (0.5 + this.#random() / 2)
     await new Promise<void>((resolve) => {
-      const callOff = this.#schedule(resolve, ms)
+      const cancel = this.#schedule(resolve, ms)
       this.#end = () => {
-        callOff()
+        cancel()
         resolve()
       }
     })

@@ -1,5 +1,5 @@
 export interface BreakerOptions {
-  /** Faults in a row that open the circuit. */
+  /** Failures in a row that open the circuit. */
   threshold: number
   /** Milliseconds that it stays open before trials are made. */
   recoveryMs: number
@@ -9,29 +9,30 @@ export interface BreakerOptions {
 
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** What the end of a call says about who was asked; `nothing` when the call was given up before it could tell. */
-export type Verdict = 'good' | 'fault' | 'nothing'
+/** What the end of a call says about who was asked; `ignored` when the call was given up before it could tell. */
+export type CallOutcome = 'success' | 'failure' | 'ignored'
 
 /** Tells how a call ended; only the first word counts. */
-export type Settle = (verdict: Verdict) => void
+export type CallEnded = (outcome: CallOutcome) => void
 
 /** Trials are decided soon: when one comes back after so long, there is mostly room or an answer. */
 const TRIAL_WAIT_MS = 1000
 
 /**
- * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after faults in a row → half-open once the recovery time is
- * over, with a few trials at a time. One good trial closes it, a fault opens it again, and a trial that tells nothing gives its place
- * to another. Cockatiel's knows one trial only and no injected timer.
+ * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after failures in a row → half-open once the
+ * recovery time is over, with a few trials at a time. One trial that succeeds closes it, one that fails opens it again,
+ * and one that is ignored gives its place to another. It is our own because cockatiel's knows one trial only, takes a
+ * trial whose caller left for a success, and reads the system's clock (docs/decisions/waiting.md).
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions
   readonly #timer: () => number
   #state: BreakerState = 'closed'
-  #faults = 0
+  #failures = 0
   #openedAt = 0
   #trials = 0
   /** Grows with each change of the state: a call that began in an earlier one has no say in it. */
-  #era = 0
+  #generation = 0
 
   /** @param timer milliseconds of a clock that only rises */
   constructor (options: BreakerOptions, timer: () => number) {
@@ -45,9 +46,9 @@ export class CircuitBreaker {
     return this.#state
   }
 
-  /** Whether it is as good as new, so that forgetting it loses nothing. */
-  get isSpotless (): boolean {
-    return this.state === 'closed' && this.#faults === 0
+  /** Whether it is in the state of a new one, so that forgetting it loses nothing. */
+  get isInitial (): boolean {
+    return this.state === 'closed' && this.#failures === 0
   }
 
   /** Milliseconds until a call may be made; 0: now. */
@@ -58,37 +59,37 @@ export class CircuitBreaker {
     return this.#trials < halfOpenCalls ? 0 : Math.min(TRIAL_WAIT_MS, recoveryMs)
   }
 
-  /** Begins a call. @returns what has to be told its end; undefined: the call must not be made */
-  enter (): Settle | undefined {
+  /** Allows a call. @returns what has to be told its end; undefined: the call must not be made */
+  allow (): CallEnded | undefined {
     if (this.waitMs > 0) return undefined
     const isTrial = this.#state === 'half_open'
-    const era = this.#era
-    let settled = false
+    const generation = this.#generation
+    let ended = false
     if (isTrial) this.#trials++
-    return (verdict) => {
-      if (settled || era !== this.#era) return
-      settled = true
+    return (outcome) => {
+      if (ended || generation !== this.#generation) return
+      ended = true
       if (isTrial) this.#trials--
-      if (verdict === 'fault') this.#fault()
-      else if (verdict === 'good') this.#good()
+      if (outcome === 'failure') this.#fail()
+      else if (outcome === 'success') this.#succeed()
     }
   }
 
-  #good (): void {
-    this.#faults = 0
+  #succeed (): void {
+    this.#failures = 0
     if (this.#state !== 'closed') this.#become('closed')
   }
 
-  #fault (): void {
-    this.#faults++
-    if (this.#state === 'closed' && this.#faults < this.#options.threshold) return
+  #fail (): void {
+    this.#failures++
+    if (this.#state === 'closed' && this.#failures < this.#options.threshold) return
     this.#openedAt = this.#timer()
     this.#become('open')
   }
 
   #become (state: BreakerState): void {
     this.#state = state
-    this.#era++
+    this.#generation++
     this.#trials = 0
   }
 }

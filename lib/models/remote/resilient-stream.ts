@@ -1,29 +1,30 @@
-import type { SettleAttempt } from './circuits.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
-import type { CallUnderWay } from './resilience.js'
+import { Deadline } from '../../concurrency/deadline.js'
+import type { CallUnderWay } from './call-options.js'
+import type { AttemptEnded } from './model-circuit-breakers.js'
 
-/** An attempt whose first part is there. */
-export interface OpenParts<T> {
+/** A stream whose first part is there. */
+export interface OpenedStream<T> {
   first: IteratorResult<T>
   next: () => Promise<IteratorResult<T>>
   /** Ends the work, if it is not at its end. */
-  leave: () => void
+  cancel: () => void
 }
 
-export interface Attempting<T> {
+export interface StreamAttempt<T> {
   open: (signal: AbortSignal) => AsyncIterable<T>
   isEnd: (part: T) => boolean
-  settle: SettleAttempt
+  ended: AttemptEnded
   /** Runs work within the time of an attempt. */
   within: <R>(work: () => Promise<R>) => Promise<R>
 }
 
-/** Opens an answer that comes in parts, and waits for the first. */
-export async function openParts<T> (call: CallUnderWay, { open, isEnd, settle, within }: Attempting<T>): Promise<OpenParts<T>> {
+/** Makes one attempt at an answer that comes in parts, and waits for the first. */
+export async function openStream<T> (call: CallUnderWay, { open, isEnd, ended, within }: StreamAttempt<T>): Promise<OpenedStream<T>> {
   const { controller, unlink } = linkedAbort(call.controller.signal)
   let iterator: AsyncIterator<T> | undefined
-  const leave = () => {
-    settle({ leaving: true })
+  const cancel = () => {
+    ended({ abandoned: true })
     unlink()
     controller.abort(new DOMException('The answer is not read on', 'AbortError'))
     // It may still wait for its next part, which nobody wants any more.
@@ -35,36 +36,36 @@ export async function openParts<T> (call: CallUnderWay, { open, isEnd, settle, w
       const source = iterator
       const part = await within(async () => await source.next())
       // A reader may go when it has what it wants, without a look for more.
-      if (part.done === true || isEnd(part.value)) settle({})
+      if (part.done === true || isEnd(part.value)) ended({})
       return part
     } catch (error) {
-      settle({ error, leaving: call.controller.signal.aborted })
-      leave()
+      ended({ error, abandoned: call.controller.signal.aborted })
+      cancel()
       throw error
     }
   }
-  return { first: await next(), next, leave }
+  return { first: await next(), next, cancel }
 }
 
-export interface PartsWork<T> {
-  /** Waits for a slot. */
+export interface StreamSource<T> {
+  /** Waits for a permit. */
   begin: (signal: AbortSignal) => Promise<CallUnderWay>
-  /** Attempts until the first part is there. */
-  open: (call: CallUnderWay) => Promise<OpenParts<T>>
-  /** Milliseconds that the call has left. */
+  /** Makes attempts until the first part is there. */
+  open: (call: CallUnderWay) => Promise<OpenedStream<T>>
+  /** Milliseconds that the call has left, at least 0. */
   leftMs: (call: CallUnderWay) => number
   /** The error of a call whose time is over. */
   late: () => Error
 }
 
-/** The parts of one answer for one reader. Nothing happens before the first is asked for. */
-export class Parts<T> implements AsyncIterableIterator<T> {
+/** An answer in parts for one reader. Nothing happens before the first part is asked for. */
+export class ResilientStream<T> implements AsyncIterableIterator<T> {
   readonly #leaving = new AbortController()
   readonly #parts: AsyncGenerator<T, undefined, undefined>
 
   /** @param callers signal that ends the reading with its reason */
-  constructor (work: PartsWork<T>, callers: AbortSignal | undefined) {
-    this.#parts = readParts(work, callers, this.#leaving.signal)
+  constructor (source: StreamSource<T>, callers: AbortSignal | undefined) {
+    this.#parts = readSource(source, callers, this.#leaving.signal)
   }
 
   async next (): Promise<IteratorResult<T, undefined>> {
@@ -87,30 +88,32 @@ export class Parts<T> implements AsyncIterableIterator<T> {
   }
 }
 
-async function * readParts<T> (work: PartsWork<T>, callers: AbortSignal | undefined, leaving: AbortSignal): AsyncGenerator<T, undefined, undefined> {
+type Parts<T> = AsyncGenerator<T, undefined, undefined>
+
+async function * readSource<T> (source: StreamSource<T>, callers: AbortSignal | undefined, leaving: AbortSignal): Parts<T> {
   const { controller, unlink } = linkedAbort(callers)
   leaving.addEventListener('abort', () => { controller.abort(leaving.reason) })
   try {
-    yield * readCall(work, await work.begin(controller.signal))
+    yield * readCall(source, await source.begin(controller.signal))
   } finally {
     unlink()
   }
 }
 
-async function * readCall<T> (work: PartsWork<T>, call: CallUnderWay): AsyncGenerator<T, undefined, undefined> {
+async function * readCall<T> (source: StreamSource<T>, call: CallUnderWay): Parts<T> {
   const { signal } = call.controller
-  let parts: OpenParts<T> | undefined
-  let timer: NodeJS.Timeout | undefined
+  let stream: OpenedStream<T> | undefined
+  let deadline: Deadline | undefined
   try {
-    const opened = parts = await work.open(call)
-    // A reader that never comes back must not keep the slot.
-    const giveUp = () => {
-      call.controller.abort(work.late())
-      opened.leave()
+    const opened = stream = await source.open(call)
+    deadline = new Deadline(source.leftMs(call), undefined, undefined, source.late)
+    // A reader that never comes back must not keep the permit.
+    deadline.signal.addEventListener('abort', () => {
+      call.controller.abort(deadline?.signal.reason)
+      opened.cancel()
       call.end()
-    }
-    if (call.deadline !== Infinity) timer = setTimeout(giveUp, Math.max(work.leftMs(call), 0))
-    for (let part = parts.first; part.done !== true; part = await parts.next()) {
+    })
+    for (let part = opened.first; part.done !== true; part = await opened.next()) {
       yield part.value
       signal.throwIfAborted()
     }
@@ -118,8 +121,8 @@ async function * readCall<T> (work: PartsWork<T>, call: CallUnderWay): AsyncGene
     signal.throwIfAborted()
     throw error
   } finally {
-    clearTimeout(timer)
-    parts?.leave()
+    deadline?.end()
+    stream?.cancel()
     call.end()
   }
 }

@@ -1,19 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { handleWhen, retry } from 'cockatiel'
+import { linkedAbort } from '../../concurrency/aborting.js'
+import type { BreakerOptions } from '../../concurrency/circuit-breaker.js'
+import { within } from '../../concurrency/deadline.js'
+import { exponentialBackOff, retry } from '../../concurrency/retry.js'
+import { Semaphore } from '../../concurrency/semaphore.js'
 import type { ModelStatus } from '../status.js'
-import type { BreakerOptions } from './circuit-breaker.js'
-import { Circuits } from './circuits.js'
-import { linkedAbort, unlessAborted } from '../../concurrency/aborting.js'
+import type { CallOptions, CallPriority, CallUnderWay } from './call-options.js'
 import { ModelCallError } from './model-call-error.js'
-import { openParts, Parts } from './resilient-parts.js'
-import { Slots } from './slots.js'
+import { ModelCircuitBreakers } from './model-circuit-breakers.js'
+import { openStream, ResilientStream } from './resilient-stream.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
 /** An endpoint that wants to be left alone for longer has failed the call. */
 const LONGEST_RETRY_AFTER_MS = 60_000
-/** An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each begins. */
+/**
+ * An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each
+ * begins.
+ */
 const FULL_ATTEMPT = 0.9
 /** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
 const LAST_CALL_WEIGHT = 0.2
@@ -44,47 +49,22 @@ export interface ResilienceOptions {
   tools?: Partial<ResilienceTools>
 }
 
-export type CallPriority = 'interactive' | 'background'
-
-export interface CallOptions {
-  signal?: AbortSignal
-  /** Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the attempts. */
-  timeoutMs?: number
-  /** Milliseconds that one attempt of this call may take, when the endpoint's operator wants less than usual for calls of its kind. */
-  attemptTimeoutMs?: number
-  /** Calls of the two never wait for each other. Default `background`. */
-  priority?: CallPriority
-  /** Whose call it is; each tenant has a circuit of its own. Default: nobody's. */
-  tenantId?: string | null
-}
-
-/** A call that has its slot. */
-export interface CallUnderWay {
-  /** Aborted when the caller leaves and when the provider closes. */
-  controller: AbortController
-  /** On the timer's clock. */
-  deadline: number
-  attemptTimeoutMs: number
-  tenantId: string | undefined
-  /** Gives everything back; may be called twice. */
-  end: () => void
-}
-
 /**
- * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the endpoint is
- * known to be down. A slot is held through the retries of a call, so that an endpoint in trouble is asked less.
+ * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the
+ * endpoint is known to be down. A permit is held through the retries of a call, so that an endpoint in trouble is asked
+ * less.
  */
 export class ResilientCalls {
   readonly #options: ResilienceOptions
   readonly #tools: ResilienceTools
-  readonly #slots: Record<CallPriority, Slots>
-  readonly #circuits: Circuits
+  readonly #semaphores: Record<CallPriority, Semaphore>
+  readonly #breakers: ModelCircuitBreakers
   readonly #underWay = new Set<AbortController>()
   #meanMs = 0
   #closed = false
 
   constructor (options: ResilienceOptions) {
-    const { what, maxConcurrency, maxWaiting, breaker, tools } = options
+    const { what, breaker, tools } = options
     this.#options = options
     this.#tools = {
       timer: () => performance.now(),
@@ -92,10 +72,8 @@ export class ResilientCalls {
       sleep: async (milliseconds, signal) => { await sleep(milliseconds, undefined, { signal }) },
       ...tools,
     }
-    const retryAfterMs = () => Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs))
-    const slots = () => new Slots({ what, slots: maxConcurrency, maxWaiting, retryAfterMs })
-    this.#slots = { interactive: slots(), background: slots() }
-    this.#circuits = new Circuits(what, breaker, this.#tools.timer)
+    this.#semaphores = { interactive: this.#semaphore(), background: this.#semaphore() }
+    this.#breakers = new ModelCircuitBreakers(what, breaker, this.#tools.timer)
   }
 
   /**
@@ -115,33 +93,37 @@ export class ResilientCalls {
   }
 
   /**
-   * An answer that comes in parts. It is tried again until its first part is there; the slot is held until the last. Between two
-   * parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's own time too. A reader
-   * that stops reading ends the work.
+   * An answer that comes in parts. It is tried again until its first part is there; the permit is held until the last.
+   * Between two parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's
+   * own time too. A reader that stops reading ends the work.
    * @param open one attempt; throws as the work of call() does
    * @param isEnd whether the answer is complete with this part
    * @throws as call()
    */
-  stream<T> (open: (signal: AbortSignal) => AsyncIterable<T>, isEnd: (part: T) => boolean, options: CallOptions = {}): AsyncIterableIterator<T> {
-    return new Parts({
+  stream<T> (
+    open: (signal: AbortSignal) => AsyncIterable<T>,
+    isEnd: (part: T) => boolean,
+    options: CallOptions = {},
+  ): AsyncIterableIterator<T> {
+    return new ResilientStream({
       begin: async (signal) => await this.#begin({ ...options, signal }),
-      open: async (call) => await this.#retried(async () => await openParts(call, {
+      open: async (call) => await this.#retried(async () => await openStream(call, {
         open,
         isEnd,
-        settle: this.#circuits.enter(call.tenantId),
+        ended: this.#breakers.allow(call.tenantId),
         within: async (work) => await this.#timed(work, call),
       }), call),
-      leftMs: ({ deadline }) => deadline - this.#tools.timer(),
+      leftMs: ({ deadline }) => Math.max(0, deadline - this.#tools.timer()),
       late: () => this.#late(options.timeoutMs ?? Infinity, true),
     }, options.signal)
   }
 
   status (): Required<Pick<ModelStatus, 'breaker' | 'running' | 'waiting'>> {
-    const slots = Object.values(this.#slots)
+    const semaphores = Object.values(this.#semaphores)
     return {
-      breaker: this.#circuits.status,
-      running: slots.reduce((sum, { taken }) => sum + taken, 0),
-      waiting: slots.reduce((sum, { waiting }) => sum + waiting, 0),
+      breaker: this.#breakers.status,
+      running: semaphores.reduce((sum, { held }) => sum + held, 0),
+      waiting: semaphores.reduce((sum, { waiting }) => sum + waiting, 0),
     }
   }
 
@@ -151,12 +133,26 @@ export class ResilientCalls {
     for (const controller of this.#underWay) controller.abort(this.#closing())
   }
 
-  /** Waits for a slot. */
-  async #begin ({ signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId }: CallOptions): Promise<CallUnderWay> {
+  #semaphore (): Semaphore {
+    const { what, maxConcurrency: permits, maxWaiting } = this.#options
+    const overloaded = (message: string) => {
+      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs)) })
+    }
+    return new Semaphore({
+      permits,
+      maxWaiting,
+      full: () => overloaded(`All ${permits} calls to the ${what} are under way and ${maxWaiting} wait`),
+      late: (waitMs) => overloaded(`None of the ${permits} calls to the ${what} ended within ${Math.round(waitMs)} ms`),
+    })
+  }
+
+  /** Waits for a permit. */
+  async #begin (options: CallOptions): Promise<CallUnderWay> {
+    const { signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId } = options
     if (this.#closed) throw this.#closing()
     callers?.throwIfAborted()
-    // Here already, for the slots may be held by calls that hang while the circuit is open.
-    this.#circuits.check(tenantId ?? undefined)
+    // Here already, for the permits may be held by calls that hang while the circuit is open.
+    this.#breakers.check(tenantId ?? undefined)
     const { controller, unlink } = linkedAbort(callers)
     const { timer } = this.#tools
     const beganAt = timer()
@@ -166,7 +162,7 @@ export class ResilientCalls {
       this.#underWay.delete(controller)
     }
     try {
-      const giveBack = await this.#slots[priority].take(controller.signal, timeoutMs)
+      const release = await this.#semaphores[priority].acquire(controller.signal, timeoutMs)
       const tookAt = timer()
       let ended = false
       return {
@@ -178,7 +174,7 @@ export class ResilientCalls {
           if (ended) return
           ended = true
           this.#meanMs += LAST_CALL_WEIGHT * (timer() - tookAt - this.#meanMs)
-          giveBack()
+          release()
           leave()
         },
       }
@@ -191,53 +187,45 @@ export class ResilientCalls {
 
   async #retried<T> (attempt: () => Promise<T>, { controller: { signal }, deadline }: CallUnderWay): Promise<T> {
     const { timer, sleep } = this.#tools
-    let failures = 0
-    let pauseMs = 0
-    // The policy's own pauses cannot be aborted, so it has none: an attempt begins with the pause.
-    const policy = retry(handleWhen((error) => {
-      if (signal.aborted || !(error instanceof ModelCallError && error.isRetryable)) return false
-      pauseMs = this.#pauseAfter(error, ++failures)
-      return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline
-    }), { maxAttempts: this.#options.maxRetries })
-    return await policy.execute(async ({ attempt: number }) => {
-      if (number > 0) await sleep(pauseMs, signal)
+    return await retry(async () => {
       signal.throwIfAborted()
       return await attempt()
+    }, {
+      pauseMs: (error, failures) => {
+        if (signal.aborted || failures > this.#options.maxRetries) return undefined
+        if (!(error instanceof ModelCallError && error.isRetryable)) return undefined
+        const pauseMs = this.#pauseAfter(error, failures)
+        return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline ? pauseMs : undefined
+      },
+      sleep: async (milliseconds) => { await sleep(milliseconds, signal) },
     })
   }
 
-  /** Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back together. */
+  /**
+   * Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back
+   * together.
+   */
   #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
-    return retryAfterMs + this.#tools.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   }
 
   async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
-    const settle = this.#circuits.enter(call.tenantId)
+    const ended = this.#breakers.allow(call.tenantId)
     try {
       const result = await this.#timed(work, call)
-      settle({})
+      ended({})
       return result
     } catch (error) {
-      settle({ error, leaving: call.controller.signal.aborted })
+      ended({ error, abandoned: call.controller.signal.aborted })
       throw error
     }
   }
 
   /** The work in the time that an attempt may take and the call has left. */
-  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, { controller: { signal }, deadline, attemptTimeoutMs }: CallUnderWay): Promise<T> {
+  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
+    const { controller: { signal }, deadline, attemptTimeoutMs } = call
     const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)
-    // Each part of a stream comes through here, for which a policy of the retries' library does too much.
-    const { controller, unlink } = linkedAbort(signal)
-    const timer = setTimeout(() => { controller.abort(this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT)) }, limitMs)
-    try {
-      return await unlessAborted(work(controller.signal), controller.signal)
-    } catch (error) {
-      controller.signal.throwIfAborted()
-      throw error
-    } finally {
-      clearTimeout(timer)
-      unlink()
-    }
+    return await within(limitMs, signal, work, () => this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT))
   }
 
   #late (limitMs: number, cutShort: boolean): ModelCallError {
