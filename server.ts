@@ -8,7 +8,7 @@ import { ServiceError } from './lib/errors/service-error.js'
 import { ProviderError } from './lib/providers/registry.js'
 import { loadDateParser } from './lib/retrieval/scoring/dates.js'
 import { loadVocabulary } from './lib/text/tokens.js'
-import { listenHost, ListenError } from './plugins/listen-error.js'
+import { listenHost, ListenError } from './http/listen-error.js'
 import { reportLines, startReport } from './plugins/start-report.js'
 
 /** Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack. */

@@ -24,20 +24,20 @@ const PLAIN = 8
  * About how long a value is as JSON, in UTF-16 units; counted no further than to the limit, so that asking costs little however long it is.
  * @param lengthOf of a text
  */
-export function weigh (value: unknown, limit: number, lengthOf: (text: string) => number = unitsOf): number {
+export function jsonLength (value: unknown, limit: number, lengthOf: (text: string) => number = unitsOf): number {
   if (typeof value === 'string') return lengthOf(value) + MEMBER
   if (typeof value !== 'object' || value === null) return PLAIN
   let weight = MEMBER
   if (Array.isArray(value)) {
     for (const element of value) {
-      weight += weigh(element, limit - weight, lengthOf)
+      weight += jsonLength(element, limit - weight, lengthOf)
       if (weight > limit) return weight
     }
     return weight
   }
   // Answers are plain objects, so that these are their own members; a list of them would be made for every hit.
   for (const name in value) {
-    weight += name.length + MEMBER + weigh(value[name as keyof typeof value], limit - weight, lengthOf)
+    weight += name.length + MEMBER + jsonLength(value[name as keyof typeof value], limit - weight, lengthOf)
     if (weight > limit) return weight
   }
   return weight
@@ -101,7 +101,7 @@ export class AnswerParts {
 const parts = new WeakMap<object, AnswerParts>()
 
 /** Compiled once for a process, when an answer is first that large. */
-export function partsOf (schema: AnswerSchema): AnswerParts {
+export function answerPartsOf (schema: AnswerSchema): AnswerParts {
   let found = parts.get(schema)
   if (found === undefined) parts.set(schema, found = new AnswerParts(schema))
   return found

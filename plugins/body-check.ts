@@ -1,9 +1,9 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import { turnKeyOf } from '../http/turn-key.js'
 import type { Permission } from '../lib/access/access-control.js'
 import { isBankId } from '../lib/identity/context.js'
 import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
-import { turnKeyOf } from './body-reader.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { turnKeyOf } from '../http/turn-key.js'
 import { budgetSpent, type Hold } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
-import { callerOf } from '../lib/identity/context.js'
 import { readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
@@ -41,12 +41,6 @@ type Payload = FastifyRequest['raw']
 /** As Fastify calls a parser of a content type that reads for itself. */
 export type BodyParser<T> = (request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void) => void
 
-/** Who a request's turns of the event loop are for. */
-export function turnKeyOf (request: FastifyRequest): string {
-  // Routes outside the memory scope have no caller. No principal begins with a space.
-  return request.hasContext ? callerOf(request.context) : ` ${request.ip}`
-}
-
 /**
  * Reads bodies, each within the limit of its route, and all of them within the bytes that may be worked on. What arrives is counted, not
  * what a header announces: an announcement costs nothing, and would keep others out. The bytes are held to the end of the exchange.
@@ -54,7 +48,7 @@ export function turnKeyOf (request: FastifyRequest): string {
 async function bodyReader (app: FastifyInstance): Promise<void> {
   const { workBytes, bounds } = app
   app.decorateRequest(HELD, null)
-  app.exchanges.onEnd((request) => { request[HELD]?.release() })
+  app.activeRequests.onEnd((request) => { request[HELD]?.release() })
 
   /** @throws ServiceError server_busy */
   const hold = (request: FastifyRequest, reckoned: number, received: number) => {
@@ -213,4 +207,4 @@ function tooLarge (limit: number, bound = 'SERVICES_MAX_BODY_BYTES'): ServiceErr
   return new ServiceError('body_too_large', `Request body is too large: more than ${limit} bytes (${bound})`)
 }
 
-export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'exchanges'] })
+export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'active-requests'] })

@@ -24,7 +24,7 @@ async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly
       last = { header, localAddress }
       done()
     } else {
-      done(new ServiceError('host_not_allowed', 'The server is not asked under this host name; SERVICES_ALLOWED_HOSTS adds names', { headers: { connection: 'close' } }))
+      done(new ServiceError('host_not_allowed', 'The server is not asked under this host name; SERVICES_ALLOWED_HOSTS adds names'))
     }
   })
 }

@@ -15,7 +15,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   const queued = new WeakMap<Socket, number>()
 
   const endQueued = (socket: Socket) => {
-    for (const { raw } of [...app.exchanges.underWay()]) {
+    for (const { raw } of [...app.activeRequests.replies()]) {
       if (raw.req.socket !== socket || raw.socket !== null || raw.destroyed) continue
       raw.destroyed = true
       raw.emit('close')
@@ -52,4 +52,4 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['exchanges'], decorators: { fastify: ['exchanges'] } })
+export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['active-requests'], decorators: { fastify: ['activeRequests'] } })

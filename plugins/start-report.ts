@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../lib/config/schema.js'
-import { missingVariables } from './auth/missing.js'
+import { missingVariables } from '../http/missing-auth-variables.js'
 
 /** What runs, in words for an operator. No secret, no connection URI. */
 export interface StartReport {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { requirePackages } from '../lib/models/local/packages.js'
 import { carryTracer } from '../lib/telemetry/tracing.js'
-import { whenOver } from './exchange-end.js'
+import { onResponseClose } from '../http/response-close.js'
 
 const TRACE: unique symbol = Symbol('trace')
 
@@ -32,7 +32,7 @@ async function tracing (app: FastifyInstance, { url, version }: TracingOptions):
   app.decorateRequest(TRACE, null)
   app.addHook('onRequest', (request, reply, done) => {
     const { span } = request[TRACE] = begin(tracer, request)
-    whenOver(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
+    onResponseClose(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
     done()
   })
   // Not earlier: what reads the body goes on in the context of the connection.

@@ -1,5 +1,5 @@
 import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
-import { trimBlanks } from './blanks.js'
+import { trimWhitespace } from './whitespace.js'
 import { isFilled, isRecord, subjectOf, type Claims } from './claims.js'
 import { TokenRefused } from './token-refused.js'
 
@@ -38,7 +38,7 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
 }
 
 function kind (text: string): string {
-  return trimBlanks(text).toLowerCase()
+  return trimWhitespace(text).toLowerCase()
 }
 
 /** A claim that is blank or no text is one that the provider had no value for; a text that is no type is a mistake to refuse. */

@@ -5,7 +5,7 @@ import type { BreakerOptions } from './circuit-breaker.js'
 import { Circuits } from './circuits.js'
 import { linkedAbort, unlessAborted } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
-import { openParts, Parts } from './resilient-parts.js'
+import { openParts, Parts, type CallUnderWay } from './resilient-parts.js'
 import { Slots } from './slots.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
@@ -56,18 +56,6 @@ export interface CallOptions {
   priority?: CallPriority
   /** Whose call it is; each tenant has a circuit of its own. Default: nobody's. */
   tenantId?: string | null
-}
-
-/** A call that has its slot. */
-export interface CallUnderWay {
-  /** Aborted when the caller leaves and when the provider closes. */
-  controller: AbortController
-  /** On the timer's clock. */
-  deadline: number
-  attemptTimeoutMs: number
-  tenantId: string | undefined
-  /** Gives everything back; may be called twice. */
-  end: () => void
 }
 
 /**

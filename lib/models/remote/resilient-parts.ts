@@ -1,6 +1,17 @@
 import type { SettleAttempt } from './circuits.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
-import type { CallUnderWay } from './resilience.js'
+
+/** A call that has its slot. */
+export interface CallUnderWay {
+  /** Aborted when the caller leaves and when the provider closes. */
+  controller: AbortController
+  /** On the timer's clock. */
+  deadline: number
+  attemptTimeoutMs: number
+  tenantId: string | undefined
+  /** Gives everything back; may be called twice. */
+  end: () => void
+}
 
 /** An attempt whose first part is there. */
 export interface OpenParts<T> {

@@ -22,21 +22,21 @@ class Model {
   now = 0
   #changedAt = 0
   #verdicts: Verdict[] = []
-  #underWay = new Set<symbol>()
+  #replies = new Set<symbol>()
 
   get admits (): boolean {
     if (this.state === 'open' && this.now >= this.#changedAt + RECOVERY_MS) this.#become('half_open')
-    return this.state === 'closed' || (this.state === 'half_open' && this.#underWay.size < TRIALS)
+    return this.state === 'closed' || (this.state === 'half_open' && this.#replies.size < TRIALS)
   }
 
   enter (): symbol {
     const call = Symbol('call')
-    this.#underWay.add(call)
+    this.#replies.add(call)
     return call
   }
 
   settle (call: symbol, verdict: Verdict): void {
-    if (!this.#underWay.delete(call) || verdict === 'nothing') return
+    if (!this.#replies.delete(call) || verdict === 'nothing') return
     this.#verdicts.push(verdict)
     const last = this.#verdicts.slice(-THRESHOLD)
     if (this.state === 'half_open') this.#become(verdict === 'good' ? 'closed' : 'open')
@@ -47,7 +47,7 @@ class Model {
     this.state = state
     this.#changedAt = this.now
     this.#verdicts = []
-    this.#underWay.clear()
+    this.#replies.clear()
   }
 }
 

@@ -26,7 +26,7 @@ function open (t: Test, options: SpoolOptions = {}) {
 }
 
 /** Whether a scan is refused because files have no room: the only thing that shows how much others hold. */
-const BUSY = { code: 'server_busy', status: 503, headers: { 'retry-after': '1' } }
+const BUSY = { code: 'server_busy', retryAfterSeconds: 1 }
 
 t.test('a bank that fits is held in memory, another has the rest in a file without a name', async (t) => {
   const { spool, left } = open(t, { fileBytes: 12 * MIB })

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { paced, slices } from '../plugins/pieces.js'
+import { backPressured, splitBytes } from './chunked-body.js'
 
 export const EVENT_STREAM = 'text/event-stream'
 const HEARTBEAT = Buffer.from(': heartbeat\n\n')
@@ -22,7 +22,7 @@ export interface EventStreamOptions {
  * A client that leaves ends the source.
  */
 export function eventStream (events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions): Readable {
-  return paced(chunks(events, heartbeatMs, onError))
+  return backPressured(chunks(events, heartbeatMs, onError))
 }
 
 async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError']): AsyncGenerator<Buffer> {
@@ -60,7 +60,7 @@ async function unlessSilent<T> (work: Promise<T>, milliseconds: number): Promise
 
 /** JSON has no line feed outside of its escapes, so one `data` line holds it all. */
 function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
-  return slices(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+  return splitBytes(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
 }
 
 /** Whether a client that sends this Accept header would rather have events than JSON (RFC 9110 section 12.5.1). */

@@ -9,19 +9,19 @@ const ROW = /: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} (
 const MAPPED = '00000000000000000000ffff'
 
 /** Bytes that the system has taken for a connection and its other end has not acknowledged, by `connectionKey`. */
-export type Unacknowledged = ReadonlyMap<string, number>
+export type SendQueues = ReadonlyMap<string, number>
 
 /** What is known of all connections; what could not be read now is as it was before. */
-export async function readUnacknowledged (before: Unacknowledged): Promise<Unacknowledged> {
+export async function readSendQueues (before: SendQueues): Promise<SendQueues> {
   try {
-    return await parseUnacknowledged(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
+    return await parseSendQueues(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
   } catch {
     return before
   }
 }
 
 /** Ten thousand connections take longer than a turn may: the rows are read in several. */
-export async function parseUnacknowledged (tables: string[]): Promise<Unacknowledged> {
+export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
     // No caller's key begins with a space.

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listenHost, ListenError } from '../listen-error.js'
+import { listenHost, ListenError } from '../../http/listen-error.js'
 
 export interface OwnPortOptions {
   host: string
