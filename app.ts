@@ -56,20 +56,26 @@ export interface AppOptions {
   overrides?: MemoryOverrides
   /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
   heartbeatMs?: number
-  /** Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501. */
+  /**
+   * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501.
+   */
   reloadConfig?: () => Config
 }
 
 /** Milliseconds that the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 15_000
 
-const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes]
+const MEMORY_ROUTES = [
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+]
 
 /**
  * The gateway: every plugin in order, then the routes, each in its scope. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (
+  config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {},
+): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
   const requestTimeout = bounds.request_seconds * 1000
@@ -106,8 +112,15 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(slowReaders)
   await app.register(streams)
   await app.register(largeAnswers)
-  await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
-  await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
+  await app.register(tracing, {
+    version: packageVersion(),
+    ...(config.tracesUrl !== undefined && { url: config.tracesUrl }),
+  })
+  await app.register(metrics, {
+    mode: config.auth.mode,
+    host: config.host,
+    ...(config.metricsPort !== undefined && { port: config.metricsPort }),
+  })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -125,7 +138,11 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
-    await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
+    await scope.register(authPlugin(config.auth.mode), {
+      auth: config.auth,
+      oboEnabled: config.file.identity?.obo_enabled ?? false,
+      clock,
+    })
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
@@ -141,7 +158,9 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     await scope.register(sourceGuard, { sources })
     await scope.register(ingestRoutes, { sources })
   })
-  for (const name of missingVariables(config.auth)) app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
+  for (const name of missingVariables(config.auth)) {
+    app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
+  }
   for (const warning of config.warnings) app.log.warn(warning)
   return app
 }

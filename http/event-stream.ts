@@ -11,7 +11,10 @@ export interface ServerSentEvent {
 }
 
 export interface EventStreamOptions {
-  /** Milliseconds of silence after which a comment is sent, so that nothing between here and the client takes the connection for dead. */
+  /**
+   * Milliseconds of silence after which a comment is sent, so that nothing between here and the client takes the
+   * connection for dead.
+   */
   heartbeatMs: number
   /** The event that tells of a failure in the middle. */
   onError: (error: unknown) => ServerSentEvent
@@ -21,11 +24,15 @@ export interface EventStreamOptions {
  * Events in the format of the HTML standard (section 9.2.6), read from their source only as fast as the client reads.
  * A client that leaves ends the source.
  */
-export function eventStream (events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions): Readable {
+export function eventStream (
+  events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions,
+): Readable {
   return backPressured(chunks(events, heartbeatMs, onError))
 }
 
-async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError']): AsyncGenerator<Buffer> {
+async function * chunks (
+  events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError'],
+): AsyncGenerator<Buffer> {
   let next: Promise<IteratorResult<ServerSentEvent, void>> | undefined
   try {
     for (;;) {
@@ -42,7 +49,8 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
   } catch (error) {
     yield * format(onError(error))
   } finally {
-    // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody anything.
+    // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody
+    // anything.
     next?.catch(() => {})
     void events.return().catch(() => {})
   }
@@ -52,7 +60,10 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
 async function unlessSilent<T> (work: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   try {
-    return await Promise.race([work, new Promise<undefined>((resolve) => { timer = setTimeout(() => { resolve(undefined) }, milliseconds) })])
+    const silence = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => { resolve(undefined) }, milliseconds)
+    })
+    return await Promise.race([work, silence])
   } finally {
     clearTimeout(timer)
   }

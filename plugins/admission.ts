@@ -12,8 +12,9 @@ declare module 'fastify' {
 }
 
 /**
- * Lets so many requests in at the same time and no more, and each in a turn of the event loop that has room: a crowd that comes at once
- * does not hold up what is being worked on. It runs for every request, so it makes nothing for one that need not wait.
+ * Lets so many requests in at the same time and no more, and each in a turn of the event loop that has room: a crowd
+ * that comes at once does not hold up what is being worked on. It runs for every request, so it makes nothing for one
+ * that need not wait.
  */
 async function admission (app: FastifyInstance): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds

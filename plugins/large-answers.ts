@@ -21,7 +21,9 @@ declare module 'fastify' {
 /** An answer of a few hundred bytes keeps about as much again in objects while it waits behind others. */
 const QUEUED_BYTES = 1024
 
-/** Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held. */
+/**
+ * Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held.
+ */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
   const hold = (reply: FastifyReply, bytes: number) => {
     const held = app.workBytes.hold(bytes)
@@ -40,7 +42,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 
-  // What is not made from parts is known when it is whole: documents, and short answers that wait behind others on their connection.
+  // What is not made from parts is known when it is whole: documents, and short answers that wait behind others on
+  // their connection.
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     if (request.method === 'HEAD' || reply.statusCode >= 400 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) {
       done(null, payload)
@@ -107,9 +110,12 @@ function isObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !('pipe' in value)
 }
 
-/** The schema of what a route answers with when all is well, if that is a JSON object. */
+/** A response as routes document it: a schema, or one for each media type. */
+type DocumentedAnswer = AnswerSchema & { content?: Record<string, { schema: AnswerSchema }> }
+
+/** The schema of a route's successful response, if that is a JSON object. */
 function jsonAnswer (response: unknown): AnswerSchema | undefined {
-  const own = (response as Record<number, AnswerSchema & { content?: Record<string, { schema: AnswerSchema }> }> | undefined)?.[200]
+  const own = (response as Record<number, DocumentedAnswer> | undefined)?.[200]
   const schema = own?.content === undefined ? own : own.content['application/json']?.schema
   return schema?.type === 'object' && schema.properties !== undefined ? schema : undefined
 }

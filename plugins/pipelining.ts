@@ -7,9 +7,9 @@ import fp from 'fastify-plugin'
 const MAX_QUEUED = 32
 
 /**
- * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on the connection
- * fill a buffer, and makes a request of everything in what it has read by then; and it does not tell the answers that wait in line when
- * the connection is gone.
+ * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on
+ * the connection fill a buffer, and makes a request of everything in what it has read by then; and it does not tell the
+ * answers that wait in line when the connection is gone.
  */
 async function pipelining (app: FastifyInstance): Promise<void> {
   const queued = new WeakMap<Socket, number>()

@@ -19,8 +19,8 @@ class ThrottledConnection {
     this.#socket = socket
     this.#caller = caller
     this.#all = all
-    // Node's HTTP server has a listener before this one: what was read is parsed by now. A second one also lets it read through the
-    // stream, of which what was read already can be held.
+    // Node's HTTP server has a listener before this one: what was read is parsed by now. A second one also lets it read
+    // through the stream, of which what was read already can be held.
     socket.on('data', this.#afterData)
     socket.on('resume', this.#stayHeld)
     socket.once('close', () => { all.delete(this) })
@@ -30,7 +30,8 @@ class ThrottledConnection {
 
   readonly #afterData = () => {
     if (!turns.isSpent) return
-    // All of them are held: what others have sent would be worked on in this turn as well. Who has had a piece comes last.
+    // All of them are held: what others have sent would be worked on in this turn as well. Who has had a piece comes
+    // last.
     this.#all.delete(this)
     for (const other of this.#all) other.#hold()
     if (!this.#socket.destroyed) this.#all.add(this)
@@ -55,8 +56,9 @@ class ThrottledConnection {
 }
 
 /**
- * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each may have one
- * byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in one turn, and work on all of it.
+ * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each
+ * may have one byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in
+ * one turn, and work on all of it.
  */
 async function readThrottling (app: FastifyInstance): Promise<void> {
   const known = new WeakSet<Socket>()

@@ -8,7 +8,8 @@ const MAX_SWEEP_MS = 5000
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by itself.
+     * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by
+     * itself.
      * @param now milliseconds of a clock that only goes forward
      * @param unacknowledged what the system has taken for its connections and their clients have not
      */
@@ -27,10 +28,10 @@ interface Progress {
 }
 
 /**
- * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less than
- * `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system tells, and else what the
- * system has taken for it: that goes forward in steps of a megabyte and more. While a handler still computes, and while an event stream
- * has nothing to say, nothing waits to be taken.
+ * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less
+ * than `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system
+ * tells, and else what the system has taken for it: that goes forward in steps of a megabyte and more. While a handler
+ * still computes, and while an event stream has nothing to say, nothing waits to be taken.
  */
 async function slowReaders (app: FastifyInstance): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000

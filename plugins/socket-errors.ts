@@ -11,7 +11,9 @@ interface Connection extends Socket {
 
 const waiting = new WeakSet<Socket>()
 
-/** Bytes that never became a request: there is no reply object to answer them with, so the answer is written by hand. */
+/**
+ * Bytes that never became a request: there is no reply object to answer them with, so the answer is written by hand.
+ */
 export function answerBrokenRequest (error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

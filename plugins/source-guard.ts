@@ -4,8 +4,8 @@ import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
 
 /**
- * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry its signature.
- * Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
+ * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry
+ * its signature. Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.removeAllContentTypeParsers()

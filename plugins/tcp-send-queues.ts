@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files. */
+/**
+ * Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files.
+ */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** Local and remote address and port, the state, and the bytes that wait. */
 const ROW = /: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/
@@ -39,7 +41,10 @@ export function connectionKey ({ localAddress, localPort, remoteAddress, remoteP
   return `${ofText(localAddress ?? '')}:${localPort ?? 0} ${ofText(remoteAddress ?? '')}:${remotePort ?? 0}`
 }
 
-/** An address as the table has it, in words of four bytes whose last byte comes first, as the digits of its bytes in order. */
+/**
+ * An address as the table has it, in words of four bytes whose last byte comes first, as the digits of its bytes in
+ * order.
+ */
 function ofTable (words: string): string {
   const digits = words.toLowerCase().replaceAll(/(..)(..)(..)(..)/g, '$4$3$2$1')
   return digits.startsWith(MAPPED) ? digits.slice(MAPPED.length) : digits

@@ -20,15 +20,21 @@ export interface TracingOptions {
 }
 
 /**
- * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes below that.
- * Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no address is told.
+ * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes
+ * below that. Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no
+ * address is told.
  */
 async function tracing (app: FastifyInstance, { url, version }: TracingOptions): Promise<void> {
   if (url === undefined) return
   requirePackages('OTEL_EXPORTER_OTLP_ENDPOINT', ['@opentelemetry/sdk-trace-node', '@opentelemetry/resources', '@opentelemetry/exporter-trace-otlp-http'])
   // Loaded only where it is used: it takes a tenth of a second and several megabytes.
   const { startExporting } = await import('./tracing/exporting.js')
-  const { tracer, close } = startExporting({ url, version, warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) } })
+  const { tracer, close } = startExporting({
+    url,
+    version,
+    warn: (message) => { app.log.warn(message) },
+    info: (message) => { app.log.info(message) },
+  })
   app.decorateRequest(TRACE, null)
   app.addHook('onRequest', (request, reply, done) => {
     const { span } = request[TRACE] = begin(tracer, request)

@@ -28,8 +28,12 @@ const Ready = Type.Object({
 
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }
 
-/** Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else. */
-export async function healthRoutes (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig }): Promise<void> {
+/**
+ * Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else.
+ */
+export async function healthRoutes (
+  app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
+): Promise<void> {
   const missing = missingVariables(auth)
   const config = { scope: 'public', accessLog: 'debug', probe: true } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {

@@ -5,7 +5,10 @@ import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'
 
-/** In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were signed. */
+/**
+ * In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were
+ * signed.
+ */
 export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.post('/v1/ingest/webhook/:source_id', {
     config: { scope: 'source' },

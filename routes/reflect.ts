@@ -64,7 +64,9 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
   })
 }
 
-async function * continued (first: IteratorResult<ReflectEvent, void>, rest: AsyncGenerator<ReflectEvent, void>): AsyncGenerator<ReflectEvent, void> {
+async function * continued (
+  first: IteratorResult<ReflectEvent, void>, rest: AsyncGenerator<ReflectEvent, void>,
+): AsyncGenerator<ReflectEvent, void> {
   try {
     if (first.done !== true) yield first.value
     yield * rest

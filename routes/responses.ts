@@ -18,7 +18,9 @@ export const IDEMPOTENCY_ERRORS = ['idempotency_key_reused', 'idempotency_key_in
  * The answers of a route: its own, and each error status with the codes that it can carry.
  * @param codes error codes of the route; the statuses follow from the table of codes
  */
-export function answers (own: Record<number, unknown>, ...codes: ReadonlyArray<readonly ErrorCode[]>): Record<number, unknown> {
+export function answers (
+  own: Record<number, unknown>, ...codes: ReadonlyArray<readonly ErrorCode[]>
+): Record<number, unknown> {
   const byStatus = new Map<number, Set<ErrorCode>>()
   for (const code of codes.flat()) {
     const { status } = ERROR_RESPONSES[code]

@@ -1,5 +1,6 @@
 // Builds dist/ when something that it is made from has changed; else says nothing and costs some milliseconds.
-// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it is.
+// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it
+// is.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

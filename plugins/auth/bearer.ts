@@ -8,7 +8,10 @@ import { TokenRefused, type Refusal } from './token-refused.js'
 /** Providers that list groups write long tokens; a token is decoded and hashed before it is known to be anybody's. */
 const MAX_TOKEN_LENGTH = 16_384
 
-/** Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no room. */
+/**
+ * Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no
+ * room.
+ */
 export const MAX_HEADER_BYTES = 2 * MAX_TOKEN_LENGTH
 
 const BEARER = /^bearer[ \t]+(\S+)$/i

@@ -1,6 +1,6 @@
 /**
- * A text without the white space around it that headers (RFC 9110 section 5.6.3) and JSON know. A no-break space is no such white space:
- * taken away, it would leave a principal (`user:`) that nobody has given.
+ * A text without the white space around it that headers (RFC 9110 section 5.6.3) and JSON know. A no-break space is no
+ * such white space: taken away, it would leave a principal (`user:`) that nobody has given.
  */
 export function trimWhitespace (text: string): string {
   let end = text.length

@@ -13,8 +13,8 @@ export interface HistogramOptions<Label extends string> {
 }
 
 /**
- * A histogram for what happens with every request: a series is looked up once for its labels and then counts without making anything.
- * prom-client's checks, sorts and joins the labels for every value.
+ * A histogram for what happens with every request: a series is looked up once for its labels and then counts without
+ * making anything. prom-client's checks, sorts and joins the labels for every value.
  */
 export class FastHistogram<Label extends string> {
   readonly #options: HistogramOptions<Label>

@@ -15,8 +15,8 @@ const MODEL_LABELS = ['kind', 'provider', 'model', 'purpose'] as const
 export type Guard = AuthMode | 'admin_token' | 'source_signature'
 
 /**
- * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names. None holds a
- * bank, a tenant or a principal.
+ * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names.
+ * None holds a bank, a tenant or a principal.
  */
 export class Instruments implements Telemetry {
   readonly registry = new Registry()
@@ -66,7 +66,10 @@ export class Instruments implements Telemetry {
     const methods = valueFor(this.#requestSeries, route, newMap<string, Map<number, Series>>)
     const statuses = valueFor(methods, method, newMap<number, Series>)
     let series = statuses.get(status)
-    if (series === undefined) statuses.set(status, series = this.#requests.series({ method, route, status: String(status) }))
+    if (series === undefined) {
+      series = this.#requests.series({ method, route, status: String(status) })
+      statuses.set(status, series)
+    }
     series.observe(seconds)
   }
 
@@ -80,7 +83,8 @@ export class Instruments implements Telemetry {
     series.observe(durationMs / 1000)
   }
 
-  modelCall ({ kind, provider, model, purpose, outcome, durationMs, inputTokens, outputTokens, cost }: ModelCallRecord): void {
+  modelCall (record: ModelCallRecord): void {
+    const { kind, provider, model, purpose, outcome, durationMs, inputTokens, outputTokens, cost } = record
     const labels = { kind, provider, model, purpose }
     this.#calls.inc({ ...labels, outcome })
     this.#callDurations.observe(labels, durationMs / 1000)

@@ -23,7 +23,9 @@ export class MetricsServer {
 
   /** @throws ListenError */
   static async listen ({ host, port, ...page }: OwnPortOptions): Promise<MetricsServer> {
-    const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => { void answer(request, response, page) })
+    const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => {
+      void answer(request, response, page)
+    })
     server.listen(port, listenHost(host))
     try {
       await once(server, 'listening')

@@ -1,15 +1,12 @@
 import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { Slots } from '../../../lib/models/remote/slots.js'
+import { rejection } from '../../helpers/rejection.js'
 
 const NEVER = new AbortController().signal
 
 function slots (count: number): Slots {
   return new Slots({ what: 'endpoint', slots: count, maxWaiting: 10, retryAfterMs: () => 1000 })
-}
-
-async function failure (work: Promise<unknown>): Promise<unknown> {
-  return await work.then(() => undefined, (error: unknown) => error)
 }
 
 /** Keeps the event loop from turning, as too much work does. */
@@ -21,7 +18,7 @@ function block (milliseconds: number): void {
 t.test('a slot that comes when the time is over goes to the next who has time', async (t) => {
   const one = slots(1)
   const giveBack = await one.take(NEVER, Infinity)
-  const late = failure(one.take(NEVER, 5))
+  const late = rejection(Error, one.take(NEVER, 5))
   const patient = one.take(NEVER, 60_000)
   block(6)
   giveBack()
@@ -37,7 +34,7 @@ t.test('a slot that comes when the time is over goes to the next who has time', 
 t.test('a slot that nobody has time for is free', async (t) => {
   const one = slots(1)
   const giveBack = await one.take(NEVER, Infinity)
-  const late = [failure(one.take(NEVER, 5)), failure(one.take(NEVER, 5))]
+  const late = [rejection(Error, one.take(NEVER, 5)), rejection(Error, one.take(NEVER, 5))]
   block(6)
   giveBack()
   for (const error of await Promise.all(late)) t.match(error, { kind: 'overloaded' })
@@ -48,7 +45,7 @@ t.test('a slot that nobody has time for is free', async (t) => {
 t.test('a crowd whose time ends together is refused, each once', async (t) => {
   const one = slots(1)
   await one.take(NEVER, Infinity)
-  const errors = await Promise.all(Array.from({ length: 10 }, async () => await failure(one.take(NEVER, 1))))
+  const errors = await Promise.all(Array.from({ length: 10 }, async () => await rejection(Error, one.take(NEVER, 1))))
   for (const error of errors) t.match(error, { kind: 'overloaded' })
   t.equal(one.waiting, 0)
 })
