@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { rejection } from '../../helpers/rejection.js'
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import { makeRemoteReranker } from '../../../lib/models/remote/reranker.js'
 import {
-import { rejection } from '../../helpers/rejection.js'
   answering, cutInTheMiddle, DIMENSIONS, embeddings, endless, hangUp, silent, slow, stallInTheMiddle, startModelServer, vectorOf,
   type Behaviour, type ModelServer,
 } from '../../helpers/model-server.js'

@@ -223,7 +223,7 @@ t.test('bounds', async (t) => {
 
   t.test('refuse who comes when too many wait, at once, and who waits too long', async (t) => {
     const holder = await hold()
-    const waiting = [database.query('select 1'), database.query('select 1')].map(failure)
+    const waiting = [database.query('select 1'), database.query('select 1')].map(async (work) => await rejection(SqlError, work))
     await fails(t, database.query('select 1'), 'busy')
     for (const error of await Promise.all(waiting)) t.equal(error.kind, 'busy')
     await fails(t, database.read('select 1'), 'busy')

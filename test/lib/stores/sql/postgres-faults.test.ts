@@ -229,7 +229,7 @@ t.test('close waits for what is under way, and takes nothing more', { skip }, as
   t.equal(await work, 1)
   await closed
   t.match(await waiting, { kind: 'connection', message: 'The store is closed' })
-  const errors = await Promise.all([executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}), executor.maintain('select 1')].map(failure))
+  const errors = await Promise.all([executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}), executor.maintain('select 1')].map(async (work) => await rejection(SqlError, work)))
   for (const error of errors) t.match(error, { kind: 'connection', message: 'The store is closed' })
   await executor.close()
 })
