@@ -5,18 +5,11 @@ import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
-import { EarlierItems, underId } from './earlier-items.js'
+import { EarlierItems, underId, type Slot } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 
 type Settings = BankSections['signal_quality']['dedup']
-
-/** A memory to be stored. Items of one request may share it. */
-export interface Slot {
-  memory: PreparedMemory
-  /** Whether it takes the place of one that stands under its id. */
-  replaces: boolean
-}
 
 /** A memory that stands in the bank. */
 export interface Standing {

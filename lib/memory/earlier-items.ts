@@ -1,7 +1,13 @@
 import { turns } from '../concurrency/turn-budget.js'
-import type { Slot } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
+
+/** A memory to be stored. Items of one request may share it. */
+export interface Slot {
+  memory: PreparedMemory
+  /** Whether it takes the place of one that stands under its id. */
+  replaces: boolean
+}
 
 /** Near-duplicates among the items of a request that later ones are compared with. */
 const MAX_NEAR = 20

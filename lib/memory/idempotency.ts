@@ -65,7 +65,7 @@ export class IdempotencyLedger {
     const running = this.#inFlight.get(id)
     if (running !== undefined) {
       requireSame(running, fingerprint)
-      throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on', { headers: { 'retry-after': '1' } })
+      throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on')
     }
     this.#inFlight.set(id, fingerprint)
     try {

@@ -99,8 +99,7 @@ export class KeySource {
     const last = Math.max(this.#failedAt ?? 0, this.#missedAt ?? 0)
     const seconds = Math.min(Math.max(Math.ceil((last + COOLDOWN_MS - now) / SECOND), 1), COOLDOWN_MS / SECOND)
     return new ServiceError('identity_provider_unavailable', 'No signing key of the identity provider can be had', {
-      headers: { 'retry-after': String(seconds) },
-      members: { retry_after_seconds: seconds },
+      retryAfterSeconds: seconds,
       cause: this.#failure,
     })
   }

@@ -11,7 +11,7 @@ export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'
   return new ServiceError('dependency_unavailable', busy ? 'The vector store is busy' : 'The vector store is unavailable', {
-    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER) }, members: { retry_after_seconds: RETRY_AFTER } }),
+    ...(busy && { retryAfterSeconds: RETRY_AFTER }),
     cause: error,
   })
 }

@@ -6,8 +6,8 @@ import { testClock, type TestClock } from '../../helpers/clock.js'
 
 const DAY = 86_400_000
 const ALICE: RequestContext = { principal: 'user:alice', tenantId: null }
-const REUSED = { code: 'idempotency_key_reused', status: 409 }
-const IN_FLIGHT = { code: 'idempotency_key_in_flight', status: 409, headers: { 'retry-after': '1' } }
+const REUSED = { code: 'idempotency_key_reused' }
+const IN_FLIGHT = { code: 'idempotency_key_in_flight' }
 
 interface Answer {
   n: number

@@ -194,7 +194,7 @@ t.test('closing ends what is under way or waits, and refuses what comes', async 
   const { calls } = make()
   const { opened: started, open: start } = gate()
   const aborted = gate()
-  const underWay = calls.call(async (signal) => {
+  const replies = calls.call(async (signal) => {
     signal.addEventListener('abort', aborted.open)
     start()
     return await NEVER
@@ -203,7 +203,7 @@ t.test('closing ends what is under way or waits, and refuses what comes', async 
   await started
   calls.close()
   const closed = new ModelCallError('unreachable', 'The model is asked no more: the provider is closed')
-  await t.rejects(underWay, closed)
+  await t.rejects(replies, closed)
   await t.rejects(waiting, closed)
   await t.rejects(calls.call(failing().work), closed)
   await aborted.opened

@@ -9,13 +9,12 @@ t.test('a client is told that the store is busy, and when to come back, or that 
   if (!(busy instanceof ServiceError)) throw new Error('not a ServiceError')
   t.equal(busy.code, 'dependency_unavailable')
   t.equal(busy.message, 'The vector store is busy')
-  t.same(busy.headers, { 'retry-after': '1' })
-  t.equal(busy.members.retry_after_seconds, 1)
+  t.equal(busy.retryAfterSeconds, 1)
   for (const kind of ['connection', 'timeout', 'full', 'statement'] as const) {
     const error = toServiceError(new SqlError(kind, 'connect ECONNREFUSED 10.0.0.7:5432'))
     if (!(error instanceof ServiceError)) throw new Error('not a ServiceError')
     t.equal(error.message, 'The vector store is unavailable')
-    t.notOk(error.headers?.['retry-after'])
+    t.equal(error.retryAfterSeconds, undefined)
     t.type(error.cause, SqlError, 'the cause is for the log')
   }
   const other = new TypeError('mine')

@@ -2,26 +2,28 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files. */
+/**
+ * Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files.
+ */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** Local and remote address and port, the state, and the bytes that wait. */
 const ROW = /: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/
 const MAPPED = '00000000000000000000ffff'
 
 /** Bytes that the system has taken for a connection and its other end has not acknowledged, by `connectionKey`. */
-export type Unacknowledged = ReadonlyMap<string, number>
+export type SendQueues = ReadonlyMap<string, number>
 
 /** What is known of all connections; what could not be read now is as it was before. */
-export async function readUnacknowledged (before: Unacknowledged): Promise<Unacknowledged> {
+export async function readSendQueues (before: SendQueues): Promise<SendQueues> {
   try {
-    return await parseUnacknowledged(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
+    return await parseSendQueues(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
   } catch {
     return before
   }
 }
 
 /** Ten thousand connections take longer than a turn may: the rows are read in several. */
-export async function parseUnacknowledged (tables: string[]): Promise<Unacknowledged> {
+export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
     // No caller's key begins with a space.
@@ -39,7 +41,10 @@ export function connectionKey ({ localAddress, localPort, remoteAddress, remoteP
   return `${ofText(localAddress ?? '')}:${localPort ?? 0} ${ofText(remoteAddress ?? '')}:${remotePort ?? 0}`
 }
 
-/** An address as the table has it, in words of four bytes whose last byte comes first, as the digits of its bytes in order. */
+/**
+ * An address as the table has it, in words of four bytes whose last byte comes first, as the digits of its bytes in
+ * order.
+ */
 function ofTable (words: string): string {
   const digits = words.toLowerCase().replaceAll(/(..)(..)(..)(..)/g, '$4$3$2$1')
   return digits.startsWith(MAPPED) ? digits.slice(MAPPED.length) : digits

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify, { type FastifyReply } from 'fastify'
 import t from 'tap'
-import { whenOver } from '../../plugins/exchange-end.js'
+import { onResponseClose } from '../../http/response-close.js'
 
 /** More than the listeners of one kind that Node takes for a leak. */
 const COUNT = 20
@@ -17,8 +17,8 @@ await t.test('everybody is told of the end of an answer by one listener, in orde
   const ended = new Promise<void>((resolve) => { end = resolve })
   app.get('/', async (_request, reply) => {
     const before = reply.raw.listenerCount('close') + reply.raw.listenerCount('finish')
-    for (let index = 0; index < COUNT; index++) whenOver(reply, (answered) => { told.push([index, answered]) })
-    whenOver(reply, end)
+    for (let index = 0; index < COUNT; index++) onResponseClose(reply, (answered) => { told.push([index, answered]) })
+    onResponseClose(reply, end)
     added = reply.raw.listenerCount('close') + reply.raw.listenerCount('finish') - before
     over = reply
     return 'done'
@@ -28,7 +28,7 @@ await t.test('everybody is told of the end of an answer by one listener, in orde
   await ended
   t.equal(added, 2)
   t.same(told, Array.from({ length: COUNT }, (_, index) => [index, true]))
-  whenOver(over, (answered) => { told.push([COUNT, answered]) })
+  onResponseClose(over, (answered) => { told.push([COUNT, answered]) })
   t.same(told.at(-1), [COUNT, true], 'one that asks after the end is told at once')
 })
 
@@ -38,8 +38,8 @@ await t.test('a client that leaves has not its whole answer', async (t) => {
   const told: boolean[] = []
   const gone = new Promise<{ reply: FastifyReply }>((resolve) => {
     app.get('/', (_request, reply) => {
-      whenOver(reply, (answered) => { told.push(answered) })
-      whenOver(reply, (answered) => {
+      onResponseClose(reply, (answered) => { told.push(answered) })
+      onResponseClose(reply, (answered) => {
         told.push(answered)
         resolve({ reply })
       })
@@ -51,6 +51,6 @@ await t.test('a client that leaves has not its whole answer', async (t) => {
   client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(client, 'data')
   client.destroy()
-  whenOver((await gone).reply, (answered) => { told.push(answered) })
+  onResponseClose((await gone).reply, (answered) => { told.push(answered) })
   t.same(told, [false, false, false])
 })

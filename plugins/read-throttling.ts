@@ -1,26 +1,26 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { turnKeyOf } from '../http/turn-key.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
-import { turnKeyOf } from './body-reader.js'
 
 /** A connection of which a few bytes may make much work. */
-class PacedConnection {
+class ThrottledConnection {
   readonly #socket: Socket
   readonly #caller: string
-  readonly #all: Set<PacedConnection>
+  readonly #all: Set<ThrottledConnection>
   #isHeld = false
 
   /**
    * @param caller as in TurnBudget.next
    * @param all every such connection that is open; those that were held last come last
    */
-  constructor (socket: Socket, caller: string, all: Set<PacedConnection>) {
+  constructor (socket: Socket, caller: string, all: Set<ThrottledConnection>) {
     this.#socket = socket
     this.#caller = caller
     this.#all = all
-    // Node's HTTP server has a listener before this one: what was read is parsed by now. A second one also lets it read through the
-    // stream, of which what was read already can be held.
+    // Node's HTTP server has a listener before this one: what was read is parsed by now. A second one also lets it read
+    // through the stream, of which what was read already can be held.
     socket.on('data', this.#afterData)
     socket.on('resume', this.#stayHeld)
     socket.once('close', () => { all.delete(this) })
@@ -30,7 +30,8 @@ class PacedConnection {
 
   readonly #afterData = () => {
     if (!turns.isSpent) return
-    // All of them are held: what others have sent would be worked on in this turn as well. Who has had a piece comes last.
+    // All of them are held: what others have sent would be worked on in this turn as well. Who has had a piece comes
+    // last.
     this.#all.delete(this)
     for (const other of this.#all) other.#hold()
     if (!this.#socket.destroyed) this.#all.add(this)
@@ -55,21 +56,22 @@ class PacedConnection {
 }
 
 /**
- * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each may have one
- * byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in one turn, and work on all of it.
+ * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each
+ * may have one byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in
+ * one turn, and work on all of it.
  */
-async function pacedReading (app: FastifyInstance): Promise<void> {
+async function readThrottling (app: FastifyInstance): Promise<void> {
   const known = new WeakSet<Socket>()
-  const all = new Set<PacedConnection>()
+  const all = new Set<ThrottledConnection>()
   app.addHook('onRequest', (request, { raw }, done) => {
     const { headers, socket } = request.raw
     // An answer that has no connection yet waits for another.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)
-      all.add(new PacedConnection(socket, turnKeyOf(request), all))
+      all.add(new ThrottledConnection(socket, turnKeyOf(request), all))
     }
     done()
   })
 }
 
-export default fp(pacedReading, { name: 'paced-reading', fastify: '5.x' })
+export default fp(readThrottling, { name: 'read-throttling', fastify: '5.x' })

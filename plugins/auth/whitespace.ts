@@ -1,8 +1,8 @@
 /**
- * A text without the white space around it that headers (RFC 9110 section 5.6.3) and JSON know. A no-break space is no such white space:
- * taken away, it would leave a principal (`user:`) that nobody has given.
+ * A text without the white space around it that headers (RFC 9110 section 5.6.3) and JSON know. A no-break space is no
+ * such white space: taken away, it would leave a principal (`user:`) that nobody has given.
  */
-export function trimBlanks (text: string): string {
+export function trimWhitespace (text: string): string {
   let end = text.length
   while (end > 0 && isBlank(text, end - 1)) end--
   let start = 0

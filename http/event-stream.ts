@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { TIMED_OUT, withTimeout } from '../lib/concurrency/timeout.js'
-import { paced, slices } from '../plugins/pieces.js'
+import { backPressured, splitBytes } from './chunked-body.js'
 
 export const EVENT_STREAM = 'text/event-stream'
 const HEARTBEAT = Buffer.from(': heartbeat\n\n')
@@ -12,7 +12,10 @@ export interface ServerSentEvent {
 }
 
 export interface EventStreamOptions {
-  /** Milliseconds of silence after which a comment is sent, so that nothing between here and the client takes the connection for dead. */
+  /**
+   * Milliseconds of silence after which a comment is sent, so that nothing between here and the client takes the
+   * connection for dead.
+   */
   heartbeatMs: number
   /** The event that tells of a failure in the middle. */
   onError: (error: unknown) => ServerSentEvent
@@ -22,11 +25,15 @@ export interface EventStreamOptions {
  * Events in the format of the HTML standard (section 9.2.6), read from their source only as fast as the client reads.
  * A client that leaves ends the source.
  */
-export function eventStream (events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions): Readable {
-  return paced(chunks(events, heartbeatMs, onError))
+export function eventStream (
+  events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions,
+): Readable {
+  return backPressured(chunks(events, heartbeatMs, onError))
 }
 
-async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError']): AsyncGenerator<Buffer> {
+async function * chunks (
+  events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError'],
+): AsyncGenerator<Buffer> {
   let next: Promise<IteratorResult<ServerSentEvent, void>> | undefined
   try {
     for (;;) {
@@ -43,7 +50,8 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
   } catch (error) {
     yield * format(onError(error))
   } finally {
-    // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody anything.
+    // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody
+    // anything.
     next?.catch(() => {})
     void events.return().catch(() => {})
   }
@@ -51,7 +59,7 @@ async function * chunks (events: AsyncGenerator<ServerSentEvent, void>, heartbea
 
 /** JSON has no line feed outside of its escapes, so one `data` line holds it all. */
 function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
-  return slices(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+  return splitBytes(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
 }
 
 /** Whether a client that sends this Accept header would rather have events than JSON (RFC 9110 section 12.5.1). */

@@ -3,7 +3,7 @@ export interface Series {
   observe (seconds: number): void
 }
 
-export interface DurationsOptions<Label extends string> {
+export interface HistogramOptions<Label extends string> {
   /** The whole name of the metric. */
   name: string
   help: string
@@ -13,14 +13,14 @@ export interface DurationsOptions<Label extends string> {
 }
 
 /**
- * A histogram for what happens with every request: a series is looked up once for its labels and then counts without making anything.
- * prom-client's checks, sorts and joins the labels for every value.
+ * A histogram for what happens with every request: a series is looked up once for its labels and then counts without
+ * making anything. prom-client's checks, sorts and joins the labels for every value.
  */
-export class Durations<Label extends string> {
-  readonly #options: DurationsOptions<Label>
+export class FastHistogram<Label extends string> {
+  readonly #options: HistogramOptions<Label>
   readonly #series: CountedSeries[] = []
 
-  constructor (options: DurationsOptions<Label>) {
+  constructor (options: HistogramOptions<Label>) {
     this.#options = options
   }
 

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { Type } from 'typebox'
 import type { AuthConfig } from '../lib/config/schema.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
 import { answers, PROBE_ERRORS } from '../routes/responses.js'
-import { missingVariables } from './auth/missing.js'
+import { missingVariables } from '../http/missing-auth-variables.js'
 
 const Alive = Type.Object({ status: Type.Literal('ok') })
 
@@ -29,8 +28,12 @@ const Ready = Type.Object({
 
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }
 
-/** Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else. */
-async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig }): Promise<void> {
+/**
+ * Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else.
+ */
+export async function healthRoutes (
+  app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
+): Promise<void> {
   const missing = missingVariables(auth)
   const config = { scope: 'public', accessLog: 'debug', probe: true } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
@@ -56,5 +59,3 @@ async function health (app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: n
     }
   })
 }
-
-export default fp(health, { name: 'health', fastify: '5.x', dependencies: ['errors', 'memory', 'route-scopes'], decorators: { fastify: ['memory'] } })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listenHost, ListenError } from '../listen-error.js'
+import { listenHost, ListenError } from '../../http/listen-error.js'
 
 export interface OwnPortOptions {
   host: string
@@ -23,7 +23,9 @@ export class MetricsServer {
 
   /** @throws ListenError */
   static async listen ({ host, port, ...page }: OwnPortOptions): Promise<MetricsServer> {
-    const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => { void answer(request, response, page) })
+    const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => {
+      void answer(request, response, page)
+    })
     server.listen(port, listenHost(host))
     try {
       await once(server, 'listening')

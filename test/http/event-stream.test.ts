@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { eventStream, wantsEvents, type EventStreamOptions, type ServerSentEvent } from '../../routes/event-stream.js'
+import { eventStream, wantsEvents, type EventStreamOptions, type ServerSentEvent } from '../../http/event-stream.js'
 import { parseEvents } from '../helpers/events.js'
-import { latch } from './reflecting.js'
+import { latch } from '../routes/reflecting.js'
 
 const OPTIONS: EventStreamOptions = { heartbeatMs: 60_000, onError: (error) => ({ event: 'error', data: { message: (error as Error).message } }) }
 

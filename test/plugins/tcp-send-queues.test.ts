@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connectionKey, parseUnacknowledged } from '../../plugins/unacknowledged.js'
+import { connectionKey, parseSendQueues } from '../../plugins/tcp-send-queues.js'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
 const REST = '00:00000000 00000000  1000        0 12345 1 0000000000000000 20 4 30 10 -1'
@@ -14,7 +14,7 @@ await t.test('the bytes that wait are found by the addresses and ports of a conn
       row('B80D0120000000000000000001000000:1F90', 'B80D01200000000000000000FECA0000:C004', '00000004'),
     ].join('\n'),
   ]
-  const found = await parseUnacknowledged(tables)
+  const found = await parseSendQueues(tables)
   const of = (localAddress: string, remoteAddress: string, remotePort: number) =>
     found.get(connectionKey({ localAddress, localPort: 8080, remoteAddress, remotePort }))
   t.equal(found.size, 3)
