@@ -15,5 +15,5 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: ForgetRequest,
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),
     },
-  }, async (request, reply) => await app.memory.writer.forget(request.body, request.context, await idempotencyOf(request, reply)))
+  }, async (request, reply) => await app.memory.forgetService.forget(request.body, request.context, await idempotencyOf(request, reply)))
 }

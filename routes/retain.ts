@@ -17,7 +17,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),
     },
-  }, async (request, reply) => await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply)))
+  }, async (request, reply) => await app.memory.retainService.retain(request.body, request.context, await idempotencyOf(request, reply)))
 
   app.post('/v1/retain/batch', {
     config: { scope: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
@@ -30,5 +30,5 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
-  }, async (request, reply) => await app.memory.writer.retainBatch(request.body, request.context, await idempotencyOf(request, reply)))
+  }, async (request, reply) => await app.memory.retainService.retainBatch(request.body, request.context, await idempotencyOf(request, reply)))
 }

@@ -27,19 +27,20 @@ import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
 import { Explainer } from './explainer.js'
 import { LiveSettings, readFileSettings } from './file-settings.js'
+import { ForgetService } from './forget-service.js'
 import { HealthProbe } from './health.js'
-import { IdempotencyLedger } from './idempotency.js'
+import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { Reader } from './reader.js'
+import { RetainService } from './retain-service.js'
 import { Reflector, type ReflectorOptions } from './reflector.js'
 import { RecallHelpers } from './recall-helpers.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
-import { Writer } from './writer.js'
 
 /** What a test or an embedding application puts in place of what the configuration names. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
@@ -56,7 +57,8 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
  * Answers are the records of lib/memory/schemas.ts; refusals are ServiceErrors.
  */
 export class MemoryService {
-  readonly writer: Writer
+  readonly retainService: RetainService
+  readonly forgetService: ForgetService
   readonly reader: Reader
   readonly explainer: Explainer
   readonly reflector: Reflector
@@ -73,7 +75,8 @@ export class MemoryService {
     this.#deps = deps
     this.#capabilities = capabilities
     this.#models = models
-    this.writer = new Writer(deps)
+    this.retainService = new RetainService(deps)
+    this.forgetService = new ForgetService(deps)
     this.reader = new Reader(deps)
     this.explainer = new Explainer(deps)
     this.reflector = new Reflector(deps, reflection)
@@ -166,7 +169,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
     admission: new AdmissionControl(clock, telemetry, usage),
     usage,
-    ledger: new IdempotencyLedger(clock, store),
+    idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
     indexer: new Indexer({
       ...(weights.semantic > 0 && { embeddings }),

@@ -13,8 +13,9 @@ import type { BankConfigurations } from './bank-configurations.js'
 import { BankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
+import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
+import { checkItem, type CheckedItem } from './item-check.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
 import { ImportLine, type ImportAnswer } from './schemas.js'
@@ -35,26 +36,37 @@ export interface ImportOptions {
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
-type Indexable = Pick<PreparedMemory, 'memory' | 'fingerprint'>
+/** A line that was checked, with what is decided about its memory. */
+interface CheckedLine {
+  item: CheckedItem
+  /** The line's own, or a new one. */
+  memoryId: string
+  retainedAt: number
+  trust: Trust
+}
 
 /** What an import brings. */
-interface Imported {
-  standing: Indexable[]
-  /** How many more there were, whose time is over. */
+interface CheckedImport {
+  lines: CheckedLine[]
+  /** How many more there were that have expired. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
   change: BankConfigChange | undefined
 }
 
-/** Where a memory of an import stands. */
-interface LinePlace {
+/** What the answer needs beside the outcome. It is kept over releases: members may be added, none changed. */
+interface ImportContext {
+  /** Lines that were not given to the store, because they have expired. */
+  expired: number
+}
+
+/** What the check of a line needs beside it. */
+interface LineCheck {
   /** What stands before a field's name in an error. */
   at: string
   now: number
   /** What the importer's memories are trusted; a line can only lower it. */
   ceiling: Trust
-  /** As in TurnBudget.next. */
-  caller: string
 }
 
 /** The lines of an export, with their line feeds. */
@@ -98,24 +110,25 @@ export class Transfer {
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
   async import (bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
-    const { directory, ledger } = this.#deps
+    const { directory, idempotency: keys } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
-    return await ledger.once(idempotency, context, async (keep) => (
+    return await keys.once(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.inTurn(open.key, async () => {
-        const imported = await this.#read(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
-        return await this.#admitted(open, imported, options, context, keep)
+        const checked = await this.#check(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
+        return await this.#store(open, checked, options, context, keyed)
       })
     ))
   }
 
-  async #read (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<Imported> {
+  /** Reads every line, and does nothing with any that costs more than its check: the import is not admitted yet. */
+  async #check (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
     const maxBytes = longestLine(open.settings)
     const now = clock()
     const ceiling = live.current.trust.of(context)
-    const imported: Imported = { standing: [], expired: 0, change: undefined }
+    const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
       if (turns.isSpent) await turns.next(caller)
@@ -124,41 +137,44 @@ export class Transfer {
       if (!hasHeader) {
         hasHeader = true
         const own = readHeader(value)
-        if (config === 'apply' && own !== undefined) imported.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+        if (config === 'apply' && own !== undefined) checked.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
         continue
       }
-      const { memory, fingerprint } = await this.#prepare(open, value, { at: `line ${line.number}: `, now, ceiling, caller })
-      if (memory.expiresAt === null || memory.expiresAt > now) imported.standing.push({ memory, fingerprint })
-      else imported.expired++
+      const memory = this.#checkLine(open, value, { at: `line ${line.number}: `, now, ceiling })
+      const { expiresAt } = memory.item
+      if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
+      else checked.expired++
     }
     if (!hasHeader) throw invalidRequest([{ field: '', message: 'The import is empty' }])
-    return imported
+    return checked
   }
 
-  async #prepare ({ settings }: OpenBank, value: unknown, { at, now, ceiling, caller }: LinePlace): Promise<PreparedMemory> {
-    const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(value, at)
-    const identity = {
+  #checkLine ({ settings }: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
+    const {
+      text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest
+    } = readLine(value, at)
+    return {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
+      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, settings, at, 'text'),
     }
-    return await prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, caller, 'text')
   }
 
-  async #admitted (open: OpenBank, imported: Imported, { onConflict }: ImportOptions, context: RequestContext, keep: KeepReceipt<ImportAnswer>): Promise<ImportAnswer> {
+  async #store (
+    open: OpenBank, { lines, expired, change }: CheckedImport, { onConflict }: ImportOptions, context: RequestContext, keyed: KeyedWrite | undefined,
+  ): Promise<WriteResult<ImportContext, ImportOutcome>> {
     const { admission, directory, store, indexer, clock } = this.#deps
     const { key: bank } = open
-    const { standing, expired, change } = imported
-    const admitted = await admission.admit('import', context, [open], standing.length + expired)
+    const admitted = await admission.admit('import', context, [open], lines.length + expired)
     try {
-      const memories = await this.#index(open, standing, callerOf(context))
-      // A memory that has expired since it was exported would be gone the moment it came in.
-      const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + expired })
+      const memories = await this.#index(open, lines, callerOf(context))
+      const written: ImportContext = { expired }
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change))
+        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change))
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
-        return toAnswer(outcome)
+        return { context: written, outcome }
       })
     } catch (error) {
       admitted.release()
@@ -166,15 +182,24 @@ export class Transfer {
     }
   }
 
-  /** Takes them from the list, so that no memory is held in both forms for long. */
-  async #index ({ settings }: OpenBank, standing: Indexable[], caller: string): Promise<NewMemory[]> {
+  /** Takes the lines from the list, so that no memory is held in both forms for long. */
+  async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string): Promise<NewMemory[]> {
     const memories: NewMemory[] = []
-    while (standing.length > 0) {
-      if (turns.isSpent) await turns.next(caller)
-      memories.push(...await this.#deps.indexer.index(standing.splice(0, INDEXED_TOGETHER), settings.retrieval.chunk_max_characters, caller))
+    while (lines.length > 0) {
+      const prepared: PreparedMemory[] = []
+      for (const line of lines.splice(0, INDEXED_TOGETHER)) {
+        if (turns.isSpent) await turns.next(caller)
+        prepared.push(await prepare(line.item, line, caller))
+      }
+      memories.push(...await this.#deps.indexer.index(prepared, settings.retrieval.chunk_max_characters, caller))
     }
     return memories
   }
+}
+
+/** A memory that has expired since it was exported would be gone the moment it came in: it is skipped. */
+function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext, ImportOutcome>): ImportAnswer {
+  return { ...outcome, skipped: outcome.skipped + expired }
 }
 
 async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string): AsyncGenerator<string> {

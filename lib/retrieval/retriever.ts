@@ -3,7 +3,7 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { LowerTrustError, ReceiptTaken, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import { IdempotencyKeyTaken, LowerTrustError, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
@@ -256,7 +256,7 @@ export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof ReceiptTaken || cause instanceof LowerTrustError) throw cause
+    if (cause instanceof ServiceError || cause instanceof IdempotencyKeyTaken || cause instanceof LowerTrustError) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }

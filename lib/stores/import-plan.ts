@@ -27,7 +27,7 @@ export interface StandingMemories<S> {
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
  * @param standing all that the memories can conflict with, as the store has it
  * @param toStanding what of it an import looks at
- * @throws Outranked with `supersede`
+ * @throws LowerTrustError with `supersede`
  */
 export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }

@@ -3,6 +3,9 @@ import type { BankKey } from '../identity/context.js'
 import type { TokenCount } from '../text/tokens.js'
 import type { Trust } from '../identity/trust.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
+import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
+
+export { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite } from './idempotency.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
@@ -232,45 +235,19 @@ export interface StoreStart {
   info?: (message: string) => void
 }
 
-/** The answer to a write, kept beside the work for a caller who asks again with the same idempotency key. */
-export interface Receipt<Outcome> {
-  /** SHA-256 of caller, operation and key, in hex. */
-  key: string
-  /** Equal for equal requests. */
-  requestFingerprint: string
-  /** The answer that belongs to an outcome, as JSON. */
-  answer: (outcome: Outcome) => string
-}
-
-export interface KeptReceipt {
-  requestFingerprint: string
-  answer: string
-}
-
-/** Another request under the same key was done first. Nothing was written; its answer can be found. */
-export class ReceiptTaken extends Error {
-  constructor () {
-    super('The work of this idempotency key has been done')
-    this.name = 'ReceiptTaken'
-  }
-}
-
 /** What stands is of higher trust than what would take its place. Nothing was written. */
 export class LowerTrustError extends Error {
   constructor () {
     super('A memory of higher trust stands')
-    this.name = 'Outranked'
+    this.name = 'LowerTrustError'
   }
 }
 
 /**
  * What an import does about a conflict. skip: what stands is left. overwrite: the new memory takes its place. supersede: the same, but
- * when one of those that stand is of higher trust than what would replace it, the call rejects with Outranked.
+ * when one of those that stand is of higher trust than what would replace it, the call rejects with LowerTrustError.
  */
 export type OnConflict = 'skip' | 'overwrite' | 'supersede'
-
-/** How long a receipt is kept, in milliseconds. */
-export const RECEIPT_LIFETIME_MS = 86_400_000
 
 /** An amount of what a bank uses on a UTC day. */
 export interface UsageEntry {
@@ -322,18 +299,19 @@ export interface VectorStore {
    */
   start? (start: StoreStart): Promise<void>
   /**
-   * The answer that a write under this key was given within RECEIPT_LIFETIME_MS, on whichever bank of the tenant. A store that has this
-   * method takes receipts: it keeps them in the transaction of the work, and rejects with ReceiptTaken when the key was used meanwhile,
-   * on another bank too.
+   * What was kept of a write under this key within IDEMPOTENCY_LIFETIME_MS, on whichever bank of the tenant. A store that has this method is
+   * given `idempotency` with its writes: it keeps `recordText(idempotency, outcome)` in the transaction of the write, also of one that
+   * changes nothing, and rejects with IdempotencyKeyTaken when the key was used meanwhile, on another bank too. A store without
+   * it is never given any.
    */
-  findReceipt? (tenantId: string | null, key: string, now: number): Promise<KeptReceipt | undefined>
+  findIdempotencyRecord? (tenantId: string | null, key: string, now: number): Promise<IdempotencyRecord | undefined>
   health (): Promise<StoreHealth>
   /**
    * Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again; but one that is of
    * higher trust than the memory that stood before the call takes its place, as a new memory with its own id, and the other is gone.
    * @returns outcomes in order
    */
-  insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]>
+  insert (bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**
    * Gives memories the vectors that they were stored without. Those that are gone, that have vectors, or whose passages are not as many,
@@ -347,7 +325,7 @@ export interface VectorStore {
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /** Removes for good what the selector names; with `dryRun` only counts. @returns the number and up to `idLimit` ids */
-  remove (bank: BankKey, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome>
+  remove (bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome>
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
@@ -360,7 +338,9 @@ export interface VectorStore {
    * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing, and with it the
    * configuration of the bank when one is given, which is then without `expected`.
    */
-  import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome>
+  import (
+    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, idempotency?: IdempotentWrite, config?: BankConfigChange,
+  ): Promise<ImportOutcome>
   /** Where the configuration of banks is kept. A store without it takes none: `import` is never given one then. */
   readonly bankConfigs?: BankConfigStore
   /**

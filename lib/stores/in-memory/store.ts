@@ -6,7 +6,7 @@ import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
-  OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
@@ -153,7 +153,7 @@ export class InMemoryVectorStore implements VectorStore {
     return { count: memories.length, memories: iterate(memories) }
   }
 
-  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
+  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, _idempotency?: undefined, config?: BankConfigChange): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {

@@ -6,9 +6,10 @@ import { importSteps, type ExistingMemory } from '../import-plan.js'
 import { inTurns } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
-  RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
-  type Receipt, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type EmbeddingSpace, type IdempotentWrite, type ImportOutcome, type InsertOutcome, type LateVectors,
+  type NewMemory, type OnConflict, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
+import { recordText } from '../idempotency.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { addCounts, insertMemories, hasHigherTrust, type Counts, type Insertion, type ExistingRow } from './insertion.js'
@@ -37,7 +38,7 @@ export interface WriterOptions {
 
 interface ImportOptions {
   now: number
-  receipt?: Receipt<ImportOutcome> | undefined
+  idempotency?: IdempotentWrite | undefined
   /** Without `expected`. */
   config?: BankConfigChange | undefined
 }
@@ -81,9 +82,9 @@ export class Writer {
     this.#warn = warn
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
+  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    if (memories.length === 1 && receipt === undefined) {
+    if (memories.length === 1 && idempotency === undefined) {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
       try {
@@ -94,7 +95,7 @@ export class Writer {
         if (!isUndone(error) && !isTaken(error)) throw error
       }
     }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, now, idempotency, async (tx, changes) => {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
@@ -109,7 +110,7 @@ export class Writer {
     }, { keepPlans: memories.length === 1 })
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config }: ImportOptions): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, idempotency, config }: ImportOptions): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const caller = bankKeyString(bank)
     const work = await this.#begin(bank, now, memories.some(hasVectors))
@@ -123,7 +124,7 @@ export class Writer {
         yield * await tx.query<ExistingRow>(lockExisting, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, now, idempotency, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(LOCK_IMPORTS, bankParameters(bank))
       const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
@@ -150,11 +151,11 @@ export class Writer {
     }, { bulk: true })
   }
 
-  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
+  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome> {
     const { removal } = this.#statements
     const key = bankParameters(bank)
     if (selector.kind === 'all') {
-      return await this.#write(bank, now, receipt, async (tx, changes) => {
+      return await this.#write(bank, now, idempotency, async (tx, changes) => {
         if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
@@ -162,7 +163,7 @@ export class Writer {
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
       ? { kind: 'ids', chosen: selector.memoryIds, now }
       : { kind: selector.match, chosen: selector.tags, now }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, now, idempotency, async (tx, changes) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
       return removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }), changes)
     }, { bulk: choice.kind !== 'ids' })
@@ -252,22 +253,26 @@ export class Writer {
     if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
   }
 
-  /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
-  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction, changes: Changes) => Promise<T>, options?: TransactionOptions): Promise<T> {
+  /**
+   * A write in one transaction, with the record of its idempotency key. It is made again when it surely was undone, and with a key also when
+   * that is not known.
+   */
+  async #write<T> (bank: BankKey, now: number, idempotency: IdempotentWrite | undefined, work: (tx: Transaction, changes: Changes) => Promise<T>, options?: TransactionOptions): Promise<T> {
     let changes: Changes
     const once = async () => await this.#executor.transaction(async (tx) => {
       changes = { memories: 0 }
       const outcome = await work(tx, changes)
-      if (receipt !== undefined) {
-        const kept = await tx.query(this.#statements.keepReceipt, [
-          ...bankParameters(bank), receipt.key, receipt.requestFingerprint, receipt.answer(outcome), now, now - RECEIPT_LIFETIME_MS,
+      if (idempotency !== undefined) {
+        const { key, requestFingerprint } = idempotency
+        const kept = await tx.query(this.#statements.keepIdempotencyRecord, [
+          ...bankParameters(bank), key, requestFingerprint, recordText(idempotency, outcome), now, now - IDEMPOTENCY_LIFETIME_MS,
         ])
-        if (kept.length === 0) throw new ReceiptTaken()
+        if (kept.length === 0) throw new IdempotencyKeyTaken()
       }
       return outcome
     }, options)
     const outcome = await retryUndone(once).catch(async (error: unknown) => {
-      if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
+      if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()
     })
     // Not before: nobody else sees what is not committed, and an analysis would find nothing.
