@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { BankSections } from '../config/defaults.js'
 import type { BankKey } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
@@ -160,9 +159,9 @@ class StoredMemories {
     if (turns.isSpent) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
     if (terms.length === 0) return { profile, candidates: [] }
-    const { lexical = [] }: Partial<SearchResult> = await guarded(async () => (
-      await store.search({ banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES })
-    ))
+    const { lexical = [] }: Partial<SearchResult> = await store.search({
+      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES,
+    })
     // The same words in another document belong to another context, so they are no repeat.
     return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
   }

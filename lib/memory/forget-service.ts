@@ -1,6 +1,5 @@
 import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
@@ -26,7 +25,7 @@ export class ForgetService {
     return await keys.once(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
       const options = { now: clock(), dryRun, idLimit: MAX_IDS }
-      const outcome = await guarded(() => store.remove(bank.key, selector, options, idempotentWrite(keyed, null)))
+      const outcome = await store.remove(bank.key, selector, options, idempotentWrite(keyed, null))
       return { context: null, outcome }
     })
   }

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import { readRecord } from '../stores/idempotency.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite, type VectorStore,
@@ -111,7 +110,7 @@ export class IdempotencyService {
   ): Promise<Answered<Answer>> {
     if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async () => await guarded(async () => await this.#store.findIdempotencyRecord!(tenantId, key, this.#clock()))
+    const find = async () => await this.#store.findIdempotencyRecord!(tenantId, key, this.#clock())
     const earlier = await find()
     if (earlier !== undefined) return replay(earlier, fingerprint, toAnswer)
     try {

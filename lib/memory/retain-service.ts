@@ -1,6 +1,5 @@
 import { invalidField } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
@@ -122,14 +121,14 @@ export class RetainService {
     const idempotency = idempotentWrite(keyed, context)
     if (plan.memories.some(({ replaces }) => replaces)) {
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, 'supersede', clock(), idempotency))
+        const outcome = await store.import(bank, memories, 'supersede', clock(), idempotency)
         indexer.stored(bank, memories)
         return { context, outcome }
       })
     }
     // With a key the store is asked even so, because it keeps the record of the key.
     if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
-    const outcome = await guarded(() => store.insert(bank, memories, clock(), idempotency))
+    const outcome = await store.insert(bank, memories, clock(), idempotency)
     indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }

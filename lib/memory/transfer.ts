@@ -2,7 +2,6 @@ import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange } from '../stores/bank-configs.js'
@@ -94,7 +93,7 @@ export class Transfer {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
-    const { count, memories } = await guarded(() => store.scan(key, clock(), signal))
+    const { count, memories } = await store.scan(key, clock(), signal)
     const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
     const iterator = memories[Symbol.asyncIterator]()
     const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
@@ -171,7 +170,7 @@ export class Transfer {
       const memories = await this.#index(open, lines, callerOf(context))
       const written: ImportContext = { expired }
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change))
+        const outcome = await store.import(bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change)
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { IdempotencyKeyTaken, LowerTrustError, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
@@ -138,7 +138,7 @@ export class Retriever {
       for (const [index, one] of questions.entries()) {
         // A store in memory answers at once: between the parts of a question others have their turn.
         if (index > 0 || turns.isSpent) await turns.next(caller)
-        found.push(await guarded(async () => await this.#search(request, one, now, vectors?.[index])))
+        found.push(await this.#search(request, one, now, vectors?.[index]))
       }
       return found
     })
@@ -249,14 +249,4 @@ export function cut (candidates: readonly FusedCandidate[], { limit, minScore = 
     hits.push(candidate)
   }
   return { hits, truncated: false, tokens }
-}
-
-/** Turns a store's failure into the one error that a client sees; what the store said is only for the log. */
-export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof IdempotencyKeyTaken || cause instanceof LowerTrustError) throw cause
-    throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
-  }
 }

@@ -14,7 +14,7 @@ class CountingStore extends InMemoryVectorStore {
   down = false
 
   override async listUnembedded (request: Parameters<InMemoryVectorStore['listUnembedded']>[0]): Promise<Unembedded[]> {
-    if (this.down) throw new Error('ECONNREFUSED')
+    if (this.down) throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: new Error('ECONNREFUSED') })
     if (request.after === undefined) this.scans++
     return await super.listUnembedded(request)
   }
