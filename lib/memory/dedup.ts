@@ -79,9 +79,9 @@ interface Compared {
 }
 
 /**
- * Compares each item with the nearest memories of the bank and with the nearest items before it, and decides what becomes of it. A memory of
- * lower trust neither keeps out nor replaces one of higher trust: both are then in the bank, and of exact repeats the store keeps the
- * one of higher trust.
+ * Compares each item with the nearest memories of the bank and with the nearest items before it, and decides what
+ * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
+ * and of exact repeats the store keeps the one of higher trust.
  * @param caller as in TurnBudget.next; it is done in pieces of a turn
  * @throws ServiceError dependency_unavailable
  */

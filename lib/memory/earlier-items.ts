@@ -20,8 +20,9 @@ interface Known {
 }
 
 /**
- * The items of a request that are to be stored. Only those can be near-duplicates that have the same numbers and negations in the same
- * document; of these an item is compared with the nearest by its terms: a thousand are not compared each with each word for word.
+ * The items of a request that are to be stored. Only those can be near-duplicates that have the same numbers and
+ * negations in the same document; of these an item is compared with the nearest by its terms: a thousand are not
+ * compared each with each word for word.
  */
 export class EarlierItems {
   readonly memories: PlannedMemory[] = []
@@ -46,8 +47,8 @@ export class EarlierItems {
   }
 
   /**
-   * Adds a near-duplicate that is written all the same. Only some of these are compared with later items: a thousand that are alike would
-   * make a million pairs.
+   * Adds a near-duplicate that is written all the same. Only some of these are compared with later items: a thousand
+   * that are alike would make a million pairs.
    */
   addNear (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
     if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)

@@ -25,7 +25,10 @@ export interface IdempotencyKey {
 /** What the store's write is given of an idempotency key; without a context yet. */
 export type KeyedWrite = Omit<IdempotentWrite, 'context'>
 
-/** What the answer of a write is made of. Both parts are plain data: a store keeps them as JSON, and a repeat is answered from that. */
+/**
+ * What the answer of a write is made of. Both parts are plain data: a store keeps them as JSON, and a repeat is
+ * answered from that.
+ */
 export interface WriteResult<Context, Outcome> {
   /** Known before the write. */
   context: Context
@@ -46,8 +49,8 @@ interface Answered<Answer> {
 
 /**
  * Answers by idempotency key, for 24 hours: a repeat gets the first answer again and does no work. A store that has
- * `findIdempotencyRecord` keeps what the answer is made of in the transaction of the write, for every process and over restarts; with
- * another store the answers live as long as this process.
+ * `findIdempotencyRecord` keeps what the answer is made of in the transaction of the write, for every process and over
+ * restarts; with another store the answers live as long as this process.
  */
 export class IdempotencyService {
   readonly #clock: Clock

@@ -48,8 +48,8 @@ const NO_LABELS = ' ,  , '
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
- * Every text of a memory but its own: a model is shown those as well. None begins a line, where a tag like `system:linux` would look like
- * the turn of a speaker.
+ * Every text of a memory but its own: a model is shown those as well. None begins a line, where a tag like
+ * `system:linux` would look like the turn of a speaker.
  */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
   if (tags.length === 0 && documentId === null && source === null && Object.keys(metadata).length === 0) return NO_LABELS

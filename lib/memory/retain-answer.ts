@@ -23,7 +23,10 @@ export interface RetainedItem {
   redactions: readonly string[]
 }
 
-/** What the answer of a retain needs beside the outcome of the write. It is kept over releases: members may be added, none changed. */
+/**
+ * What the answer of a retain needs beside the outcome of the write. It is kept over releases: members may be added,
+ * none changed.
+ */
 export interface RetainContext {
   bankId: string
   /** What is written, in order; as it stands unless the store has an exact repeat of it. */

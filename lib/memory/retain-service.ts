@@ -28,12 +28,15 @@ interface Retain {
   keyed: KeyedWrite | undefined
 }
 
-/** Stores memories: checks the items, admits them, prepares them, compares them with what is in the bank, and writes them. */
+/**
+ * Stores memories: checks the items, admits them, prepares them, compares them with what is in the bank, and writes
+ * them.
+ */
 export class RetainService {
   readonly #deps: Dependencies
   /**
-   * Writes to a bank that compares follow each other. Otherwise two items could both replace the memory that they nearly repeat, though
-   * neither repeats the other, and one of them would be lost.
+   * Writes to a bank that compares follow each other. Otherwise two items could both replace the memory that they
+   * nearly repeat, though neither repeats the other, and one of them would be lost.
    */
   readonly #comparing = new BankQueue(MAX_WAITING)
 

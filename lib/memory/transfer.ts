@@ -86,7 +86,8 @@ export class Transfer {
   }
 
   /**
-   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep something for it.
+   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep
+   * something for it.
    * @param signal gives up what is not yet read of the store
    */
   async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
@@ -104,7 +105,8 @@ export class Transfer {
   }
 
   /**
-   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault ends it.
+   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault
+   * ends it.
    * @param bytes the NDJSON
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */

@@ -4,8 +4,8 @@ import { IdempotencyKeyTaken } from './idempotency.js'
 import { LowerTrustError, type VectorStore } from './vector-store.js'
 
 /**
- * Asks a store, and throws whatever fault it has as the one error that a client sees. What a store says of a write that it does not make
- * passes as it is.
+ * Asks a store, and throws whatever fault it has as the one error that a client sees. What a store says of a write that
+ * it does not make passes as it is.
  */
 export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
   try {
@@ -17,8 +17,8 @@ export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
 }
 
 /**
- * A store that has been started, as services are given it: its faults are ServiceErrors. It has the optional methods that the store has.
- * Closing and health stay as they are, because no client is told of them.
+ * A store that has been started, as services are given it: its faults are ServiceErrors. It has the optional methods
+ * that the store has. Closing and health stay as they are, because no client is told of them.
  */
 export function storeWithServiceErrors (store: VectorStore): VectorStore {
   const { bankConfigs } = store

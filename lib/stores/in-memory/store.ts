@@ -16,7 +16,7 @@ import { Room } from './room.js'
 import type { Accept } from './lexical-search.js'
 import { Gathered } from './search.js'
 import { VectorArena } from './vector-arena.js'
-import { Writer } from './writer.js'
+import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval } from './writes.js'
 
 /** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
@@ -40,7 +40,7 @@ export class InMemoryVectorStore implements VectorStore {
   readonly #turns: Turns
   readonly #room: Room
   #directory: Directory
-  #writer: Writer
+  #writer: InMemoryWriter
   readonly #arena = new VectorArena()
   readonly #atOnce: number | undefined
 
@@ -183,8 +183,8 @@ export class InMemoryVectorStore implements VectorStore {
     this.bankConfigs.clear()
   }
 
-  #makeWriter (): Writer {
-    return new Writer({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
+  #makeWriter (): InMemoryWriter {
+    return new InMemoryWriter({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {

@@ -26,7 +26,7 @@ import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
-import { Writer } from './writer.js'
+import { SqlWriter } from './writer.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
 const BANKS_AT_A_TIME = 4
@@ -56,7 +56,7 @@ export class SqlVectorStore implements VectorStore {
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
   #spools = new Spools()
-  readonly #writer: Writer
+  readonly #writer: SqlWriter
   #space: EmbeddingSpace | undefined
 
   constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true }: SqlVectorStoreOptions) {
@@ -67,7 +67,7 @@ export class SqlVectorStore implements VectorStore {
     this.#indexes = indexes
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
     const configs = new BankConfigWriter(schema)
-    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
+    this.#writer = new SqlWriter({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 

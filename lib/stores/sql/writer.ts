@@ -28,7 +28,7 @@ const LOOK = 1000
 /** Bank names that are remembered at most. */
 const REMEMBERED = 100_000
 
-export interface WriterOptions {
+export interface SqlWriterOptions {
   executor: Executor
   statements: Statements
   configs: BankConfigWriter
@@ -58,7 +58,7 @@ interface Work {
 }
 
 /** Whatever changes a bank: one transaction a write. */
-export class Writer {
+export class SqlWriter {
   readonly #executor: Executor
   readonly #statements: Statements
   readonly #configs: BankConfigWriter
@@ -70,7 +70,7 @@ export class Writer {
   #warn: (message: string) => void = () => {}
   #turn = 0
 
-  constructor ({ executor, statements, configs, noteChanges }: WriterOptions) {
+  constructor ({ executor, statements, configs, noteChanges }: SqlWriterOptions) {
     this.#executor = executor
     this.#statements = statements
     this.#configs = configs
@@ -99,13 +99,13 @@ export class Writer {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
-      const goes = (row: ExistingRow) => {
+      const makesWay = (row: ExistingRow) => {
         const repeat = firsts.get(row.fingerprint)
         return hasExpired(now)(row) || (repeat !== undefined && hasHigherTrust(repeat, row))
       }
       let standing = await tx.query<ExistingRow>(this.#statements.standing, around)
-      if (standing.some(goes)) standing = await tx.query<ExistingRow>(this.#statements.lockExisting, around)
-      const gone = await removeLocked(tx, this.#statements, bank, standing.filter(goes).map(({ memory_id: id }) => id))
+      if (standing.some(makesWay)) standing = await tx.query<ExistingRow>(this.#statements.lockExisting, around)
+      const gone = await removeLocked(tx, this.#statements, bank, standing.filter(makesWay).map(({ memory_id: id }) => id))
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }

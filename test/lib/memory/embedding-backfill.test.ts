@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from '../../../lib/memory/embedding-backfill.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
