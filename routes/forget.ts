@@ -17,6 +17,6 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),
     },
   }, async (request, reply) => (
-    await app.memory.writer.forget(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    await app.memory.forget(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 }

@@ -19,7 +19,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    await app.memory.retain(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 
   app.post('/v1/retain/batch', {
@@ -34,6 +34,6 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.memory.writer.retainBatch(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    await app.memory.retainBatch(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 }

@@ -8,7 +8,6 @@ import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
 import { withTimeout } from '../concurrency/timeout.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 import { embed } from '../retrieval/passages.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
 import { backlogKey, EmbeddingBacklog, type BacklogEntry } from './embedding-backlog.js'
@@ -172,7 +171,7 @@ export class EmbeddingBackfill {
       this.#scan = {}
     }
     const replaced = this.#replaced = new Set<string>()
-    const page = await guarded(async () => await store.listUnembedded({ now: clock(), limit: PAGE, ...this.#scan }))
+    const page = await store.listUnembedded({ now: clock(), limit: PAGE, ...this.#scan })
     const last = page.at(-1)
     this.#scan = last === undefined ? undefined : { after: { ...last.bank, memoryId: last.memory.memoryId } }
     for (const { bank, memory: { memoryId, text }, passages } of page) {
@@ -200,7 +199,7 @@ export class EmbeddingBackfill {
           this.#passedOver ||= replaced
           return !replaced && this.#underway.has(key)
         })
-      this.#attaching = guarded(async () => await store.attachVectors(batch[0]!.bank, late, clock()))
+      this.#attaching = store.attachVectors(batch[0]!.bank, late, clock())
       await this.#attaching
       this.#succeed(batch.length)
       return false
