@@ -31,6 +31,7 @@ import pipelining from './plugins/pipelining.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import rings, { enterRing } from './plugins/rings.js'
+import rowBudget from './plugins/row-budget.js'
 import shutdown from './plugins/shutdown.js'
 import slowReaders from './plugins/slow-readers.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
@@ -104,6 +105,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(pipelining)
   await app.register(slowReaders)
   await app.register(streams)
+  await app.register(rowBudget)
   await app.register(largeAnswers)
   await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })

@@ -1,3 +1,4 @@
+import type { RowBudget } from '../byte-budget.js'
 import { formatInstant } from '../clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { unite, type FusedCandidate, type Strategy } from '../retrieval/fusion.js'
@@ -44,8 +45,11 @@ export class Explainer {
     this.#deps = deps
   }
 
-  /** @throws ServiceError as Reader.recall */
-  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
+  /**
+   * @param budget as in Reader.recall
+   * @throws ServiceError as Reader.recall
+   */
+  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<ExplainAnswer> {
     const { admission, live, retriever, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
@@ -56,7 +60,7 @@ export class Explainer {
     const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
-    const ranked = await retriever.rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
+    const ranked = await retriever.rank({ ...asked, explain: true, budget, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
     const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)

@@ -1,3 +1,4 @@
+import type { RowBudget } from '../byte-budget.js'
 import type { BankSections } from '../config/defaults.js'
 import { invalidField, invalidRequest } from '../errors.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
@@ -23,7 +24,8 @@ export class Reader {
     this.#deps = deps
   }
 
-  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
+  /** @param budget of what the store brings into the process */
+  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
     const { admission, live, retriever, helpers } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
@@ -41,6 +43,7 @@ export class Reader {
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: helpers.reranker(asked) }),
       ...(signal !== undefined && { signal }),
+      budget,
     })
     const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
     return {

@@ -1,3 +1,4 @@
+import type { RowBudget } from '../byte-budget.js'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import type { BankKey } from '../identity/context.js'
@@ -60,6 +61,8 @@ export interface RetrievalRequest {
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal
+  /** What the store may bring into the process for it. */
+  budget?: RowBudget | undefined
 }
 
 /** What a recall went without, because a model did not answer in time or at all. */
@@ -188,12 +191,13 @@ export class Retriever {
     return { rankings, candidates: interleave(lists, minScore) }
   }
 
-  #searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
+  #searchFor ({ banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest, question: Question, now: number, vector: Float32Array | undefined): SearchRequest {
     return {
       banks,
       filters,
       now,
       limit: Math.max(CANDIDATES, limit),
+      budget,
       ...(weights.lexical > 0 && { lexical: { terms: question.terms, ...bm25, length: lengthFor(question, bm25.length) } }),
       ...(vector !== undefined && { semantic: { vector } }),
     }

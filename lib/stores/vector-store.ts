@@ -1,3 +1,4 @@
+import type { RowBudget } from '../byte-budget.js'
 import type { Clock } from '../clock.js'
 import type { BankKey } from '../identity/context.js'
 import type { TokenCount } from '../text/tokens.js'
@@ -90,6 +91,8 @@ export interface SearchRequest {
   semantic?: { vector: Float32Array }
   /** Candidates that each strategy returns at most, over all banks. */
   limit: number
+  /** Asked by a store whose memories are copies, before they are made. Absent: nothing is counted. */
+  budget?: RowBudget | undefined
 }
 
 /** How a memory answers a query, by its best passage; each within 0–1. */
@@ -142,6 +145,8 @@ export interface ListRequest {
   filters: Filters
   /** Where the last page ended; the page begins behind it. */
   after?: { retainedAt: number, memoryId: string }
+  /** As in SearchRequest. */
+  budget?: RowBudget | undefined
 }
 
 export interface BankSummary extends BankKey {
