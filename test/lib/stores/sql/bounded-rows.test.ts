@@ -108,9 +108,13 @@ await t.test('rows in a budget', async (t) => {
   })
 
   await t.test('without room nothing but the beginning is read', async (t) => {
-    const { hold } = { hold: new ByteBudget(MIB).hold(0) }
+    const hold = new ByteBudget(MIB).hold(0)
     const budget: RowBudget = { take: (bytes) => { hold.grow(bytes) } }
-    for (const read of [async () => await store.list(home, { now: NOW, limit: 200, filters: {}, budget }), async () => await store.search({ ...search, budget })]) {
+    const reads: Array<() => Promise<unknown>> = [
+      async () => await store.list(home, { now: NOW, limit: 200, filters: {}, budget }),
+      async () => await store.search({ ...search, budget }),
+    ]
+    for (const read of reads) {
       answered.length = 0
       await t.rejects(read(), { code: 'server_busy' })
       t.equal(answered.length, 1)
