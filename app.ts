@@ -31,6 +31,7 @@ import readThrottling from './plugins/read-throttling.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import routeScopes, { setRouteScope } from './plugins/route-scopes.js'
+import rowBudget from './plugins/row-budget.js'
 import shutdown from './plugins/shutdown.js'
 import slowReaders from './plugins/slow-readers.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
@@ -113,6 +114,7 @@ export async function buildApp (
   await app.register(pipelining)
   await app.register(slowReaders)
   await app.register(streams)
+  await app.register(rowBudget)
   await app.register(largeAnswers)
   await app.register(tracing, {
     version: packageVersion(),

@@ -4,7 +4,6 @@ import { ServiceError } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 import { answerPartsOf, jsonLength, type AnswerSchema } from './answer-parts.js'
-import { onResponseClose } from '../http/response-close.js'
 import { backPressured, CHUNK_BYTES, encodeChunks, splitBytes, STREAM_BYTES } from '../http/chunked-body.js'
 
 declare module 'fastify' {
@@ -25,12 +24,8 @@ const QUEUED_BYTES = 1024
  * Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held.
  */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
-  const hold = (reply: FastifyReply, bytes: number) => {
-    const held = app.workBytes.hold(bytes)
-    onResponseClose(reply, () => { held.release() })
-  }
   app.decorate('holdAnswer', async (reply: FastifyReply, answer: object, lists: readonly string[]) => {
-    hold(reply, await bytesOf(answer, lists, app.bounds.answer_bytes, callerIn(reply.request)) + STREAM_BYTES)
+    app.holdBytes(reply, await bytesOf(answer, lists, app.bounds.answer_bytes, callerIn(reply.request)) + STREAM_BYTES)
   })
 
   app.addHook('onRoute', (route) => {
@@ -52,8 +47,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     // A text of so few units has fewer bytes than a piece.
     const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
-      if (isLarge && isRefusable(request)) hold(reply, Buffer.byteLength(payload))
-      else if (isQueued(reply) && isRefusable(request)) hold(reply, Buffer.byteLength(payload) + QUEUED_BYTES)
+      if (isLarge && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload))
+      else if (isQueued(reply) && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload) + QUEUED_BYTES)
     } catch (error) {
       done(error as ServiceError)
       return
@@ -73,6 +68,8 @@ function inParts (schema: AnswerSchema): preSerializationHookHandler {
   return function (request, reply, payload, done) {
     // A HEAD route has the hooks of its GET route, and once more its own.
     if (reply.statusCode !== 200 || !isObject(payload) || jsonLength(payload, CHUNK_BYTES) <= CHUNK_BYTES) {
+      // Nothing is left of the rows that it was made of, however many they were.
+      this.holdBytes(reply, 0)
       done(null, payload)
       return
     }
@@ -139,4 +136,4 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
   return bytes
 }
 
-export default fp(largeAnswers, { name: 'large-answers', fastify: '5.x', dependencies: ['bounds'] })
+export default fp(largeAnswers, { name: 'large-answers', fastify: '5.x', dependencies: ['bounds', 'row-budget'] })

@@ -53,7 +53,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: MemoriesQuery,
       response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS),
     },
-  }, async (request) => await banks.memories(request.params.bank_id, request.query, request.context))
+  }, async ({ params, query, context }, reply) => (
+    await app.withRowBudget(reply, async (budget) => await banks.memories(params.bank_id, query, context, budget))
+  ))
 
   app.get('/v1/banks/:bank_id/memories/:memory_id', {
     config,

@@ -19,7 +19,8 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { body, context } = request
     // Only a model is worth giving up when the client leaves.
     const asksModel = body.rewrite === true || body.model_rerank === true
-    return await app.memory.recall(body, context, asksModel ? disconnectSignal(reply) : undefined)
+    const signal = asksModel ? disconnectSignal(reply) : undefined
+    return await app.withRowBudget(reply, async (budget) => await app.memory.recall(body, context, signal, budget))
   })
   app.post('/v1/recall/explain', {
     config: { scope: 'memory', permission: 'read' },
@@ -31,5 +32,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: ExplainRequest,
       response: answers({ 200: ExplainAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
     },
-  }, async (request) => await app.memory.explain(request.body, request.context))
+  }, async ({ body, context }, reply) => (
+    await app.withRowBudget(reply, async (budget) => await app.memory.explain(body, context, undefined, budget))
+  ))
 }

@@ -42,11 +42,15 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
     const { memory } = app
     const { body, context } = request
     const signal = disconnectSignal(reply)
-    if (!wantsEvents(request.headers.accept)) return await memory.reflect(body, context, signal)
+    if (!wantsEvents(request.headers.accept)) {
+      return await app.withRowBudget(reply, async (budget) => await memory.reflect(body, context, signal, budget))
+    }
     app.openStream(callerOf(context), reply)
-    const events = memory.reflectStream(body, context, signal)
-    // The first event is waited for, so that what is wrong up to it has a status of its own.
-    const first = await events.next()
+    // The first event is waited for, so that what is wrong up to it has a status of its own. No rows are read after it.
+    const { events, first } = await app.withRowBudget(reply, async (budget) => {
+      const events = memory.reflectStream(body, context, signal, budget)
+      return { events, first: await events.next() }
+    })
     // The source is ended even if nobody ever read from it; one that has ended takes no notice.
     onResponseClose(reply, () => { void events.return().catch(() => {}) })
     if (first.done !== true) await app.holdAnswer(reply, first.value.data, ['sources'])

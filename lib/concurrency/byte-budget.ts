@@ -8,6 +8,15 @@ export interface Hold {
   release (): void
 }
 
+/** What one exchange may bring into the process from a store that is elsewhere. */
+export interface RowBudget {
+  /**
+   * Asked before rows are fetched that may be large, and told of small ones when they are there.
+   * @throws ServiceError server_busy when there is no room for so many bytes more
+   */
+  take (bytes: number): void
+}
+
 /** What one is told whose bytes find no room. */
 export function budgetSpent (): ServiceError {
   return atCapacity('server_busy', 'The server has as much work as it has room for; try again')

@@ -1,4 +1,5 @@
 import { PERMISSIONS, type Permission } from '../access/access-control.js'
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
@@ -72,8 +73,8 @@ export class Banks {
     }
   }
 
-  /** Newest first. */
-  async memories (bankId: string, query: MemoriesQuery, context: RequestContext): Promise<MemoriesAnswer> {
+  /** Newest first. @param budget as in Reader.recall */
+  async memories (bankId: string, query: MemoriesQuery, context: RequestContext, budget?: RowBudget): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
@@ -82,6 +83,7 @@ export class Banks {
       now: clock(),
       limit: limit + 1,
       filters: readFilters(query),
+      budget,
       ...(place !== undefined && { after: { retainedAt: place[0], memoryId: place[1] } }),
     })
     const shown = memories.slice(0, limit)

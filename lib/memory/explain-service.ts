@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
@@ -47,8 +48,11 @@ export class ExplainService {
     this.#deps = deps
   }
 
-  /** @throws ServiceError as RecallService.recall */
-  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal): Promise<ExplainAnswer> {
+  /**
+   * @param budget as in RecallService.recall
+   * @throws ServiceError as RecallService.recall
+   */
+  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
@@ -59,7 +63,7 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
-    const ranked = await this.#rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
+    const ranked = await this.#rank({ ...asked, explain: true, budget, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
     const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)

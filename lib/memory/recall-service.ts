@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
@@ -23,7 +24,8 @@ export class RecallService {
     this.#deps = deps
   }
 
-  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
+  /** @param budget of what the store brings into the process */
+  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
     const { admission, live, retriever, recallModel } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
@@ -41,6 +43,7 @@ export class RecallService {
       ...(rewrites !== undefined && { rewrites }),
       ...(request.model_rerank === true && { reranker: recallModel.reranker(asked) }),
       ...(signal !== undefined && { signal }),
+      budget,
     })
     const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
     return {

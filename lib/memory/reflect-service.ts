@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { formatInstant } from '../time/clock.js'
 import { Deadline, DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
@@ -70,9 +71,12 @@ export class ReflectService {
     this.#options = options
   }
 
-  /** @throws ServiceError */
-  async reflect (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): Promise<ReflectAnswer> {
-    const ground = await this.#begin(request, context, signal)
+  /**
+   * @param budget as in Reader.recall
+   * @throws ServiceError
+   */
+  async reflect (request: ReflectRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<ReflectAnswer> {
+    const ground = await this.#begin(request, context, { signal, budget })
     const { deadline, question, schema, sources } = ground
     try {
       if (question === undefined) return { ...this.#abstention(ground), sources: [], usage: usageOf(NO_USAGE) }
@@ -93,8 +97,8 @@ export class ReflectService {
    * yet then. A consumer that stops reading ends the model's call.
    * @throws ServiceError
    */
-  async * stream (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): AsyncGenerator<ReflectEvent, void> {
-    const ground = await this.#begin(request, context, signal)
+  async * stream (request: ReflectRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): AsyncGenerator<ReflectEvent, void> {
+    const ground = await this.#begin(request, context, { signal, budget })
     const { deadline, question, schema, sources } = ground
     // From the first words on: whoever leaves then has had them.
     let counts = false
@@ -148,7 +152,9 @@ export class ReflectService {
   }
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
-  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<PreparedReflect> {
+  async #begin (
+    request: ReflectRequest, context: RequestContext, { signal, budget }: { signal: AbortSignal | undefined, budget: RowBudget | undefined },
+  ): Promise<PreparedReflect> {
     const { live, retriever, meteredModel, clock } = this.#deps
     const { timer } = this.#options
     const caller = callerOf(context)
@@ -174,6 +180,7 @@ export class ReflectService {
         limit: CANDIDATES,
         minScore: reflect.min_score,
         signal: deadline.signal,
+        budget,
       }))
       const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
         maxMemories: reflect.max_evidence,

@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
@@ -62,6 +63,8 @@ export interface RetrievalRequest {
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal
+  /** What the store may bring into the process for it. */
+  budget?: RowBudget | undefined
 }
 
 /** What a recall went without, because a model did not answer in time or at all. */
@@ -217,13 +220,14 @@ function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, 
 }
 
 /** @param vector the question's; absent when the semantic strategy is off or its vectors could not be had */
-function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
+function searchFor ({ banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
     banks,
     filters,
     now,
     limit: Math.max(CANDIDATES, limit),
+    budget,
     ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
     ...(vector !== undefined && { semantic: { vector } }),
   }

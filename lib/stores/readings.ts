@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Memory } from './records.js'
 import type { Filters } from './searches.js'
@@ -8,6 +9,8 @@ export interface ListRequest {
   filters: Filters
   /** Where the last page ended; the page begins behind it. */
   after?: { retainedAt: number, memoryId: string }
+  /** As in SearchRequest. */
+  budget?: RowBudget | undefined
 }
 
 export interface BankSummary extends BankKey {

@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import type { Memory, Metadata } from './records.js'
@@ -45,6 +46,8 @@ export interface SearchRequest {
   semantic?: { vector: Float32Array }
   /** Candidates that each strategy returns at most, over all banks. */
   limit: number
+  /** Asked by a store whose memories are copies, before they are made. Absent: nothing is counted. */
+  budget?: RowBudget | undefined
 }
 
 /** How a memory answers a query, by its best passage; each within 0–1. */

@@ -28,6 +28,8 @@ export interface Target {
   alive (): boolean
   /** Open descriptors; 0 where there is no /proc, or no process. */
   descriptors (): number
+  /** Clients whose connections it has open; 0 where there is no /proc. Not those of a pool, which are no client's. */
+  connections (): number
   /** Files in its temporary folder. */
   files (): number
   residentMb (): number | null
@@ -77,6 +79,7 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       port: Number(new URL(server.url).port),
       pid: server.pid,
       ...seen,
+      connections: () => connectionsAt(Number(new URL(server.url).port)),
       idleMb: store === 'pglite' ? seen.residentMb() : null,
       collector,
       files: () => countFiles(temporary),
@@ -145,6 +148,21 @@ function processOf (pid: number): Pick<Target, 'alive' | 'descriptors' | 'reside
     peakMb: () => field('VmHWM'),
     // Where it is not allowed the peak counts from the start of the process, which is stricter.
     resetPeak: () => { try { writeFileSync(`/proc/${pid}/clear_refs`, '5') } catch { /* As said. */ } },
+  }
+}
+
+/** States of a connection that its owner has not closed: established, and one that the other end has closed. */
+const OPEN = ['01', '08']
+
+function connectionsAt (port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  try {
+    return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'latin1').split('\n')).filter((line) => {
+      const [, address = '', , state = ''] = line.trim().split(/\s+/)
+      return address.endsWith(local) && OPEN.includes(state)
+    }).length
+  } catch {
+    return 0
   }
 }
 

@@ -1,10 +1,15 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListRequest } from '../vector-store.js'
+import { firstRows } from './bounded-rows.js'
 import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
-/** A page of a bank, newest first. @returns undefined when no memory can pass the filters */
-export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest): Statement | undefined {
+/**
+ * A page of a bank, newest first.
+ * @param bytes at which the answer ends, before the page does; its rows are then as those of firstRows()
+ * @returns undefined when no memory can pass the filters
+ */
+export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest, bytes?: number): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
@@ -13,10 +18,12 @@ export function listStatement (schema: string, bank: BankKey, { now, limit, filt
   const behind = after === undefined
     ? ''
     : `and (m.retained_at, m.memory_id) < (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
-  return {
-    text: `select ${memoryColumns('m')} from ${schema}.memories m
+  const page = `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
-order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::int`,
+order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::int`
+  return {
+    // Ids as texts are in the order of ids where no rule of a language orders them.
+    text: bytes === undefined ? page : firstRows(page, `${parameters.bind(bytes)}::float8`, 'c.retained_at desc, c.memory_id collate "C" desc'),
     values: parameters.values,
   }
 }

@@ -1,5 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
+import { withoutLongColumns } from './bounded-rows.js'
 import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { bankParameters } from './rows.js'
@@ -15,12 +16,17 @@ export interface SearchOptions {
   nearest?: Nearest | undefined
 }
 
+/** What the rows have beside the columns of memories. */
+const OWN_COLUMNS = [
+  'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages', 'by_words', 'by_own_words', 'by_meaning', 'total',
+]
+
 /**
  * One bank's search as one statement, both strategies and every filter in it; what an index of its vectors finds was asked before. Its
  * rows are memories with `passage_starts`,
  * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
  * that strategy does not have the memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of
- * the memory all the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`.
+ * the memory all the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`. With a budget they are CutRows.
  *
  * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up and does not
  * join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
@@ -64,7 +70,7 @@ cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
     and m.memory_id = ${both ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
-  return { text, values: parameters.values }
+  return { text: request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS), values: parameters.values }
 }
 
 /** The score by which a strategy found a memory, within 0–1: the lexical one counts in parts of GRID. */

@@ -1,4 +1,5 @@
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
+import { longColumnsStatement } from './bounded-rows.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
@@ -26,6 +27,8 @@ export interface Statements {
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
+  /** longColumnsStatement() */
+  longColumns: string
   /**
    * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or null, $7 bytes at
    * which the page ends. Oldest first, each with its `size`.
@@ -67,6 +70,7 @@ order by m.memory_id for update`,
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
+    longColumns: longColumnsStatement(schema),
     // The sizes are known without the texts being read.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
   select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) - o.size as bytes_before from (

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
@@ -7,6 +8,7 @@ import {
   type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
   type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
+import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import type { Executor, Param } from './executor.js'
 import { readMigrations } from './migrations.js'
@@ -131,9 +133,8 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const statement = listStatement(this.#schema, bank, request)
-    if (statement === undefined) return []
-    return await mapInTurns(await this.#read<MemoryRow>(statement.text, statement.values), bankKeyString(bank), toMemory)
+    const rows = request.budget === undefined ? await this.#listRows<MemoryRow>(bank, request) : await this.#listInBudget(bank, request, request.budget)
+    return await mapInTurns(rows, bankKeyString(bank), toMemory)
   }
 
   async remove (bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome> {
@@ -212,21 +213,43 @@ export class SqlVectorStore implements VectorStore {
     await this.#spools.close()
   }
 
+  async #listRows<R extends MemoryRow> (bank: BankKey, request: ListRequest, bytes?: number): Promise<R[]> {
+    const statement = listStatement(this.#schema, bank, request, bytes)
+    return statement === undefined ? [] : await this.#read<R>(statement.text, statement.values)
+  }
+
+  /** A page that is large comes in two parts or, when it has changed meanwhile, more: what is behind the first is counted before it comes. */
+  async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
+    const rows: FirstRow[] = []
+    for (let bytes = UNASKED_BYTES, counted = 0; ;) {
+      const last = rows.at(-1)
+      const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
+      const more = await this.#listRows<FirstRow>(bank, { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }, bytes)
+      rows.push(...more)
+      const behind = more.at(-1)?.bytes_behind ?? 0
+      const came = more.reduce((sum, { size }) => sum + size, 0)
+      takeRows(budget, more.length, came + behind - counted)
+      if (behind === 0) return rows
+      bytes = counted = behind
+    }
+  }
+
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
     const options = { schema: this.#schema, ...(this.#space !== undefined && { space: this.#space }) }
     // The statement looks keys up, so one plan fits every bank.
-    const ask = async (nearest?: Nearest): Promise<CandidateRow[]> => {
+    const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { ...options, nearest })
-      return statement === undefined ? [] : await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: true })
+      return statement === undefined ? [] : await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
     }
     const nearest = await this.#nearest(bank, request)
-    let rows = await ask(nearest)
+    let found = await ask(nearest)
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
-    if (nearest !== undefined && nearest.found < Math.min(request.limit, rows[0]?.total ?? Infinity)) rows = await ask()
+    if (nearest !== undefined && nearest.found < Math.min(request.limit, found[0]?.total ?? Infinity)) found = await ask()
+    const rows = await wholeRows(found, bank, request.budget, this.#executor, this.#statements.longColumns)
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),
       semantic: await toCandidates(bank, rows, 'semantic', request),
-      total: rows[0]?.total ?? 0,
+      total: found[0]?.total ?? 0,
     }
   }
 

@@ -11,7 +11,7 @@ const SPARED = 4
 
 /** Sends the beginning of a request on many connections and then a byte a second, until the server has cut all off or it takes too long. */
 async function dripping (target: Target, tally: Tally, count: number, beginning: string): Promise<string[]> {
-  const before = target.descriptors()
+  const before = target.connections()
   const sockets = Array.from({ length: count }, () => {
     const socket = openSocket(target)
     socket.once('data', (data: Buffer) => { tally.add({ status: statusIn(data.toString('latin1')) ?? 'closed' }) })
@@ -22,8 +22,8 @@ async function dripping (target: Target, tally: Tally, count: number, beginning:
   try {
     await delay(REQUEST_SECONDS * 1000)
     const deadline = Date.now() + CUT_OFF_WITHIN_MS - REQUEST_SECONDS * 1000
-    while (target.alive() && target.descriptors() > before + SPARED && Date.now() < deadline) await delay(250)
-    const standing = target.descriptors() - before
+    while (target.alive() && target.connections() > before + SPARED && Date.now() < deadline) await delay(250)
+    const standing = target.connections() - before
     return target.alive() && standing > SPARED ? [`${standing} of ${count} stand after ${CUT_OFF_WITHIN_MS / 1000} s`] : []
   } finally {
     clearInterval(timer)

@@ -22,7 +22,7 @@ const EXPORT: Request = { path: `/v1/banks/${OWN_BANK}/export` }
 
 /** Opens connections that ask for an answer, waits until the server has cut them off, and tells how many it has not. */
 async function holding (target: Target, request: Request, read: (socket: Socket) => void): Promise<string[]> {
-  const before = target.descriptors()
+  const before = target.connections()
   const sockets = Array.from({ length: WIDTH }, () => {
     const socket = openSocket(target)
     socket.pause()
@@ -33,8 +33,8 @@ async function holding (target: Target, request: Request, read: (socket: Socket)
   try {
     await delay(STALLED_SECONDS * 1000)
     const deadline = Date.now() + CUT_OFF_WITHIN_MS - STALLED_SECONDS * 1000
-    while (target.alive() && target.descriptors() > before + SPARED && Date.now() < deadline) await delay(250)
-    const standing = target.descriptors() - before
+    while (target.alive() && target.connections() > before + SPARED && Date.now() < deadline) await delay(250)
+    const standing = target.connections() - before
     return target.alive() && standing > SPARED ? [`${standing} of ${WIDTH} stand after ${CUT_OFF_WITHIN_MS / 1000} s`] : []
   } finally {
     clearInterval(timer)

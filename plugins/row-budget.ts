@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { budgetSpent, type ByteBudget, type Hold, type RowBudget } from '../lib/concurrency/byte-budget.js'
+import { onResponseClose } from '../http/response-close.js'
+import { CHUNK_BYTES } from '../http/chunked-body.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Does the work of an exchange with a budget for what a store brings into the process: of `bounds.work_bytes`, held until the work is
+     * done and the exchange over, in whatever way.
+     */
+    withRowBudget<T> (reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T>
+    /**
+     * What the exchange holds from now on, when its answer has been made and all other rows are let go.
+     * @throws ServiceError server_busy
+     */
+    holdBytes (reply: FastifyReply, bytes: number): void
+  }
+}
+
+/** A store may bring so much for each exchange that nobody counts. */
+const UNCOUNTED_BYTES = 2 * CHUNK_BYTES
+
+/** Rows of a database are counted before they come, and the answer that is made of some of them in their place. */
+async function rowBudget (app: FastifyInstance): Promise<void> {
+  const parts = new WeakMap<ServerResponse, ExchangePart>()
+  app.decorate('withRowBudget', async <T>(reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T> => {
+    const part = new ExchangePart(app.workBytes)
+    try {
+      return await work(part)
+    } finally {
+      if (part.isHeld) {
+        parts.set(reply.raw, part)
+        onResponseClose(reply, () => { part.end() })
+      } else {
+        part.end()
+      }
+    }
+  })
+  app.decorate('holdBytes', (reply: FastifyReply, bytes: number) => {
+    const part = parts.get(reply.raw)
+    if (part !== undefined) {
+      part.settle(bytes)
+    } else if (bytes > 0) {
+      const held = app.workBytes.hold(bytes)
+      onResponseClose(reply, () => { held.release() })
+    }
+  })
+}
+
+/** What one exchange holds of the bytes of all. */
+class ExchangePart implements RowBudget {
+  readonly #all: ByteBudget
+  #hold: Hold | undefined
+  #taken = 0
+  #held = 0
+  #isOver = false
+
+  constructor (all: ByteBudget) {
+    this.#all = all
+  }
+
+  get isHeld (): boolean {
+    return this.#held > 0
+  }
+
+  take (bytes: number): void {
+    // A search of one bank may still go on when that of another has failed, and the answer with it.
+    if (this.#isOver) throw budgetSpent()
+    const taken = this.#taken + bytes
+    if (taken > UNCOUNTED_BYTES) this.#holdInAll(taken)
+    this.#taken = taken
+  }
+
+  settle (bytes: number): void {
+    if (!this.#isOver) this.#holdInAll(bytes)
+  }
+
+  end (): void {
+    this.#isOver = true
+    this.#hold?.release()
+    this.#held = 0
+  }
+
+  #holdInAll (bytes: number): void {
+    this.#hold ??= this.#all.hold(0)
+    this.#hold.grow(bytes - this.#held)
+    this.#held = bytes
+  }
+}
+
+export default fp(rowBudget, { name: 'row-budget', fastify: '5.x', dependencies: ['bounds'] })

@@ -1,0 +1,150 @@
+import t from 'tap'
+import { ByteBudget, type RowBudget } from '../../../../lib/concurrency/byte-budget.js'
+import { UNASKED_BYTES } from '../../../../lib/stores/sql/bounded-rows.js'
+import type { Executor } from '../../../../lib/stores/sql/executor.js'
+import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
+import type { ListRequest, SearchRequest } from '../../../../lib/stores/vector-store.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
+import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
+
+const home = { tenantId: null, bankId: 'home' }
+const small = { tenantId: null, bankId: 'small' }
+const away = { tenantId: null, bankId: 'away' }
+const LONG = 40_000
+const MIB = 1024 * 1024
+
+/** What was asked for, in order. */
+function wide (): RowBudget & { asked: number[] } {
+  const asked: number[] = []
+  return { asked, take: (bytes) => { asked.push(bytes) } }
+}
+
+await t.test('rows in a budget', async (t) => {
+  const database = await sqlDatabase(t)
+  /** The characters of texts that each statement answered. */
+  const answered: number[] = []
+  let before: (statement: number) => Promise<void> = async () => {}
+  const watched: Executor = {
+    query: async (text, params, options) => await database.query(text, params, options),
+    read: async <R extends object>(...given: Parameters<Executor['read']>) => {
+      if (/\btext\b/.test(given[0])) await before(answered.length)
+      const rows = await database.read<R>(...given)
+      const texts = rows.filter((row) => 'text' in row)
+      if (texts.length > 0) answered.push(texts.reduce((sum, row) => sum + ('text' in row ? String(row.text ?? '').length : 0), 0))
+      return rows
+    },
+    maintain: async (text) => { await database.maintain(text) },
+    transaction: async (work, options) => await database.transaction(work, options),
+    close: async () => {},
+  }
+  const store = new SqlVectorStore({ executor: watched, schema: schemaIn(t, database), bootstrapSchema: true, sweepIntervalMs: 0 })
+  await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
+  t.beforeEach(() => {
+    answered.length = 0
+    before = async () => {}
+  })
+
+  const fill = async (bank: typeof home) => {
+    for (let index = 0; index < 30; index++) {
+      await store.insert(bank, [await newMemory(`ferry ${index} \u{1F375} ${'x'.repeat(index % 3 === 0 ? 20 : LONG)}`, {
+        tags: index % 2 === 0 ? ['even', `tag-${'t'.repeat(100)}`] : [],
+        metadata: { index, note: 'y'.repeat(3000) },
+        retainedAt: NOW - Math.floor(index / 2),
+        ...(index % 5 === 0 && { chunkMaxCharacters: LONG * 2, vectors: [[1, index, 0, 0]] }),
+      })], NOW)
+    }
+  }
+  await fill(home)
+  await store.insert(small, await newMemories(['ferry one', 'ferry two']), NOW)
+
+  const lists: Array<Partial<ListRequest>> = [{ limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } }]
+  await t.test('a list is the same, whatever is asked, and of a page that is large what is behind its beginning is asked for', async (t) => {
+    for (const list of lists) {
+      const request = { now: NOW, limit: 200, filters: {}, ...list }
+      const expected = await store.list(home, request)
+      answered.length = 0
+      const budget = wide()
+      t.strictSame(await store.list(home, { ...request, budget }), expected)
+      const characters = expected.reduce((sum, { text }) => sum + text.length, 0)
+      t.equal(budget.asked.length, characters > UNASKED_BYTES ? 2 : 1, `${characters} characters`)
+      t.ok(budget.asked[0]! > 2 * characters, 'all of it is asked for with the first')
+      t.ok(answered[0]! < UNASKED_BYTES + LONG)
+      t.ok((budget.asked[1] ?? 0) <= 512 * expected.length, 'the rest is rows alone')
+    }
+    const first = await store.list(home, { now: NOW, limit: 11, filters: {} })
+    const after = { retainedAt: first[9]!.retainedAt, memoryId: first[9]!.memoryId }
+    const rest = await store.list(home, { now: NOW, limit: 100, filters: {}, after })
+    t.strictSame(await store.list(home, { now: NOW, limit: 100, filters: {}, after, budget: wide() }), rest)
+  })
+
+  const searches: Array<Partial<SearchRequest>> = [
+    { lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: false } },
+    { semantic: { vector: Float32Array.of(1, 0.5, 0, 0) } },
+    { lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: true }, semantic: { vector: Float32Array.of(1, 0.5, 0, 0) } },
+    { banks: [home, small], lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: false }, limit: 3 },
+  ]
+  const search: SearchRequest = { banks: [home], now: NOW, filters: {}, limit: 100, ...searches[0] }
+  await t.test('a search is the same, and long texts come when they were asked for', async (t) => {
+    for (const more of searches) {
+      const request: SearchRequest = { ...search, lexical: undefined, ...more } as SearchRequest
+      const expected = await store.search(request)
+      t.ok(expected.total > 0)
+      t.strictSame(await store.search({ ...request, budget: wide() }), expected)
+    }
+    answered.length = 0
+    const budget = wide()
+    await store.search({ ...search, budget })
+    t.equal(answered.length, 2)
+    t.ok(answered[0]! < UNASKED_BYTES + LONG, `${answered[0]}`)
+    t.equal(budget.asked.length, 1)
+    t.ok(budget.asked[0]! > 2 * (answered[0]! + answered[1]!))
+  })
+
+  await t.test('what is small is one statement', async (t) => {
+    t.equal((await store.list(small, { now: NOW, limit: 200, filters: {}, budget: wide() })).length, 2)
+    t.equal((await store.search({ ...search, banks: [small], budget: wide() })).lexical!.length, 2)
+    t.equal(answered.length, 2)
+  })
+
+  await t.test('without room nothing but the beginning is read', async (t) => {
+    const hold = new ByteBudget(MIB).hold(0)
+    const budget: RowBudget = { take: (bytes) => { hold.grow(bytes) } }
+    const reads: Array<() => Promise<unknown>> = [
+      async () => await store.list(home, { now: NOW, limit: 200, filters: {}, budget }),
+      async () => await store.search({ ...search, budget }),
+    ]
+    for (const read of reads) {
+      answered.length = 0
+      await t.rejects(read(), { code: 'server_busy' })
+      t.equal(answered.length, 1)
+      t.ok(answered[0]! < UNASKED_BYTES + LONG, `${answered[0]}`)
+    }
+  })
+
+  await t.test('memories that go or change between the statements are left out of a search, and a list has what stands', async (t) => {
+    await fill(away)
+    const { lexical } = await store.search({ ...search, banks: [away] })
+    const gone = lexical!.at(-1)!.memory
+    answered.length = 0
+    before = async (statement) => {
+      if (statement === 1) await store.remove(away, { kind: 'ids', memoryIds: [gone.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+    }
+    const all = lexical!.map(({ memory: { memoryId } }) => memoryId)
+    const found = await store.search({ ...search, banks: [away], budget: wide() })
+    t.strictSame(found.lexical!.map(({ memory: { memoryId } }) => memoryId), all.slice(0, -1))
+
+    const list = await store.list(away, { now: NOW, limit: 40, filters: {} })
+    const [next, last] = [list[20]!, list.at(-1)!]
+    answered.length = 0
+    before = async (statement) => {
+      if (statement !== 1) return
+      await store.remove(away, { kind: 'ids', memoryIds: [next.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+      await store.insert(away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), NOW)
+    }
+    const budget = wide()
+    const page = await store.list(away, { now: NOW, limit: 28, filters: {}, budget })
+    const ids = list.map(({ memoryId }) => memoryId).filter((id) => id !== next.memoryId)
+    t.strictSame(page.map(({ memoryId }) => memoryId).slice(0, 28), ids.slice(0, 28))
+  })
+})
