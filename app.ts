@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
 import type { Config } from './lib/config/schema.js'
+import { settingsOf } from './lib/config/settings.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/paths.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
@@ -71,6 +72,7 @@ const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, ban
 export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
+  const settings = settingsOf(config.file)
   const requestTimeout = bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -115,7 +117,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(notFound)
   await app.register(bodyReader)
   await app.register(validation)
-  await app.register(accessControl, { file: config.file })
+  await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })
   await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
@@ -124,7 +126,7 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
-    await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: config.file.identity?.obo_enabled ?? false, clock })
+    await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: settings.onBehalfOf, clock })
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })

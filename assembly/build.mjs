@@ -1,19 +1,23 @@
-// Compiles assembly/vectors.ts to lib/stores/in-memory/vectors.wasm, which is kept in the repository.
-// With --check: compares the two instead, and fails where the module is not what the source gives.
+// Compiles the modules of this folder to WebAssembly, which is kept in the repository.
+// With --check: compares the two instead, and fails where a module is not what its source gives.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const target = fileURLToPath(new URL('../lib/stores/in-memory/vectors.wasm', import.meta.url))
+
+const MODULES = [
+  { source: 'assembly/vectors.ts', target: 'lib/stores/in-memory/vectors.wasm' },
+  { source: 'assembly/matrices.ts', target: 'lib/models/local/matrices.wasm' },
+]
 
 /** Compiles in memory. @returns the module's bytes @throws with the compiler's own messages */
-async function compile () {
+async function compile (source) {
   let bytes
   const { error, stderr } = await asc.main([
-    'assembly/vectors.ts',
+    source,
     '--baseDir', root,
-    '--outFile', 'vectors.wasm',
+    '--outFile', 'module.wasm',
     '--enable', 'simd',
     '--runtime', 'stub',
     '--importMemory',
@@ -33,12 +37,15 @@ function replaceFile (path, bytes) {
   renameSync(temporary, path)
 }
 
-try {
-  const bytes = await compile()
-  if (!process.argv.includes('--check')) replaceFile(target, bytes)
-  else if (!readFileSync(target).equals(bytes)) throw new Error('lib/stores/in-memory/vectors.wasm is not what it gives: run `npm run build:wasm` and commit the module')
-  console.log(`vectors.wasm: ${bytes.length} bytes, ${process.argv.includes('--check') ? 'as assembly/vectors.ts gives them' : 'written'}`)
-} catch (error) {
-  console.error(`assembly/vectors.ts: ${error.message}`)
-  process.exitCode = 1
+for (const { source, target } of MODULES) {
+  try {
+    const bytes = await compile(source)
+    const path = fileURLToPath(new URL(`../${target}`, import.meta.url))
+    if (!process.argv.includes('--check')) replaceFile(path, bytes)
+    else if (!readFileSync(path).equals(bytes)) throw new Error(`${target} is not what it gives: run \`npm run build:wasm\` and commit the module`)
+    console.log(`${target}: ${bytes.length} bytes, ${process.argv.includes('--check') ? `as ${source} gives them` : 'written'}`)
+  } catch (error) {
+    console.error(`${source}: ${error.message}`)
+    process.exitCode = 1
+  }
 }

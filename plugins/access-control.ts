@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { AccessControl } from '../lib/access/access-control.js'
-import type { FileConfig } from '../lib/config/schema.js'
-import { accessSettings } from '../lib/memory/access-settings.js'
+import { AccessControl, type AccessSettings } from '../lib/access/access-control.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -11,8 +9,8 @@ declare module 'fastify' {
   }
 }
 
-async function accessControl (app: FastifyInstance, { file }: { file: FileConfig }): Promise<void> {
-  app.decorate('access', new AccessControl(accessSettings(file), app.metrics.telemetry))
+async function accessControl (app: FastifyInstance, { settings }: { settings: AccessSettings }): Promise<void> {
+  app.decorate('access', new AccessControl(settings, app.metrics.telemetry))
 }
 
 export default fp(accessControl, { name: 'access-control', fastify: '5.x', dependencies: ['metrics'] })

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest } from '../lib/memory/schemas.js'
+import { clientLeaving } from './client-leaving.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -17,7 +18,9 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),
     },
-  }, async (request, reply) => await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply)))
+  }, async (request, reply) => (
+    await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+  ))
 
   app.post('/v1/retain/batch', {
     config: { scope: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
@@ -30,5 +33,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
-  }, async (request, reply) => await app.memory.writer.retainBatch(request.body, request.context, await idempotencyOf(request, reply)))
+  }, async (request, reply) => (
+    await app.memory.writer.retainBatch(request.body, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+  ))
 }

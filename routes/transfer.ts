@@ -60,6 +60,6 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const options = { onConflict, config: ownConfig, bounds: app.bounds }
-    return await app.memory.transfer.import(request.params.bank_id, bytes, options, request.context, await idempotencyOf(request, reply))
+    return await app.memory.transfer.import(request.params.bank_id, bytes, options, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
   })
 }

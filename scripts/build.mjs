@@ -19,6 +19,11 @@ const ASSETS = [
   'lib/stores/sql/pglite-worker.mjs',
   'lib/models/local/worker.mjs',
   'lib/models/local/use-engine.mjs',
+  'lib/models/local/use-matrices.mjs',
+  'lib/models/local/use-model.mjs',
+  'lib/models/local/use-tokenizer.mjs',
+  'lib/models/local/use-weights.mjs',
+  'lib/models/local/matrices.wasm',
   'lib/models/transformers/engine.mjs',
 ]
 

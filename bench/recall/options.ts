@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { UnusableInput } from '../checked.js'
@@ -19,6 +20,7 @@ export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAME
   --write-table PAGE      also puts the table between the markers of that page
   --url URL               measures the server that runs there (dev mode) instead of starting the built one
   --in-process            measures the built library in this process, without HTTP; each conversation is retained once for all pipelines
+  --vectors FILE          with --in-process: keeps the vectors of ${LOCAL} in that file and takes from it those that it has
   --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres (DATABASE_URL, schema bench_recall)
   --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible, auto, or module:Class
   --embedder-config JSON  its embedding_provider_config
@@ -54,13 +56,13 @@ export type Options =
 
 /** Which options go with which way of use; `--floor` and the like choose it. */
 const ALLOWED = {
-  run: ['data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config'],
+  run: ['data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'],
   compare: ['compare'],
   table: ['table', 'write-table'],
   floor: ['floor', 'store'],
   library: ['library', 'memories', 'data', 'json', 'pipeline'],
 } as const satisfies Record<Options['mode'], readonly string[]>
-const WITH_SERVER_OF_ITS_OWN = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config'] as const
+const WITH_SERVER_OF_ITS_OWN = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'] as const
 
 /** @throws UnusableInput for options that cannot be used together or as they are; parseArgs itself throws for an unknown one */
 export function readOptions (args: string[]): Options {
@@ -77,6 +79,7 @@ export function readOptions (args: string[]): Options {
       pipeline: { type: 'string', multiple: true },
       embedder: { type: 'string' },
       'embedder-config': { type: 'string' },
+      vectors: { type: 'string' },
       compare: { type: 'boolean' },
       table: { type: 'boolean' },
       'write-table': { type: 'string' },
@@ -114,8 +117,11 @@ export function readOptions (args: string[]): Options {
         return { ...common, at: 'url', url: values.url }
       }
       const embedder = embedderOf(values.embedder, values['embedder-config'])
-      const runs = pipelines.map((name) => runOf(name, embedder))
-      if (values['in-process'] !== true) return { ...common, at: 'server', store: storeOf(values.store), runs }
+      const runs = pipelines.map((name) => runOf(name, embedder)).map((run) => withVectors(run, values.vectors))
+      if (values['in-process'] !== true) {
+        if (values.vectors !== undefined) throw new UnusableInput('--vectors needs --in-process')
+        return { ...common, at: 'server', store: storeOf(values.store), runs }
+      }
       if (values.store !== undefined) throw new UnusableInput('--in-process and --store exclude each other')
       return { ...common, at: 'process', runs }
     }
@@ -126,6 +132,10 @@ function runOf (name: string, embedder: Embedder): Run {
   if (name !== LOCAL) return { name, pipeline: name, embedder }
   if (embedder.name !== 'none' && embedder.name !== LOCAL) throw new UnusableInput(`--pipeline ${LOCAL} and --embedder ${embedder.name} exclude each other`)
   return { name, pipeline: 'default', embedder: { ...embedder, name: LOCAL } }
+}
+
+function withVectors (run: Run, file: string | undefined): Run {
+  return file === undefined || run.embedder.name !== LOCAL ? run : { ...run, embedder: { ...run.embedder, vectors: resolve(file) } }
 }
 
 function only<T> (values: readonly T[], option: string): T {

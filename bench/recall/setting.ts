@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startGateway, type ChildServer } from '../child-server.js'
 import { UnusableInput } from '../checked.js'
 import type { Pipeline } from './pipelines.js'
@@ -13,7 +14,12 @@ export interface Embedder {
   /** A registered name or module:Class; `none` leaves the key out of the configuration. */
   name: string
   config?: Record<string, unknown>
+  /** Of `local`, in process: the file that keeps its vectors. */
+  vectors?: string
 }
+
+/** As an embedding provider: `local` with a file. */
+const KEPT_VECTORS = `${fileURLToPath(new URL('kept-vectors.ts', import.meta.url))}:KeptVectors`
 
 /** What a run measures: all that the configuration of the gateway is made of. */
 export interface Setting {
@@ -23,10 +29,11 @@ export interface Setting {
 }
 
 /** The configuration file of a run, without its store. JSON is YAML. */
-export function configurationOf ({ pipeline: { retrieval }, embedder: { name, config } }: Pick<Setting, 'pipeline' | 'embedder'>): Record<string, unknown> {
+export function configurationOf ({ pipeline: { retrieval }, embedder: { name, config, vectors } }: Pick<Setting, 'pipeline' | 'embedder'>): Record<string, unknown> {
   return {
-    ...(name !== 'none' && { embedding_provider: name }),
-    ...(config !== undefined && { embedding_provider_config: config }),
+    ...(vectors !== undefined
+      ? { embedding_provider: KEPT_VECTORS, embedding_provider_config: { ...config, file: vectors } }
+      : { ...(name !== 'none' && { embedding_provider: name }), ...(config !== undefined && { embedding_provider_config: config }) }),
     ...(retrieval !== undefined && { retrieval }),
   }
 }

@@ -1,5 +1,5 @@
 import { linkedAbort, unlessAborted } from './aborting.js'
-import { EventLoopThrottle } from './event-loop-throttle.js'
+import { turns } from './turn-budget.js'
 
 /** The work was not done in its time. */
 export class DeadlineExceeded extends Error {
@@ -12,8 +12,8 @@ export class DeadlineExceeded extends Error {
 /** Milliseconds of a clock that only rises. */
 export type Timer = () => number
 
-/** Requests that came together run out of time together. */
-const expiries = new EventLoopThrottle()
+/** Requests that came together run out of time together: all of them share the event loop as one caller. */
+const EXPIRIES = ' deadlines'
 
 /** The time that a piece of work has, carried into everything that it waits for. End it when the work is done. */
 export class Deadline {
@@ -34,7 +34,7 @@ export class Deadline {
     this.#at = timer() + timeoutMs
     let ended = false
     const expire = async () => {
-      await expiries.next()
+      await turns.next(EXPIRIES)
       if (!ended) controller.abort(new DeadlineExceeded(timeoutMs))
     }
     const timeout = setTimeout(() => { void expire() }, timeoutMs)

@@ -1,3 +1,5 @@
+import { unlessAborted } from './aborting.js'
+
 interface Line {
   last: Promise<void>
   length: number
@@ -12,12 +14,15 @@ export class KeyedQueue {
     return this.#lines.get(key)?.length ?? 0
   }
 
-  async run<T> (key: string, work: () => Promise<T>): Promise<T> {
+  /** @param signal gives the wait up: it rejects with the signal's reason at once. Work that has begun is not touched by it */
+  async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), length: 0 }
     this.#lines.set(key, line)
     line.length++
-    const mine = line.last.then(work)
-    line.last = mine.then(() => {}, () => {})
+    const before = line.last
+    const mine = signal === undefined ? before.then(work) : unlessAborted(before, signal).then(work)
+    // Those behind one who gives up still wait for those ahead of it.
+    line.last = mine.then(() => {}, async () => { await before })
     try {
       return await mine
     } finally {

@@ -1,8 +1,16 @@
+import { FairQueue } from './fair-queue.js'
+
 /**
  * Milliseconds of work that one turn of the event loop begins, or twice that when nobody has asked for a while. Whoever has more to do goes
  * on in a later turn; between two turns the loop takes in what came from sockets, timers and the database.
  */
-const SHARE_MS = 6
+const SHARE_MS = 2
+
+/**
+ * Ticks in which what was let go may do more at once: a stream takes a tick to hand on what it has read, another to tell its end, and so a
+ * request that was let in reads its body.
+ */
+const TICKS = 4
 
 /**
  * Shares the event loop out, in time and between callers. Work that may take more than a millisecond asks `isSpent` before each of its
@@ -10,16 +18,18 @@ const SHARE_MS = 6
  *
  *     if (turns.isSpent) await turns.next(caller)
  *
- * However many requests do so at the same moment, one turn of the loop takes about SHARE_MS and the longest single piece. Those that wait
- * are let go on one piece a caller, in a ring, so that a caller with much to do does not hold up the others.
+ * However many requests do so at the same moment, one turn of the loop takes about SHARE_MS and the longest single piece. Of those that wait
+ * the caller who has used least of the loop is let go on first, so that a caller with much to do does not hold up the others.
  */
 export class TurnBudget {
   readonly #timer: () => number
   readonly #shareMs: number
-  /** Those who wait, by caller; the caller whose turn is next comes first. */
-  readonly #waiting = new Map<string, Array<() => void>>()
+  readonly #waiting = new FairQueue<() => void>()
   /** Since when the time of the turn is counted. */
   #since = -Infinity
+  /** When the last piece was let go, and how many ticks it may go on. */
+  #begunAt = 0
+  #ticks = 0
   /** Whether the end of the turn is waited for. */
   #isArmed = false
 
@@ -44,9 +54,7 @@ export class TurnBudget {
   /** Settles in a turn that has room, when it is the caller's. @param caller who the work is for (`callerOf`), or what it is on */
   async next (caller: string): Promise<void> {
     await new Promise<void>((resolve) => {
-      const waiting = this.#waiting.get(caller)
-      if (waiting === undefined) this.#waiting.set(caller, [resolve])
-      else waiting.push(resolve)
+      this.#waiting.push(caller, resolve)
       if (!this.#isArmed) this.#arm()
     })
   }
@@ -59,20 +67,18 @@ export class TurnBudget {
   readonly #turn = () => {
     this.#isArmed = false
     this.#since = this.#timer()
-    if (this.#waiting.size === 0) return
+    if (this.#waiting.isEmpty) return
     this.#arm()
     this.#release()
   }
 
   /** Lets go on who is next, and more while there is time. */
-  readonly #release = () => {
-    const first = this.#waiting.entries().next()
-    if (first.done === true) return
-    const [caller, waiting] = first.value
-    this.#waiting.delete(caller)
-    const resolve = waiting.shift()
-    if (waiting.length > 0) this.#waiting.set(caller, waiting)
-    resolve?.()
+  #release (): void {
+    const resolve = this.#waiting.shift()
+    if (resolve === undefined) return
+    this.#begunAt = this.#timer()
+    this.#ticks = TICKS
+    resolve()
     queueMicrotask(this.#continue)
   }
 
@@ -80,7 +86,14 @@ export class TurnBudget {
   readonly #continue = () => { process.nextTick(this.#releaseMore) }
 
   readonly #releaseMore = () => {
-    if (this.#timer() - this.#since < this.#shareMs) this.#release()
+    if (--this.#ticks > 0) {
+      // All ticks that wait come before the microtasks of the first of them.
+      queueMicrotask(this.#continue)
+      return
+    }
+    const now = this.#timer()
+    this.#waiting.charge(now - this.#begunAt)
+    if (now - this.#since < this.#shareMs) this.#release()
   }
 }
 

@@ -145,8 +145,13 @@ function allowedOf (schema: SchemaNode): string {
 
 /** The section at the top of the file that a nested section repeats. */
 function twin (schema: SchemaNode): string | undefined {
-  const text = JSON.stringify(schema)
-  return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && JSON.stringify(top) === text)?.[0]
+  const text = withoutDefault(schema)
+  return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && withoutDefault(top) === text)?.[0]
+}
+
+/** A section of a bank has no defaults: what it leaves out is as for all banks. */
+function withoutDefault (schema: SchemaNode): string {
+  return JSON.stringify(schema, (key, value: unknown) => key === 'default' ? undefined : value)
 }
 
 // A bar would end the cell, and <…> would be taken for HTML.

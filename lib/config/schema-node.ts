@@ -19,6 +19,7 @@ export interface SchemaNode {
   maximum?: number
   minItems?: number
   description?: string
+  default?: unknown
   'x-allowed'?: unknown
   'x-keys'?: unknown
   'x-removed'?: Readonly<Record<string, string>>

@@ -10,11 +10,12 @@ export const SCORER_TABLE = {
   document_meaning: { weight: 0.5, about: 'The nearest in meaning of the same document taken together, against the best document found.' },
   speaker: { weight: 0.5, about: 'The one whom the query names is who speaks.' },
   speaker_self: { weight: 0.15, about: 'The one whom the query names speaks of themselves.' },
-  user_said: { weight: 0.6, about: 'The user speaks (`metadata.speaker`), to a query that asks for advice; half of it to one that says I, my or we. Nothing to one that asks what it was told.' },
+  user_said: { weight: 0.7, about: 'The user speaks (`metadata.speaker`), to a query that asks for advice; half of it to one that says I, my or we. Nothing to one that asks what it was told.' },
   assistant_said: { weight: 0.1, about: 'The assistant speaks (`metadata.speaker`), to a query that asks what it told.' },
   date: { weight: 1.5, about: 'Closeness to a time that the query names.' },
   time_told: { weight: 0.2, about: 'Tells a time, to a query that asks for one.' },
   name_told: { weight: 0.4, about: 'Has names, to a query that asks for one, or for a place.' },
+  details: { weight: 0.3, about: 'A short turn of a talk without user and assistant that tells a time or has names.' },
   question: { weight: -0.2, about: 'Is a short question itself.' },
   reaction: { weight: -0.1, about: 'Opens as a reaction: thanks, praise, agreement, a greeting.' },
 } as const satisfies Record<string, { weight: number, about: string }>

@@ -1,9 +1,15 @@
 import { formatPath } from './paths.js'
 import { quote } from './problems.js'
-import type { FileConfig } from './schema.js'
+import { FileSchema, type FileConfig } from './schema.js'
 
 const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker'] as const
-const DEFAULTS = { vector_store: 'in_memory', llm_provider: 'mock', embedding_provider: 'mock', reranker: undefined } as const
+const SCHEMAS = FileSchema.properties
+const DEFAULTS = {
+  vector_store: SCHEMAS.vector_store.default,
+  llm_provider: SCHEMAS.llm_provider.default,
+  embedding_provider: SCHEMAS.embedding_provider.default,
+  reranker: undefined,
+}
 
 /**
  * Settings that are right in themselves and that nothing would use: the operator believes in an effect that there is not. A section

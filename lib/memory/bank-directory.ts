@@ -206,7 +206,8 @@ export class BankDirectory {
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
   const configuration = JSON.parse(document ?? '{}') as BankConfiguration
   const { scorers } = configuration.retrieval ?? {}
-  // A document may be of an earlier version.
+  // An earlier version may have written the document: every read of a stored configuration comes through here, so no later step has to
+  // know of removed scorers, and what the API shows can be put back.
   if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
   return { ...config, configuration }
 }

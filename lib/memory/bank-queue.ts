@@ -12,10 +12,13 @@ export class BankQueue {
     this.#maxWaiting = maxWaiting
   }
 
-  /** @throws ServiceError server_busy when too many wait for this bank already; then nothing is begun */
-  async inTurn<T> (bank: BankKey, work: () => Promise<T>): Promise<T> {
+  /**
+   * @param signal gives up the wait, not the work
+   * @throws ServiceError server_busy when too many wait for this bank already; then nothing is begun
+   */
+  async inTurn<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = bankKeyString(bank)
     if (this.#queue.length(key) > this.#maxWaiting) throw noRoom('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
-    return await this.#queue.run(key, work)
+    return await this.#queue.run(key, work, signal)
   }
 }

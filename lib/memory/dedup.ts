@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import type { BankKey } from '../identity/context.js'
 import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'

@@ -1,23 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
-import type { BankSections } from '../config/defaults.js'
-import type { BankConfiguration, Escalation, FileConfig } from '../config/schema.js'
+import type { BankSections } from '../config/bank-sections.js'
+import type { BankConfiguration, FileConfig } from '../config/schema.js'
+import { settingsOf, type Settings } from '../config/settings.js'
 import type { BankKey } from '../identity/context.js'
 import { tightest } from '../policy/ceilings.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import { OperatorSettings, type Capabilities } from '../policy/settings.js'
 import { ProviderError } from '../providers/registry.js'
-import { accessSettings } from './access-settings.js'
 
 /** What the configuration file says that can change while the process runs, ready for use. */
-export interface FileSettings {
+export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMode' | 'prices'> {
   operator: OperatorSettings
   access: AccessSettings
   trust: PrincipalTrust
-  /** Whether the admins of a bank may grant rights on it. */
-  bankGrants: boolean
-  degradedMode: NonNullable<Escalation['degraded_mode']>
   /** Milliseconds of the longest deadline that a reflect on any bank can have. */
   longestReflectMs: number
 }
@@ -27,12 +24,14 @@ export function readFileSettings (file: FileConfig, capabilities: Capabilities):
   const operator = new OperatorSettings(file, capabilities)
   const problems = operator.problems()
   if (problems.length > 0) throw new ProviderError(problems.join('\n'))
+  const { access, principalTrust, bankGrants, degradedMode, prices } = settingsOf(file)
   return {
     operator,
-    access: accessSettings(file),
-    trust: new PrincipalTrust(file.identity?.trust),
-    bankGrants: file.access_control?.bank_grants ?? true,
-    degradedMode: file.escalation?.degraded_mode ?? 'error',
+    access,
+    trust: new PrincipalTrust(principalTrust),
+    bankGrants,
+    degradedMode,
+    prices,
     longestReflectMs: longestReflect(file, operator.global),
   }
 }

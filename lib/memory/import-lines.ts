@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import secureJson from 'secure-json-parse'
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'

@@ -1,5 +1,6 @@
 import type { Clock } from '../time/clock.js'
 import type { Config, FileConfig } from '../config/schema.js'
+import { settingsOf, type ProviderChoice } from '../config/settings.js'
 import { configsWithoutProvider } from '../config/unused.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
@@ -43,36 +44,36 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
   const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
   const surroundings: Omit<ProviderSurroundings, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
   const open: Array<{ close? (): Promise<void> }> = []
-  const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, name: string, config: Record<string, unknown> = {}): Promise<T> => {
+  const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice): Promise<T> => {
     const provider = override ?? await makeProvider(kind, name, config, baseDirectory, surroundings)
     open.push(provider)
     return provider
   }
   const unused = [...configsWithoutProvider(file)]
   if (unused.length > 0) throw new ProviderError(unused.join('\n'))
+  const settings = settingsOf(file)
   try {
-    const embeddings = await make(overrides.embeddings, embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config)
-    const languageModel = await make(overrides.languageModel, languageModels, file.llm_provider ?? 'mock', file.llm_provider_config)
-    const named = overrides.reranker !== undefined || file.reranker !== undefined
-    const reranker = named ? await make(overrides.reranker, rerankers, file.reranker ?? '', file.reranker_config) : undefined
+    const embeddings = await make(overrides.embeddings, embeddingProviders, settings.embeddings)
+    const languageModel = await make(overrides.languageModel, languageModels, settings.languageModel)
+    const chosen = settings.reranker ?? (overrides.reranker && { name: 'reranker', config: {} })
+    const reranker = chosen && await make(overrides.reranker, rerankers, chosen)
     const weights = weightsOf(file, embeddings)
-    const store = await make(overrides.store, vectorStores, file.vector_store ?? 'in_memory', file.vector_store_config)
-    const spoolBytes = file.bounds?.spool_bytes
+    const store = await make(overrides.store, vectorStores, settings.vectorStore)
     await store.start?.({
       clock,
       warn,
       info,
-      ...(spoolBytes !== undefined && { spoolBytes }),
+      spoolBytes: settings.spoolBytes,
       ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }),
     })
-    const rerankerLabel = providerLabel(file.reranker ?? 'reranker')
+    const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {
       store,
-      embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(file.embedding_provider ?? 'mock'))),
+      embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,
-      ...(reranker !== undefined && { reranker: new ObservedReranker(reranker, modelOf(file.reranker_config) ?? rerankerLabel, observer(rerankerLabel)) }),
+      ...(reranker !== undefined && { reranker: new ObservedReranker(reranker, modelOf(settings.reranker?.config) ?? rerankerLabel, observer(rerankerLabel)) }),
     }
   } catch (error) {
     await Promise.allSettled(open.map(async (provider) => { await provider.close?.() }))
@@ -82,7 +83,7 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
 
 /** What a durable store knows vectors by: a provider whose number of dimensions is changed makes other vectors. */
 export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
-  return { model: `${model ?? file.embedding_provider ?? 'mock'}:${dimensions}`, dimensions }
+  return { model: `${model ?? settingsOf(file).embeddings.name}:${dimensions}`, dimensions }
 }
 
 function modelOf (config: Readonly<Record<string, unknown>> = {}): string | undefined {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import { atOnce, soon, type Steps } from '../concurrency/steps.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'

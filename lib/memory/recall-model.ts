@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { GenerateRequest, JsonSchema } from '../models/language-model.js'

@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'

@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import type { RetrievalSettings } from '../retrieval/retriever.js'
 
 /** The `retrieval` section of a bank as the retriever takes it. */

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import { systemClock, type Clock } from '../time/clock.js'
 import type { FileConfig } from '../config/schema.js'
+import { settingsOf, type Settings } from '../config/settings.js'
 import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../validation/ids.js'
@@ -112,7 +113,7 @@ export class MemoryService {
   replaceFile (file: FileConfig): void {
     const { live, meteredModel } = this.#deps
     live.replace(readFileSettings(file, this.#capabilities))
-    meteredModel.replacePrices(file.prices ?? {})
+    meteredModel.replacePrices(live.current.prices)
   }
 
   /** How the models fare, as far as their calls have shown; none is made. */
@@ -158,8 +159,9 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const warn = overrides.warn ?? (() => {})
   const counted = usageStore(store)
   const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
-  const bounded = withBounds(languageModel, file, live)
-  const meteredModel = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(file.llm_provider ?? 'mock'), prices: file.prices ?? {}, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
+  const settings = settingsOf(file)
+  const bounded = withBounds(languageModel, settings, live)
+  const meteredModel = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(settings.languageModel.name), prices: settings.prices, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,
@@ -191,14 +193,10 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
 }
 
 /** The mock asks nobody, so nothing of it can be slow or down. */
-function withBounds (languageModel: LanguageModel, { escalation: { circuit_breaker: breaker = {} } = {} }: FileConfig, live: LiveSettings): LanguageModel {
+function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
   return boundedLanguageModel(languageModel, {
-    breaker: {
-      threshold: breaker.failure_threshold ?? 5,
-      recoveryMs: (breaker.recovery_timeout_seconds ?? 30) * 1000,
-      halfOpenCalls: breaker.half_open_max_calls ?? 1,
-    },
+    breaker: circuitBreaker,
     ceilingMs: () => live.current.longestReflectMs,
   })
 }

@@ -95,16 +95,20 @@ export class Transfer {
   /**
    * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault ends it.
    * @param bytes the NDJSON
+   * @param signal gives up an import that has not begun to write: it rejects with the signal's reason, and nothing is stored
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
-  async import (bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey): Promise<ImportAnswer> {
+  async import (
+    bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<ImportAnswer> {
     const { directory, ledger } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
     return await ledger.once(idempotency, context, async (keep) => (
       await this.#imports.inTurn(open.key, async () => {
         const imported = await this.#read(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
-        return await this.#admitted(open, imported, options, context, keep)
-      })
+        signal?.throwIfAborted()
+        return await this.#admitted(open, imported, options, { context, signal }, keep)
+      }, signal)
     ))
   }
 
@@ -145,17 +149,21 @@ export class Transfer {
     return await prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, caller, 'text')
   }
 
-  async #admitted (open: OpenBank, imported: Imported, { onConflict }: ImportOptions, context: RequestContext, keep: KeepReceipt<ImportAnswer>): Promise<ImportAnswer> {
+  async #admitted (
+    open: OpenBank, imported: Imported, { onConflict }: ImportOptions,
+    { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keep: KeepReceipt<ImportAnswer>,
+  ): Promise<ImportAnswer> {
     const { admission, directory, store, indexer, clock } = this.#deps
     const { key: bank } = open
     const { standing, expired, change } = imported
     const admitted = await admission.admit('import', context, [open], standing.length + expired)
     try {
       const memories = await this.#index(open, standing, callerOf(context))
+      signal?.throwIfAborted()
       // A memory that has expired since it was exported would be gone the moment it came in.
       const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + expired })
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change))
+        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change, signal))
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
         return toAnswer(outcome)

@@ -30,22 +30,29 @@ export class Writer {
     this.#deps = deps
   }
 
-  /** @throws ServiceError invalid_request for the first item that is wrong; rate_limited, quota_exceeded; server_busy */
-  async retain ({ bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainAnswer> {
+  /**
+   * @param signal gives up a write that has not begun: it rejects with the signal's reason, and nothing is stored
+   * @throws ServiceError invalid_request for the first item that is wrong; rate_limited, quota_exceeded; server_busy
+   */
+  async retain (
+    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.ledger.once(idempotency, context, async (keep) => (
-      await this.#store(bank, [item], () => '', context, ([answer]) => answer!, keep)
+      await this.#store(bank, [item], () => '', { context, signal }, ([answer]) => answer!, keep)
     ))
   }
 
-  async retainBatch ({ bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<RetainBatchAnswer> {
+  async retainBatch (
+    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<RetainBatchAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.ledger.once(idempotency, context, async (keep) => (
-      await this.#store(bank, items, (index) => `items[${index}].`, context, (results) => ({ results }), keep)
+      await this.#store(bank, items, (index) => `items[${index}].`, { context, signal }, (results) => ({ results }), keep)
     ))
   }
 
-  async forget (request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey): Promise<ForgetAnswer> {
+  async forget (request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal): Promise<ForgetAnswer> {
     const { directory, admission, ledger, store, clock } = this.#deps
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
@@ -53,7 +60,7 @@ export class Writer {
     return await ledger.once(idempotency, context, async (keep) => {
       await admission.admit('forget', context, [bank])
       const toAnswer = ({ count, memoryIds }: RemoveOutcome): ForgetAnswer => ({ deleted_count: count, memory_ids: memoryIds })
-      return toAnswer(await guarded(() => store.remove(bank.key, selector, { now: clock(), dryRun, idLimit: MAX_IDS }, keep(toAnswer))))
+      return toAnswer(await guarded(() => store.remove(bank.key, selector, { now: clock(), dryRun, idLimit: MAX_IDS, signal }, keep(toAnswer))))
     })
   }
 
@@ -61,7 +68,7 @@ export class Writer {
     open: OpenBank,
     items: readonly RetainItem[],
     at: (index: number) => string,
-    context: RequestContext,
+    { context, signal }: { context: RequestContext, signal: AbortSignal | undefined },
     wrap: (answers: RetainAnswer[]) => T,
     keep: KeepReceipt<T>,
   ): Promise<T> {
@@ -78,7 +85,7 @@ export class Writer {
     const { dedup } = settings.signal_quality
     const write = async (chosen = dedup): Promise<T> => {
       const plan = chosen.action === 'off' ? planWithoutDedup(prepared) : await planDedup(prepared, chosen, { store, key: bank, now: clock() }, caller)
-      return await this.#carryOut(plan, open, caller, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
+      return await this.#carryOut(plan, open, { caller, signal }, keep, (facts) => wrap(plan.steps.map(({ kind, place, near }, index) => {
         const { memoryId, passageCount, repeats, trust } = facts(place)
         const stored = kind !== 'left' && !repeats
         const { redactions } = prepared[index]!
@@ -96,7 +103,7 @@ export class Writer {
       })))
     }
     try {
-      return dedup.action === 'off' ? await write() : await this.#comparing.inTurn(bank, async () => await this.#unlessOutranked(write, dedup))
+      return dedup.action === 'off' ? await write() : await this.#comparing.inTurn(bank, async () => await this.#unlessOutranked(write, dedup), signal)
     } catch (error) {
       admitted.release()
       throw error
@@ -117,9 +124,13 @@ export class Writer {
    * Stores what the plan says, all or nothing.
    * @param answerBy makes the answer by what a place of the plan has become
    */
-  async #carryOut<T> ({ slots }: Plan, { key: bank, settings }: OpenBank, caller: string, keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T): Promise<T> {
+  async #carryOut<T> (
+    { slots }: Plan, { key: bank, settings }: OpenBank, { caller, signal }: { caller: string, signal: AbortSignal | undefined },
+    keep: KeepReceipt<T>, answerBy: (facts: (place: Place) => Facts) => T,
+  ): Promise<T> {
     const { indexer, store, clock } = this.#deps
     const memories = await indexer.index(slots.map(({ memory }) => memory), settings.retrieval.chunk_max_characters, caller)
+    signal?.throwIfAborted()
     const toAnswer = (outcomes: readonly InsertOutcome[]): T => {
       const bySlot = new Map(slots.map((slot, index) => [slot, factsOf(outcomes[index]!, memories[index]!)]))
       return answerBy((place) => isSlot(place) ? bySlot.get(place)! : { ...place, repeats: false })
@@ -127,7 +138,7 @@ export class Writer {
     if (slots.some(({ replaces }) => replaces)) {
       const outcomes = memories.map(({ memoryId }): InsertOutcome => ({ stored: true, memoryId }))
       return await indexer.replacing(bank, memories, async () => {
-        await guarded(() => store.import(bank, memories, 'supersede', clock(), keep(() => toAnswer(outcomes))))
+        await guarded(() => store.import(bank, memories, 'supersede', clock(), keep(() => toAnswer(outcomes)), undefined, signal))
         indexer.stored(bank, memories)
         return toAnswer(outcomes)
       })
@@ -138,7 +149,7 @@ export class Writer {
       if (receipt !== undefined) await guarded(() => store.remove(bank, { kind: 'ids', memoryIds: [] }, { now: clock(), dryRun: true, idLimit: 0 }, receipt))
       return toAnswer([])
     }
-    const outcomes = await guarded(() => store.insert(bank, memories, clock(), keep(toAnswer)))
+    const outcomes = await guarded(() => store.insert(bank, memories, clock(), keep(toAnswer), signal))
     indexer.stored(bank, memories.filter((_, index) => outcomes[index]!.stored))
     return toAnswer(outcomes)
   }

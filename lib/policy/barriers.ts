@@ -1,7 +1,7 @@
 import { codePointsUpTo } from '../validation/code-points.js'
 import type { FieldError } from '../errors/service-error.js'
 import type { Metadata } from '../stores/vector-store.js'
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 
 /** More keys than any allowed size of metadata has room for. */
 const MAX_KEYS = 10_000

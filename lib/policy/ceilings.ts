@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 import { isAtLeast, readTrust } from '../identity/trust.js'
 import { valueAt, withValueAt, type Merged } from './layers.js'
 

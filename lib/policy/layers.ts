@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/defaults.js'
+import type { BankSections } from '../config/bank-sections.js'
 
 /** Where the value of a setting comes from. */
 export type Origin = 'default' | 'file' | 'profile' | 'bank'

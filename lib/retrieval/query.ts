@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../concurrency/steps.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { wordsInParts } from '../text/words.js'
+import { words, wordsInParts } from '../text/words.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 
 /** What a query asks for, as far as its form shows it. */
@@ -52,8 +52,20 @@ const TOLD = new RegExp([
 ].join('|'), 'i')
 
 const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
-/** Stems of the words that only say that it is a request. */
-const REQUEST_STEMS: ReadonlySet<string> = new Set(['suggest', 'recommend', 'suggestion', 'recommendation', 'tips', 'advice', 'ideas', 'help', 'please', 'give'].map(stem))
+/** Words of which a question is built and which what answers it need not have: they are no terms where there are others. */
+const FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
+  exactly really mention discuss describe according regarding including considering`)
+const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
+const KINDS = stemsOf('kind type sort')
+/** Words that only say that it is a request. */
+const REQUEST = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find interesting good best great nice')
+/** Words that only say that it asks what was told. */
+const TELLING = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
+  earlier conversation chat discussion talk`)
+
+function stemsOf (text: string): ReadonlySet<string> {
+  return new Set(words(text).map(stem))
+}
 
 /** A question word and, a few words on, a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
@@ -77,8 +89,12 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
   }
   const asksTold = TOLD.test(text)
   const asksAdvice = !asksTold && ADVICE.test(text)
-  for (const one of stems) if (!asksAdvice || !REQUEST_STEMS.has(one)) terms.add(one)
-  // A request that says nothing else.
+  const asksKind = KIND_OF.test(text)
+  for (const one of stems) {
+    const isForm = FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
+    if (!isForm) terms.add(one)
+  }
+  // A question that says nothing else.
   if (terms.size === 0) for (const one of stems) terms.add(one)
   const hashes = stems.map(fnv1a)
   const marks = new Uint8Array(256)

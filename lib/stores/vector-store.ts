@@ -297,6 +297,8 @@ export interface RemoveOptions {
   now: number
   dryRun: boolean
   idLimit: number
+  /** Gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done. */
+  signal?: AbortSignal | undefined
 }
 
 export interface RemoveOutcome {
@@ -331,9 +333,10 @@ export interface VectorStore {
   /**
    * Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again; but one that is of
    * higher trust than the memory that stood before the call takes its place, as a new memory with its own id, and the other is gone.
+   * @param signal gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done
    * @returns outcomes in order
    */
-  insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]>
+  insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>, signal?: AbortSignal): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**
    * Gives memories the vectors that they were stored without. Those that are gone, that have vectors, or whose passages are not as many,
@@ -359,8 +362,12 @@ export interface VectorStore {
   /**
    * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or nothing, and with it the
    * configuration of the bank when one is given, which is then without `expected`.
+   * @param signal gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done
    */
-  import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome>
+  import (
+    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
+    receipt?: Receipt<ImportOutcome>, config?: BankConfigChange, signal?: AbortSignal,
+  ): Promise<ImportOutcome>
   /** Where the configuration of banks is kept. A store without it takes none: `import` is never given one then. */
   readonly bankConfigs?: BankConfigStore
   /**

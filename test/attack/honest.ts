@@ -3,13 +3,13 @@ import { setPriority } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../../bench/percentiles.js'
-import { queuedMs } from './run-queue.js'
+import { scheduled } from './run-queue.js'
 
 /*
  * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks again. Arguments: the port,
  * the process of the server, how many they are, the bank, the principal, and queries as JSON. They ask at the same modest rate on every machine, so that what is
- * measured beside an attacker is the attacker's doing and not a queue of their own. The time in which the server was ready to run and had no
- * processor is taken off: other programs of the machine had it.
+ * measured beside an attacker is the attacker's doing and not a queue of their own. The time in which the server or this process was
+ * ready to run and had no processor is taken off: other programs of the machine had it.
  * The message `begin` starts a measurement, `end` ends it and is answered with the figures.
  */
 
@@ -40,14 +40,28 @@ async function recall (): Promise<boolean> {
   })
 }
 
+/**
+ * How long an answer took, less the time in which the server or this process was ready to run and had no processor; but no less than the
+ * server has run meanwhile.
+ */
+function stopwatch (): () => number {
+  const startedAt = performance.now()
+  const server = scheduled(Number(pid))
+  const own = scheduled(process.pid)
+  return () => {
+    const { ranMs, queuedMs } = scheduled(Number(pid))
+    const queued = queuedMs - server.queuedMs + scheduled(process.pid).queuedMs - own.queuedMs
+    return Math.max(ranMs - server.ranMs, performance.now() - startedAt - queued)
+  }
+}
+
 async function behave (): Promise<void> {
   // All over the first round, and evenly after it: nobody asks at the same moment as all others.
   await delay(Math.random() * THINK_MS)
   while (process.connected) {
-    const startedAt = performance.now()
-    const queued = queuedMs(Number(pid))
+    const waited = stopwatch()
     const ok = await recall()
-    durations.push(Math.max(0, performance.now() - startedAt - (queuedMs(Number(pid)) - queued)))
+    durations.push(waited())
     if (!ok) refused += 1
     await delay(THINK_MS * (0.5 + Math.random()))
   }

@@ -92,6 +92,7 @@ export async function underProbes (target: Target, prober: Prober, input: Input)
     worstMs: live.worstMs,
     freshWorstMs: live.freshWorstMs,
     peakMb,
+    idleMb: target.idleMb,
     badAnswers: tally.statuses().filter((status) => !isAllowed(status, input.allowed)).map((status) => `${status} x${tally.count(status)}`),
     faults,
     ...left,

@@ -14,7 +14,7 @@ export function formatResults (results: readonly Result[]): string {
     result.seconds.toFixed(1),
     result.worstMs.toFixed(0),
     result.freshWorstMs.toFixed(0),
-    result.peakMb === null ? '?' : result.peakMb.toFixed(0),
+    peakOf(result),
     verdictOf(result.verdict),
   ])
   return markdown([HEAD, ...rows])
@@ -60,6 +60,12 @@ export function formatSoaks (results: readonly Soak[]): string {
 
 const firstAndLast = (samples: readonly Sample[]) => [samples[0], samples.at(-1)].map((sample) => sample?.mib.toFixed(1) ?? '?').join(', ')
 
+/** The most that was resident, and of it what came with the input where the database has much of it. */
+function peakOf ({ peakMb, idleMb }: Result): string {
+  if (peakMb === null) return '?'
+  return idleMb === null ? peakMb.toFixed(0) : `${peakMb.toFixed(0)} (${(peakMb - idleMb).toFixed(0)} added)`
+}
+
 const verdictOf = (faults: readonly string[]) => faults.length === 0 ? 'ok' : `FAILED: ${faults.join('; ')}`
 
 function markdown ([head = [], ...rows]: ReadonlyArray<readonly string[]>): string {
@@ -69,5 +75,5 @@ function markdown ([head = [], ...rows]: ReadonlyArray<readonly string[]>): stri
 /** The line that is printed when an input is through. */
 export function formatProgress (result: Result): string {
   const runs = result.runs > 1 ? `, run ${result.runs} times` : ''
-  return `${result.store} ${result.input}: ${result.status}, ${result.seconds.toFixed(1)} s, worst block ${result.worstMs.toFixed(0)} ms (machine ${result.machineMs.toFixed(0)} ms), ${result.peakMb?.toFixed(0) ?? '?'} MB${runs}: ${verdictOf(result.verdict)}`
+  return `${result.store} ${result.input}: ${result.status}, ${result.seconds.toFixed(1)} s, worst block ${result.worstMs.toFixed(0)} ms (machine ${result.machineMs.toFixed(0)} ms), ${peakOf(result)} MB${runs}: ${verdictOf(result.verdict)}`
 }

@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * How long the main thread of a process was ready to run so far while the machine had no processor for it, in milliseconds; 0 where the
- * system does not tell. It is brought up to date when the thread runs again.
- */
-export function queuedMs (pid: number): number {
+/** What the main thread of a process had of the machine so far, in milliseconds; all 0 where the system does not tell. */
+export interface Scheduled {
+  ranMs: number
+  /** How long it was ready to run while the machine had no processor for it. It is brought up to date when the thread runs again. */
+  queuedMs: number
+}
+
+export function scheduled (pid: number): Scheduled {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6
+    const [ran, queued] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')
+    return { ranMs: Number(ran) / 1e6, queuedMs: Number(queued) / 1e6 }
   } catch {
-    return 0
+    return { ranMs: 0, queuedMs: 0 }
   }
+}
+
+export function queuedMs (pid: number): number {
+  return scheduled(pid).queuedMs
 }

@@ -31,6 +31,8 @@ export interface Target {
   /** Files in its temporary folder. */
   files (): number
   residentMb (): number | null
+  /** What was resident when it had started, if the database is in the process; null elsewhere. */
+  idleMb: number | null
   /** The most that was resident since resetPeak(). */
   peakMb (): number | null
   resetPeak (): void
@@ -68,12 +70,14 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
     const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? collecting(collector) : [])])
+    const seen = processOf(server.pid)
     return {
       store,
       url: server.url,
       port: Number(new URL(server.url).port),
       pid: server.pid,
-      ...processOf(server.pid),
+      ...seen,
+      idleMb: store === 'pglite' ? seen.residentMb() : null,
       collector,
       files: () => countFiles(temporary),
       stop: async () => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { faultsOf, isAllowed, isWorthRepeating, missedProbes, ownWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
 
-const GOOD: Measured = { alive: true, worstMs: 20, freshWorstMs: 30, peakMb: 200, badAnswers: [], faults: [], descriptorsLeft: 0, filesLeft: 0 }
+const GOOD: Measured = { alive: true, worstMs: 20, freshWorstMs: 30, peakMb: 200, idleMb: null, badAnswers: [], faults: [], descriptorsLeft: 0, filesLeft: 0 }
 
 await t.test('a probe is missed after 100 ms, and one in 5 ms is sent meanwhile', async (t) => {
   t.strictSame([0, 99, 100, 101, 104.9, 105, 200, 1100].map(missedProbes), [0, 0, 0, 1, 1, 2, 21, 201])
@@ -29,6 +29,11 @@ await t.test('an input passes when the server answered, lives and left nothing',
   t.strictSame(faultsOf({ ...GOOD, freshWorstMs: 1500.4 }), ['new connections waited 1500 ms'])
   t.strictSame(faultsOf({ ...GOOD, peakMb: 401 }), ['401 MB'])
   t.strictSame(faultsOf({ ...GOOD, peakMb: null }), [])
+  // A database in the process has much to begin with: what is added to it counts, and no more.
+  t.strictSame(faultsOf({ ...GOOD, idleMb: 550, peakMb: 800 }), [])
+  t.strictSame(faultsOf({ ...GOOD, idleMb: 550, peakMb: 801 }), ['251 MB added to 550 MB'])
+  t.strictSame(faultsOf({ ...GOOD, idleMb: 100, peakMb: 351 }), ['251 MB added to 100 MB'])
+  t.strictSame(faultsOf({ ...GOOD, idleMb: 100, peakMb: null }), [])
   t.strictSame(faultsOf({ ...GOOD, badAnswers: ['500 x2'], faults: ['3 stand'], descriptorsLeft: 17, filesLeft: 1 }), ['3 stand', 'answers: 500 x2', '17 descriptors left', '1 files left'])
   t.strictSame(faultsOf({ ...GOOD, alive: false, worstMs: 9000 }), ['the process died'])
 })

@@ -12,6 +12,11 @@ export const MISSES_IN_A_ROW = 2
 export const FRESH_MISSED_AFTER_MS = 1000
 /** Most that the process may have resident, in megabytes. */
 export const MOST_MEGABYTES = 400
+/**
+ * Most that an input may add where the database is in the process and has most of it: what MOST_MEGABYTES leaves to a gateway that has some
+ * 150 MB when it does nothing.
+ */
+export const MOST_MEGABYTES_ADDED = 250
 /** The connections of a pool and of the prober may come and go. */
 export const DESCRIPTORS_SPARED = 16
 /** What the soak may grow by. */
@@ -49,6 +54,8 @@ export interface Measured {
   freshWorstMs: number
   /** Null where there is no /proc. */
   peakMb: number | null
+  /** What was resident when the server had started, if the database is in its process; null elsewhere. */
+  idleMb: number | null
   /** Answers that the rule does not allow, each with its count. */
   badAnswers: readonly string[]
   /** What the input itself found wrong. */
@@ -65,11 +72,18 @@ export function faultsOf (measured: Measured): string[] {
   const missed = missedProbes(measured.worstMs)
   if (missed >= MISSES_IN_A_ROW) faults.push(`${missed} probes missed`)
   if (measured.freshWorstMs > FRESH_MISSED_AFTER_MS) faults.push(`new connections waited ${Math.round(measured.freshWorstMs)} ms`)
-  if (measured.peakMb !== null && measured.peakMb > MOST_MEGABYTES) faults.push(`${Math.round(measured.peakMb)} MB`)
+  faults.push(...memoryFaults(measured))
   if (measured.badAnswers.length > 0) faults.push(`answers: ${measured.badAnswers.join(', ')}`)
   if (measured.descriptorsLeft > DESCRIPTORS_SPARED) faults.push(`${measured.descriptorsLeft} descriptors left`)
   if (measured.filesLeft > 0) faults.push(`${measured.filesLeft} files left`)
   return faults
+}
+
+function memoryFaults ({ peakMb, idleMb }: Measured): string[] {
+  if (peakMb === null) return []
+  if (idleMb === null) return peakMb > MOST_MEGABYTES ? [`${Math.round(peakMb)} MB`] : []
+  const added = peakMb - idleMb
+  return added > MOST_MEGABYTES_ADDED ? [`${Math.round(added)} MB added to ${Math.round(idleMb)} MB`] : []
 }
 
 /** Whether an answer keeps the rule: done, refused, or too busy; a closed connection is a refusal too. */

@@ -53,8 +53,8 @@ export interface StoreOptions {
 /** A store on a database that others use too: closing it leaves the database open. */
 export async function storeIn (executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions): Promise<SqlVectorStore> {
   const shared: Executor = {
-    query: async (text, params) => await executor.query(text, params),
-    read: async (text, params) => await executor.read(text, params),
+    query: async (text, params, options) => await executor.query(text, params, options),
+    read: async (text, params, options) => await executor.read(text, params, options),
     transaction: async (work, options) => await executor.transaction(work, options),
     maintain: async (text) => { await executor.maintain(text) },
     close: async () => {},

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../lib/config/defaults.js'
+import { defaultSections } from '../../lib/config/bank-sections.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { askConfig, configAnswer, getConfig, historyOf, patchConfig, putConfig, resetConfig } from './bank-configs.js'

@@ -14,10 +14,13 @@ export interface QueuedEmbeddingsOptions {
   /** What is computed in place of a text, and by which it is known to be the same. */
   prepare: (text: string, purpose: 'query' | 'document') => string
   queue: WorkerQueue<string>
+  /** Computes queries, so that none waits for a document. Default: `queue`, where they come first. */
+  queryQueue?: WorkerQueue<string>
 }
 
 /** A text that is being computed or waits for it, and how many calls want its vector. */
 interface Shared {
+  queue: WorkerQueue<string>
   job: Job<string>
   wanted: number
 }
@@ -71,28 +74,37 @@ export class QueuedEmbeddings implements EmbeddingProvider {
   }
 
   status (): ModelStatus {
-    return { ...this.#options.queue.status(), cache: { hits: this.#hits, misses: this.#misses } }
+    const all = this.#queues().map((queue) => queue.status())
+    const sum = (of: 'running' | 'waiting') => all.reduce((total, status) => total + status[of], 0)
+    return { running: sum('running'), waiting: sum('waiting'), cache: { hits: this.#hits, misses: this.#misses } }
   }
 
   async close (): Promise<void> {
-    await this.#options.queue.close()
+    await Promise.all(this.#queues().map(async (queue) => { await queue.close() }))
+  }
+
+  #queues (): WorkerQueue<string>[] {
+    const { queue, queryQueue } = this.#options
+    return queryQueue === undefined ? [queue] : [queue, queryQueue]
   }
 
   /** @param lacking key to text */
   #want (lacking: ReadonlyMap<string, string>, urgent: boolean): Array<[key: string, Shared]> {
     const fresh = [...lacking].filter(([key]) => !this.#underway.has(key))
-    const jobs = this.#options.queue.add(fresh.map(([, text]) => text), urgent)
-    fresh.forEach(([key], index) => { this.#share(key, jobs[index]!) })
+    const { queue: documents, queryQueue = documents } = this.#options
+    const queue = urgent ? queryQueue : documents
+    const jobs = queue.add(fresh.map(([, text]) => text), urgent)
+    fresh.forEach(([key], index) => { this.#share(key, queue, jobs[index]!) })
     return [...lacking.keys()].map((key) => {
       const shared = this.#underway.get(key)!
       shared.wanted++
-      if (urgent) this.#options.queue.hurry(shared.job)
+      if (urgent) shared.queue.hurry(shared.job)
       return [key, shared]
     })
   }
 
-  #share (key: string, job: Job<string>): void {
-    this.#underway.set(key, { job, wanted: 0 })
+  #share (key: string, queue: WorkerQueue<string>, job: Job<string>): void {
+    this.#underway.set(key, { queue, job, wanted: 0 })
     const end = () => { this.#underway.delete(key) }
     // Also when nobody waits any more: what was begun is not lost.
     job.done.then((vector) => { this.#cache?.set(key, vector) }).then(end, end)
@@ -100,7 +112,7 @@ export class QueuedEmbeddings implements EmbeddingProvider {
 
   #leave (wanted: ReadonlyArray<[key: string, Shared]>): void {
     for (const [key, shared] of wanted) {
-      if (--shared.wanted === 0 && this.#options.queue.drop(shared.job)) this.#underway.delete(key)
+      if (--shared.wanted === 0 && shared.queue.drop(shared.job)) this.#underway.delete(key)
     }
   }
 }

@@ -4,7 +4,7 @@ import {
   type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { countTokens } from '../../text/tokens.js'
-import { EventLoopThrottle } from '../../concurrency/event-loop-throttle.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { mendedEvents, mendUsage } from './answer-repair.js'
 import { promptTokens } from '../prompt-tokens.js'
@@ -23,8 +23,8 @@ const ROOM_TOKENS = 65_536
 /** No call costs more: what is beyond is a mistake. */
 const MOST_TOKENS = 100_000_000
 
-/** Calls that began together are answered together, by a model that takes its time. */
-const answers = new EventLoopThrottle()
+/** Calls that began together are answered together, by a model that takes its time: they share the event loop as one caller. */
+const ANSWERS = ' answers of models'
 
 export interface SdkCallOptions {
   endpoint: Endpoint
@@ -111,7 +111,7 @@ export class SdkCall {
     try {
       if (!isStream) {
         const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + room * TOKEN_BYTES)
-        await answers.next()
+        await turns.next(ANSWERS)
         return new Response(mendUsage(text))
       }
       const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + room * TOKEN_EVENT_BYTES)

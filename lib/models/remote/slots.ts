@@ -1,4 +1,4 @@
-import { EventLoopThrottle } from '../../concurrency/event-loop-throttle.js'
+import { turns } from '../../concurrency/turn-budget.js'
 import { ModelCallError } from './model-call-error.js'
 
 export interface SlotsOptions {
@@ -12,6 +12,9 @@ export interface SlotsOptions {
   retryAfterMs: () => number
 }
 
+/** Those who wait together give up together: all of them share the event loop as one caller. */
+const REFUSALS = ' refusals of models'
+
 /**
  * A bound on what is under way, first come first served. Cockatiel's bulkhead is no use here: a waiter that is aborted keeps its
  * place there, and the slot that comes to it is lost to those behind it (3.2.1).
@@ -20,7 +23,6 @@ export class Slots {
   readonly #options: SlotsOptions
   /** Each takes a slot and says whether it did. */
   readonly #waiting = new Set<() => boolean>()
-  readonly #refusals = new EventLoopThrottle()
   #free: number
 
   constructor (options: SlotsOptions) {
@@ -76,7 +78,7 @@ export class Slots {
       const abort = () => { leave(); resolve(false) }
       const refuse = () => { leave(); reject(this.#overloaded(`None of the ${slots} calls to the ${what} ended within ${Math.round(waitMs)} ms`)) }
       const giveUp = async () => {
-        await this.#refusals.next()
+        await turns.next(REFUSALS)
         if (this.#waiting.has(give)) refuse()
       }
       const timer = waitMs === Infinity ? undefined : setTimeout(() => { void giveUp() }, waitMs)

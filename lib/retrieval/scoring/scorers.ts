@@ -20,6 +20,8 @@ export type Scorer = (prospect: RankingInput, question: AnalyzedQuery) => number
 
 /** Words, stop words left out, below which a question says little beside what it asks. */
 const SHORT = 15
+/** The same below which a turn of a talk may be small talk, so that a time or names in it say that it is more. */
+const BRIEF = 50
 /** Days after which closeness in time has fallen to a third. */
 const FADING_DAYS = 5
 
@@ -40,6 +42,7 @@ export const SCORERS = {
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
   time_told: ({ signals }, { asksTime }) => asksTime && signals.tellsTime ? 1 : 0,
   name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
+  details,
   question: ({ signals }) => signals.question && signals.stems.length < SHORT ? 1 : 0,
   reaction: ({ signals }) => signals.reaction ? 1 : 0,
 } as const satisfies Record<string, Scorer>
@@ -57,6 +60,12 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (question: AnalyzedQuery) => 
 }
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
+
+/** Between a user and an assistant, who speaks tells it better; a text by itself has no small talk beside it. */
+function details ({ memory, signals: { role, stems, tellsTime, names } }: RankingInput): number {
+  if (role !== undefined || memory.documentId === null || stems.length >= BRIEF) return 0
+  return ((tellsTime ? 1 : 0) + names) / 2
+}
 
 function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, places }: AnalyzedQuery): number {
   if (asked.length < 2) return 0

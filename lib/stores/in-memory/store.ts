@@ -62,8 +62,8 @@ export class InMemoryVectorStore implements VectorStore {
     return { healthy: true }
   }
 
-  async insert (key: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertOutcome[]> {
-    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), { items: () => memories.length })
+  async insert (key: BankKey, memories: readonly NewMemory[], now: number, _receipt?: Receipt<InsertOutcome[]>, signal?: AbortSignal): Promise<InsertOutcome[]> {
+    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), { items: () => memories.length, signal })
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -119,6 +119,7 @@ export class InMemoryVectorStore implements VectorStore {
     }
     return await this.#writer.write(key, options.now, (bank) => planRemoval(bank, selector, options), {
       items: (bank) => selector.kind === 'ids' ? selector.memoryIds.length : bank.size,
+      signal: options.signal,
     })
   }
 
@@ -153,12 +154,16 @@ export class InMemoryVectorStore implements VectorStore {
     return { count: memories.length, memories: iterate(memories) }
   }
 
-  async import (key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
+  async import (
+    key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
+    _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange, signal?: AbortSignal,
+  ): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
       return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), {
         items: () => memories.length,
+        signal,
         committed: () => { if (config !== undefined) this.bankConfigs.set(key, config) },
       })
     } finally {

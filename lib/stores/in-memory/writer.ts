@@ -20,6 +20,15 @@ export interface WriterOptions {
   atOnce?: number | undefined
 }
 
+export interface WriteOptions {
+  /** About how many memories it looks at. */
+  items: (bank: Bank) => number
+  /** Called in the moment in which the change becomes visible. */
+  committed?: () => void
+  /** Gives up the wait for other writes to the bank. */
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces, between which readers see
  * the bank as it was, until it is committed in one step.
@@ -45,10 +54,8 @@ export class Writer {
 
   /**
    * @param plan says what is to be done; may be made twice
-   * @param items about how many memories it looks at
-   * @param committed called in the moment in which the change becomes visible
    */
-  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {} }: { items: (bank: Bank) => number, committed?: () => void }): Promise<T> {
+  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {}, signal }: WriteOptions): Promise<T> {
     const id = bankKeyString(key)
     if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now, id)) {
       const bank = this.#open(key, id)
@@ -66,16 +73,16 @@ export class Writer {
       if (weigh(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
       else await this.#applyInPieces(id, bank, planned, committed)
       return planned.outcome
-    })
+    }, signal)
   }
 
   /** Does something while nobody else writes to the bank. What has expired at `now` is gone from it. */
-  async alone<T> (key: BankKey, now: number, work: () => Promise<T>): Promise<T> {
+  async alone<T> (key: BankKey, now: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const id = bankKeyString(key)
     return await this.#queue.run(id, async () => {
       await this.#expire(key, now)
       return await work()
-    })
+    }, signal)
   }
 
   /** Does something with a bank at once, or when those who write to it are done. */

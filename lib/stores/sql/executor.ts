@@ -20,6 +20,7 @@ export interface Queries {
 
 /** One database. The same statements run on each: PostgreSQL over the network, and PGlite in a thread of this process. */
 export interface Executor extends Queries {
+  query<R extends object> (text: string, params?: readonly Param[], options?: WaitOptions): Promise<R[]>
   /**
    * Like `query`, for a statement that only reads: it is asked once more when the connection was lost under it.
    * @throws SqlError
@@ -38,12 +39,18 @@ export interface Executor extends Queries {
   close (): Promise<void>
 }
 
-export interface ReadOptions {
+/** The wait for a connection, before anything is asked. */
+export interface WaitOptions {
+  /** Gives the wait up: the call rejects with the signal's reason. What has begun is not touched by it. */
+  signal?: AbortSignal | undefined
+}
+
+export interface ReadOptions extends WaitOptions {
   /** Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default false. */
   keepPlan?: boolean
 }
 
-export interface TransactionOptions {
+export interface TransactionOptions extends WaitOptions {
   /** Only reads, and all of it from one moment (REPEATABLE READ READ ONLY); otherwise READ COMMITTED. */
   snapshot?: boolean
   /** Its statements may take as long as the work on a whole bank takes: an export, an import, a removal of everything. */

@@ -80,16 +80,10 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   // not wait for turns of other callers.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
-    const batch = new InsertionBatch()
-    let end = start
-    while (end < ordered.length && (options.counted || !batch.isFull)) {
-      if (turns.isSpent) await turns.next(caller)
-      batch.add(ordered[end]!.memory)
-      end += 1
-    }
+    const { arrays, end } = await nextBatch(ordered, start, options, caller)
     await underWay
     const sent = ordered.slice(start, end)
-    underWay = send(queries, batch, options).then((rows) => { note(rows, sent) })
+    underWay = send(queries, arrays, options).then((rows) => { note(rows, sent) })
     // It is awaited later, unless the making of the next one fails first.
     underWay.catch(() => {})
     start = end
@@ -125,8 +119,25 @@ export function hasHigherTrust (memory: NewMemory, standing: ExistingRow): boole
   return !isAtLeast(readTrust(standing.trust), memory.trust)
 }
 
-async function send (queries: Queries, batch: InsertionBatch, { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
-  const values = [...bankParameters(bank), ...batch.arrays, space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+/**
+ * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way: the many small texts
+ * that they are made of would grow old by then, and fill the heap until all of it is collected.
+ */
+async function nextBatch (
+  ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,
+): Promise<{ arrays: string[], end: number }> {
+  const batch = new InsertionBatch()
+  let end = start
+  while (end < ordered.length && (options.counted || !batch.isFull)) {
+    if (turns.isSpent) await turns.next(caller)
+    batch.add(ordered[end]!.memory)
+    end += 1
+  }
+  return { arrays: batch.arrays, end }
+}
+
+async function send (queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
+  const values = [...bankParameters(bank), ...arrays, space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
   return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 

@@ -21,6 +21,8 @@ interface Applied {
 }
 
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
+/** Of the tables, where the configuration names no schema. */
+export const DEFAULT_SCHEMA = 'memory_gateway'
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** What to do about a database that lacks migrations. */

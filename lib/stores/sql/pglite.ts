@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
 import type { PoolStatus } from '../vector-store.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
-import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions } from './executor.js'
+import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
 import { PgliteThread } from './pglite-thread.js'
 import { Slots } from './slots.js'
 
@@ -74,20 +74,20 @@ class PgliteExecutor implements Executor {
     this.#turns = new Slots({ slots: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
-    return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs)) as R[]
+  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+    return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), signal) as R[]
   }
 
-  async read<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
+  async read<R extends object> (text: string, params: readonly Param[] = [], options: WaitOptions = {}): Promise<R[]> {
     try {
-      return await this.query<R>(text, params)
+      return await this.query<R>(text, params, options)
     } catch (error) {
       if (!(error instanceof SqlError && error.kind === 'connection') || this.#closing !== undefined) throw error
-      return await this.query<R>(text, params)
+      return await this.query<R>(text, params, options)
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {}): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
     return await this.#inTurn(async (ask) => {
       const tx = new PgliteTransaction(ask, bulk ? bulkTimeoutMs : timeoutMs)
@@ -100,7 +100,7 @@ class PgliteExecutor implements Executor {
         tx.rollback()
         throw error
       }
-    })
+    }, signal)
   }
 
   async maintain (text: string): Promise<void> {
@@ -117,9 +117,9 @@ class PgliteExecutor implements Executor {
   }
 
   /** Gives the work the database to itself. The turn is over when the work is and the database has answered all that was asked. */
-  async #inTurn<T> (work: (ask: Ask) => Promise<T>): Promise<T> {
+  async #inTurn<T> (work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const end = this.#enter()
-    const release = await this.#turns.take().catch((error: unknown) => { end(); throw error })
+    const release = await this.#turns.take(signal).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
     // Answers come in the order of the requests: the last one is the one to wait for.
     let last: Promise<unknown> = connected

@@ -1,6 +1,6 @@
 import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
-import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions } from './executor.js'
+import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
 import { Slots } from './slots.js'
 
 export interface PostgresOptions {
@@ -30,6 +30,11 @@ interface Pooled {
   until: number
 }
 
+interface ConnectionChoice extends WaitOptions {
+  /** One that is opened for it: when one was lost, those that lie idle may be lost too. */
+  fresh?: boolean
+}
+
 /** PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an answer. */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
@@ -46,21 +51,21 @@ export class PostgresExecutor implements Executor {
     this.#slots = new Slots({ slots: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = []): Promise<R[]> {
-    return await this.#query(text, params, {})
+  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+    return await this.#query(text, params, { signal })
   }
 
-  async read<R extends object> (text: string, params: readonly Param[] = [], { keepPlan = false }: ReadOptions = {}): Promise<R[]> {
+  async read<R extends object> (text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {}): Promise<R[]> {
     try {
-      return await this.#query(text, params, { keepPlan })
+      return await this.#query(text, params, { keepPlan, signal })
     } catch (error) {
       const lost = error instanceof SqlError && error.kind === 'connection' && error.code !== 'CONNECT_TIMEOUT'
       if (!lost || this.#closing !== undefined) throw error
-      return await this.#query(text, params, { keepPlan, fresh: true })
+      return await this.#query(text, params, { keepPlan, signal, fresh: true })
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {}): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
@@ -88,7 +93,7 @@ export class PostgresExecutor implements Executor {
         await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
-    })
+    }, { signal })
   }
 
   async maintain (text: string): Promise<void> {
@@ -127,16 +132,15 @@ export class PostgresExecutor implements Executor {
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
-  async #query<R extends object> (text: string, params: readonly Param[], { fresh = false, keepPlan = false }: { fresh?: boolean, keepPlan?: boolean }): Promise<R[]> {
+  async #query<R extends object> (text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice): Promise<R[]> {
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlan)
       return (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows
-    }, fresh)
+    }, how)
   }
 
-  /** @param fresh on a connection that is opened for it: when one was lost, those that lie idle may be lost too */
-  async #withConnection<T> (work: (connection: Connection) => Promise<T>, fresh = false): Promise<T> {
-    const release = await this.#slots.take()
+  async #withConnection<T> (work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {}): Promise<T> {
+    const release = await this.#slots.take(signal)
     try {
       const pooled = this.#take(fresh)
       this.#used.add(pooled.connection)

@@ -1,14 +1,13 @@
 import type { ProviderConfig, ProviderSurroundings } from '../../providers/registry.js'
 import type { VectorStore } from '../vector-store.js'
 import type { Executor } from './executor.js'
-import { quoteSchema } from './migrations.js'
+import { DEFAULT_SCHEMA, quoteSchema } from './migrations.js'
 import { openPglite } from './pglite.js'
 import { PostgresExecutor } from './postgres.js'
 import { databaseUrl, pgliteSettings, postgresSettings, type PgliteSettings, type PostgresSettings } from './settings.js'
 import { SqlVectorStore } from './store.js'
 import { VectorIndexes } from './vector-indexes.js'
 
-const SCHEMA = 'memory_gateway'
 const BULK_TIMEOUT_MS = 300_000
 
 /** @throws ProviderError */
@@ -49,7 +48,7 @@ export function makeIndexes (settings: PostgresSettings, executor: Executor, sch
 }
 
 /** The schema, quoted. */
-export function schemaOf ({ schema = SCHEMA }: { schema?: string }): string {
+export function schemaOf ({ schema = DEFAULT_SCHEMA }: { schema?: string }): string {
   return quoteSchema(schema)
 }
 

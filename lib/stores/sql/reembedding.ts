@@ -110,7 +110,7 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
       const vectors = await embed(passages.map(({ text }) => text))
       await retryUndone(async () => await executor.transaction(async (tx) => {
         // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
-        await tx.query(this.#statements.shareBank, key)
+        await tx.query(this.#statements.locks.shareBank, key)
         await tx.query(this.#sql.addVectors, [
           ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
           passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),

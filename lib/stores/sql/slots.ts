@@ -13,7 +13,7 @@ export interface SlotOptions {
 
 interface Waiting {
   give: () => void
-  refuse: (error: SqlError) => void
+  refuse: (error: unknown) => void
 }
 
 /**
@@ -32,13 +32,15 @@ export class Slots {
   }
 
   /**
+   * @param signal gives the wait up
    * @returns what gives the slot back; a second call of it does nothing
-   * @throws SqlError busy, connection after close()
+   * @throws SqlError busy, connection after close(); the signal's reason
    */
-  async take (): Promise<() => void> {
+  async take (signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
     if (this.#closed) throw new SqlError('connection', 'The store is closed')
     if (this.#free > 0) this.#free--
-    else await this.#wait()
+    else await this.#wait(signal)
     let held = true
     return () => {
       if (!held) return
@@ -60,19 +62,22 @@ export class Slots {
     for (const { refuse } of this.#waiting) refuse(new SqlError('connection', 'The store is closed'))
   }
 
-  async #wait (): Promise<void> {
+  async #wait (signal: AbortSignal | undefined): Promise<void> {
     const { slots, maxWaiting, waitMs } = this.#options
     if (this.#waiting.size >= maxWaiting) throw new SqlError('busy', `All ${slots} connections are in use and ${maxWaiting} callers wait`)
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', giveUp)
         this.#waiting.delete(waiting)
       }
+      const giveUp = () => { waiting.refuse(signal?.reason) }
       const waiting: Waiting = {
         give: () => { leave(); resolve() },
         refuse: (error) => { leave(); reject(error) },
       }
       const timer = setTimeout(() => { waiting.refuse(new SqlError('busy', `None of the ${slots} connections came free within ${waitMs} ms`)) }, waitMs)
+      signal?.addEventListener('abort', giveUp)
       this.#waiting.add(waiting)
     })
   }
@@ -86,7 +91,8 @@ export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'
   return new ServiceError('dependency_unavailable', busy ? 'The vector store is busy' : 'The vector store is unavailable', {
-    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER) }, members: { retry_after_seconds: RETRY_AFTER } }),
+    // As where the gateway itself has no room: then no connection is kept for later either.
+    ...(busy && { headers: { 'retry-after': String(RETRY_AFTER), connection: 'close' }, members: { retry_after_seconds: RETRY_AFTER } }),
     cause: error,
   })
 }

@@ -1,10 +1,8 @@
+import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
-
-/** The key of a bank's lock, which servers of the last release take too. */
-const BANK_LOCK = 'hashtextextended(\'memory-gateway context \' || $1 || chr(1) || $2, 0)'
 
 /** Rows in which a bank's statistics are kept; each write goes to one of them. */
 export const STATISTICS_SHARDS = 8
@@ -23,13 +21,7 @@ export interface Statements {
   /** The same, and locks them. */
   lockExisting: string
   removal: RemovalStatements
-  /**
-   * $1 tenant, $2 bank: nobody else has the bank as a whole, or in part by `shareBank`, until the transaction ends. A statement sees what was
-   * there when it began, so a lock comes in one of its own.
-   */
-  lockBank: string
-  /** $1 tenant, $2 bank: nobody has the bank as a whole. */
-  shareBank: string
+  locks: BankLocks
   vectors: VectorStatements
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
@@ -70,8 +62,7 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     lockExisting: `${standing}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
-    lockBank: `select pg_advisory_xact_lock(${BANK_LOCK})::text`,
-    shareBank: `select pg_advisory_xact_lock_shared(${BANK_LOCK})::text`,
+    locks: makeBankLocks(schema),
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m

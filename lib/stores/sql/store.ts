@@ -100,10 +100,10 @@ export class SqlVectorStore implements VectorStore {
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, answer: row.answer }
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
+  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>, signal?: AbortSignal): Promise<InsertOutcome[]> {
     if (memories.length === 0) return []
     await countBefore(memories)
-    return await this.#guard(async () => await this.#writer.insert(bank, memories, now, receipt))
+    return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, receipt, signal }))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -178,13 +178,16 @@ export class SqlVectorStore implements VectorStore {
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
     return await this.#guard(async () => await this.#executor.transaction(async (tx) => (
       await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
-    ), { snapshot: true, bulk: true }))
+    ), { snapshot: true, bulk: true, signal }))
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number, receipt?: Receipt<ImportOutcome>, config?: BankConfigChange): Promise<ImportOutcome> {
+  async import (
+    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
+    receipt?: Receipt<ImportOutcome>, config?: BankConfigChange, signal?: AbortSignal,
+  ): Promise<ImportOutcome> {
     if (memories.length === 0 && config === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
     await countBefore(memories)
-    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, receipt, config }))
+    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, receipt, config, signal }))
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {

@@ -20,8 +20,6 @@ import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
 
-/** $1 tenant, $2 bank: the right to import into the bank, until the transaction ends. */
-const LOCK_IMPORTS = 'select pg_advisory_xact_lock(hashtextextended(\'memory-gateway import \' || $1 || chr(1) || $2, 0))::text'
 /** Memories of an import whose conflicts one statement looks for. */
 const LOOK = 1000
 /** Bank names that are remembered at most. */
@@ -35,9 +33,14 @@ export interface WriterOptions {
   noteChanges: (memories: number) => Promise<void>
 }
 
-interface ImportOptions {
+interface WriteOptions<Outcome> {
   now: number
-  receipt?: Receipt<ImportOutcome> | undefined
+  receipt?: Receipt<Outcome> | undefined
+  /** Gives the write up before its transaction has begun. */
+  signal?: AbortSignal | undefined
+}
+
+interface ImportOptions extends WriteOptions<ImportOutcome> {
   /** Without `expected`. */
   config?: BankConfigChange | undefined
 }
@@ -81,20 +84,21 @@ export class Writer {
     this.#warn = warn
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>): Promise<InsertOutcome[]> {
+  async insert (bank: BankKey, memories: readonly NewMemory[], { now, receipt, signal }: WriteOptions<InsertOutcome[]>): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     if (memories.length === 1 && receipt === undefined) {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
       try {
-        const insertion = this.#noticed(bank, await insertMemories(this.#executor, memories, { ...work, counted: true }))
+        const alone: Queries = { query: async (text, params) => await this.#executor.query(text, params, { signal }) }
+        const insertion = this.#noticed(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
       } catch (error) {
         if (!isUndone(error) && !isTaken(error)) throw error
       }
     }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
@@ -109,7 +113,7 @@ export class Writer {
     }, { keepPlans: memories.length === 1 })
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config }: ImportOptions): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config, signal }: ImportOptions): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const caller = bankKeyString(bank)
     const work = await this.#begin(bank, now, memories.some(hasVectors))
@@ -123,9 +127,10 @@ export class Writer {
         yield * await tx.query<ExistingRow>(lockExisting, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
-      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
+      signal?.throwIfAborted()
       const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
       const leaving: ExistingRow[] = []
       for await (const row of around(tx)) {
@@ -150,11 +155,11 @@ export class Writer {
     }, { bulk: true })
   }
 
-  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
+  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
     const { removal } = this.#statements
     const key = bankParameters(bank)
     if (selector.kind === 'all') {
-      return await this.#write(bank, now, receipt, async (tx, changes) => {
+      return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
         if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
@@ -162,16 +167,16 @@ export class Writer {
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
       ? { kind: 'ids', chosen: selector.memoryIds, now }
       : { kind: selector.match, chosen: selector.tags, now }
-    return await this.#write(bank, now, receipt, async (tx, changes) => {
+    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
       return removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }), changes)
     }, { bulk: choice.kind !== 'ids' })
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#write(bank, now, undefined, async (tx, changes) => {
+    return await this.#write(bank, { now }, async (tx, changes) => {
       // An import is not met halfway: what it brings, memories and configuration, is all there or not yet.
-      await tx.query(LOCK_IMPORTS, bankParameters(bank))
+      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
     }, { bulk: true })
@@ -192,7 +197,7 @@ export class Writer {
     }
     return await retryUndone(async () => await this.#executor.transaction(async (tx) => {
       // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
-      await tx.query(this.#statements.shareBank, bankParameters(bank))
+      await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
       const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
         given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
@@ -229,9 +234,9 @@ export class Writer {
   }
 
   async #removeAll (tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes }): Promise<RemoveOutcome> {
-    const { removal, lockBank } = this.#statements
+    const { removal, locks } = this.#statements
     const key = bankParameters(bank)
-    await tx.query(lockBank, key)
+    await tx.query(locks.lockBank, key)
     return removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])), changes)
   }
 
@@ -253,7 +258,9 @@ export class Writer {
   }
 
   /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
-  async #write<T> (bank: BankKey, now: number, receipt: Receipt<T> | undefined, work: (tx: Transaction, changes: Changes) => Promise<T>, options?: TransactionOptions): Promise<T> {
+  async #write<T> (
+    bank: BankKey, { now, receipt, signal }: WriteOptions<T>, work: (tx: Transaction, changes: Changes) => Promise<T>, options: TransactionOptions = {},
+  ): Promise<T> {
     let changes: Changes
     const once = async () => await this.#executor.transaction(async (tx) => {
       changes = { memories: 0 }
@@ -265,7 +272,7 @@ export class Writer {
         if (kept.length === 0) throw new ReceiptTaken()
       }
       return outcome
-    }, options)
+    }, { ...options, signal })
     const outcome = await retryUndone(once).catch(async (error: unknown) => {
       if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()

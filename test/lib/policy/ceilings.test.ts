@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/defaults.js'
+import { defaultSections } from '../../../lib/config/bank-sections.js'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
 import { LIMITS, tightest } from '../../../lib/policy/ceilings.js'
 import { valueAt, withValueAt } from '../../../lib/policy/layers.js'

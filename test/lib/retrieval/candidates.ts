@@ -1,5 +1,5 @@
 import type { BankKey } from '../../../lib/identity/context.js'
-import { defaultSections } from '../../../lib/config/defaults.js'
+import { defaultSections } from '../../../lib/config/bank-sections.js'
 import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
 import type { MergedCandidate, ScoredCandidate } from '../../../lib/retrieval/candidates.js'
 import { mergeCandidates } from '../../../lib/retrieval/fusion.js'

@@ -62,8 +62,17 @@ t.test('terms are those of the index, and stems are in order, without words that
 
 t.test('words that only say that it is a request are no terms, unless there are no others', async (t) => {
   t.strictSame(readQuery('Can you suggest a bread, please?', NOW).terms, ['bread'])
-  t.strictSame(readQuery('Did you suggest a bread?', NOW).terms, ['suggest', 'bread'])
+  t.strictSame(readQuery('Can you recommend a good bread that I might find interesting?', NOW).terms, ['bread'])
+  t.strictSame(readQuery('Which bread is good for me?', NOW).terms, ['bread', 'good'], 'which is no request')
   t.strictSame(readQuery('Any suggestions?', NOW).terms, ['suggest'])
+})
+
+t.test('neither are words of which a question is built, and those that say that it asks what was told', async (t) => {
+  t.strictSame(readQuery('What kinds of bread might the baker mention?', NOW).terms, ['bread', 'baker'])
+  t.strictSame(readQuery('Is the baker kind?', NOW).terms, ['baker', 'kind'])
+  t.strictSame(readQuery('Did you suggest a bread in our previous chat?', NOW).terms, ['bread'])
+  t.strictSame(readQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
+  t.strictSame(readQuery('What do you mention?', NOW).terms, ['mention'])
 })
 
 t.test('the times that it names are counted from the present', async (t) => {

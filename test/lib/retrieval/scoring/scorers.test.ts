@@ -24,6 +24,8 @@ const told = (query: string, text: string, more: CandidateFields = {}): Case => 
 const USER = { metadata: { speaker: 'user' } }
 const ASSISTANT = { metadata: { speaker: 'assistant' } }
 
+const TALK = { documentId: 'talk' }
+
 /** For each scorer, what it likes and what it says nothing of. */
 const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   match: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', {}], ['kettle', { semantic: 0.9 }]] },
@@ -44,6 +46,13 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   date: { liked: [['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 5, 12) }], told('What broke on 5 March 2025?', 'On 5 March 2025 the clock broke.'), ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 8) }]], passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]] },
   time_told: { liked: [told('When did the clock break?', 'It broke on Monday.')], passedOver: [told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.')] },
   name_told: { liked: [told('Who mends the clock?', 'It is mended by Otto.'), told('Where is the clock?', 'It is in Bergen.')], passedOver: [told('How is the clock mended?', 'It is mended by Otto.'), told('Who mends the clock?', 'It is mended by somebody.'), told('Where is the clock?', 'It is in the hall.')] },
+  details: {
+    liked: [told('clock', 'It stopped on Monday.', TALK), told('clock', 'Then it was taken to Bergen.', TALK), ['clock', { text: 'It stopped on Monday.', metadata: { speaker: 'Nora' }, ...TALK }]],
+    passedOver: [
+      told('clock', 'It stopped.', TALK), told('clock', 'It stopped on Monday.'), told('clock', 'It stopped on Monday.', { ...TALK, ...USER }),
+      told('clock', `It stopped on Monday. ${'The copper mill stands still. '.repeat(20)}`, TALK),
+    ],
+  },
   question: { liked: [told('clock', 'Did the clock stop?')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `The old clock ${'of the copper mill '.repeat(8)} stopped, did it?`)] },
   reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.')] },
 }

@@ -115,6 +115,24 @@ t.test('a slot given back twice while others wait serves one of them', async (t)
   last()
 })
 
+t.test('one that gives up leaves the line at once, and those behind it move up', async (t) => {
+  const all = slots({ slots: 1, maxWaiting: 2 })
+  const release = await all.take()
+  const leaving = new AbortController()
+  const given = all.take(leaving.signal)
+  const behind = all.take(new AbortController().signal)
+  leaving.abort(new Error('gone'))
+  await t.rejects(given, new Error('gone'))
+  t.equal(all.status.waiting, 1)
+  release()
+  const held = await behind
+  t.same(all.status, { size: 1, inUse: 1, waiting: 0 })
+  await t.rejects(all.take(leaving.signal), new Error('gone'), 'nor does one that has given up before take a slot')
+  held()
+  await t.rejects(all.take(leaving.signal), new Error('gone'), 'though it is free')
+  t.equal(all.status.inUse, 0)
+})
+
 t.test('close refuses those that wait and those that come, and those that hold one give it back in peace', async (t) => {
   const all = slots({ slots: 1 })
   const release = await all.take()
@@ -132,7 +150,7 @@ t.test('a client is told that the store is busy, and when to come back, or that 
   if (!(busy instanceof ServiceError)) throw new Error('not a ServiceError')
   t.equal(busy.code, 'dependency_unavailable')
   t.equal(busy.message, 'The vector store is busy')
-  t.same(busy.headers, { 'retry-after': '1' })
+  t.same(busy.headers, { 'retry-after': '1', connection: 'close' })
   t.equal(busy.members.retry_after_seconds, 1)
   for (const kind of ['connection', 'timeout', 'full', 'statement'] as const) {
     const error = toServiceError(new SqlError(kind, 'connect ECONNREFUSED 10.0.0.7:5432'))

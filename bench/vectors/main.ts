@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { UnusableInput } from '../checked.js'
+import { runBench } from '../run-bench.js'
+import { formatTable } from '../table.js'
+import { measureCost, type Cost } from './cost.js'
+import { measureFollow, type Followed } from './follow.js'
+import { Texts } from './texts.js'
+
+const USAGE = `npm run bench:vectors -- [--memories N] [--check] [--json FILE]
+  --memories N  whose vectors follow while recalls go on; default 10000
+  --check       exit code 1 when a target is missed
+  --json FILE   also writes the figures there`
+
+const DATA = ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json'].map((name) => fileURLToPath(new URL(`../recall/${name}`, import.meta.url)))
+/** Milliseconds of a processor for a text of 200 characters, and how many times as long a recall may take while vectors are made. */
+const TARGETS = { cpuMs: 10, ratio: 2 }
+
+function format (costs: readonly Cost[], { quiet, busy, ratio, memories, seconds, cpu_ms: cpu, recalls }: Followed): string {
+  return [
+    formatTable([['characters', 'CPU ms', 'wall ms'], ...costs.map(({ characters, cpu_ms: used, wall_ms: wall }) => [String(characters), used.toFixed(1), wall.toFixed(1)])]),
+    formatTable([
+      ['recall, ms', 'p50', 'p95', 'p99'],
+      ...([['no vectors made', quiet], ['vectors following', busy]] as const).map(([name, { p50, p95, p99 }]) => [name, ...[p50, p95, p99].map((value) => value.toFixed(1))]),
+    ]),
+    `${memories} memories followed in ${seconds.toFixed(0)} s (${(memories / seconds).toFixed(0)} a second${cpu === undefined ? '' : `, ${cpu.toFixed(1)} ms of processor time each`}) beside ${recalls} recalls; p95 times ${ratio.toFixed(2)}`,
+  ].join('\n\n')
+}
+
+await runBench(async (args) => {
+  const { values } = parseArgs({ args, options: { memories: { type: 'string', default: '10000' }, check: { type: 'boolean', default: false }, json: { type: 'string' } } })
+  if (!/^[1-9]\d{0,4}$/.test(values.memories)) throw new UnusableInput('--memories must be a whole number from 1 to 99999')
+  const before = loadavg()[0]!
+  const texts = await Texts.load(DATA)
+  const costs = await measureCost(texts)
+  const followed = await measureFollow(texts, Number(values.memories))
+  const report = { bench: 'vectors', node: process.versions.node, cores: availableParallelism(), costs, followed, load_average: { before, after: loadavg()[0]! } }
+  const json = JSON.stringify(report)
+  console.log(`${format(costs, followed)}\n\n${json}`)
+  if (values.json !== undefined) await writeFile(values.json, `${json}\n`)
+  const missed = [
+    ...costs.filter(({ characters, cpu_ms: used }) => characters === 200 && used > TARGETS.cpuMs).map(({ cpu_ms: used }) => `${used.toFixed(1)} ms a text of 200 characters, ${TARGETS.cpuMs} at most`),
+    ...followed.ratio > TARGETS.ratio ? [`p95 times ${followed.ratio.toFixed(2)} while vectors follow, ${TARGETS.ratio} at most`] : [],
+  ]
+  if (values.check && missed.length > 0) throw new UnusableInput(`missed: ${missed.join('; ')}`)
+}, USAGE)

@@ -1,0 +1,29 @@
+import { BarriersSchema, HomeostasisSchema, ReflectSchema, SignalQualitySchema } from './bank-schema.js'
+import { withDefaults } from './defaults.js'
+import { RetrievalSchema } from './retrieval-schema.js'
+import type { Resolved } from './schema-parts.js'
+
+type ResolvedRetrieval = Resolved<typeof RetrievalSchema>
+
+/** The sections that hold for a bank, in the words of the configuration, with every default filled in. */
+export interface BankSections {
+  homeostasis: Resolved<typeof HomeostasisSchema>
+  barriers: Resolved<typeof BarriersSchema>
+  signal_quality: Resolved<typeof SignalQualitySchema>
+  retrieval: Omit<ResolvedRetrieval, 'weights'> & { weights: Required<ResolvedRetrieval['weights']> }
+  reflect: Resolved<typeof ReflectSchema>
+  mission?: string
+  description?: string
+}
+
+/** What holds where nobody says anything; the weight of the semantic strategy is the embedding provider's to say. */
+export function defaultSections (semanticWeight: number): BankSections {
+  const retrieval = withDefaults(RetrievalSchema, {})
+  return {
+    homeostasis: withDefaults(HomeostasisSchema, {}),
+    barriers: withDefaults(BarriersSchema, {}),
+    signal_quality: withDefaults(SignalQualitySchema, {}),
+    retrieval: { ...retrieval, weights: { ...retrieval.weights, semantic: semanticWeight } },
+    reflect: withDefaults(ReflectSchema, {}),
+  }
+}

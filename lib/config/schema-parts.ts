@@ -1,0 +1,102 @@
+import {
+  Type, type Static, type TArray, type TObject, type TOptional, type TProperties, type TRecord, type TSchema,
+} from 'typebox'
+
+// Validation passes over these annotations: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name,
+// `x-removed` what takes the place of a key that was removed. Messages and the reference (docs/configuration.md) use
+// them.
+
+/** A key that may be left out, with what holds then. */
+export type TDefaulted<S extends TSchema> = TOptional<S> & { default: Static<S> }
+
+/** The value of a schema with every default filled in: a key stays optional only when it has no default. */
+export type Resolved<S> =
+  S extends TObject<infer P> ? ResolvedObject<P>
+    : S extends TArray<infer Item> ? Array<Resolved<Item>>
+      : S extends TRecord<string, infer Value> ? Record<string, Resolved<Value>>
+        : S extends TSchema ? Static<S> : never
+
+type KeyWithoutDefault<P extends TProperties> = {
+  [Key in keyof P]: P[Key] extends { default: unknown } ? never : P[Key] extends TOptional<TSchema> ? Key : never
+}[keyof P]
+
+type ResolvedObject<P extends TProperties> =
+  { [Key in Exclude<keyof P, KeyWithoutDefault<P>>]: Resolved<P[Key]> } &
+  { [Key in KeyWithoutDefault<P>]?: Resolved<P[Key]> }
+
+/** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
+export function section<P extends TProperties> (properties: P, description: string): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, description })
+}
+
+/**
+ * A setting with a default.
+ * @param told the sentence that tells the default, put behind the description; empty where the description tells it
+ */
+export function setting<S extends TSchema> (
+  schema: S, value: NoInfer<Static<S>>, told = `Default ${String(value)}.`,
+): TDefaulted<S> {
+  const { description = '' } = schema as { description?: string }
+  const annotations = { description: [description, told].filter((text) => text !== '').join(' '), default: value }
+  return Object.assign(Type.Optional(schema), annotations) as unknown as TDefaulted<S>
+}
+
+/** A section that may be left out: the defaults of its keys hold then. */
+export function sectionOfSettings<P extends TProperties> (properties: P, description: string): TDefaulted<TObject<P>> {
+  return setting(section(properties, description), {} as Static<TObject<P>>, '')
+}
+
+/** The same schema without any default: for a layer of settings, which sets only what it names. */
+export function withoutDefaults<S extends TSchema> (schema: S): S {
+  const { default: _, ...descriptors } = Object.getOwnPropertyDescriptors(schema) as Record<string, PropertyDescriptor>
+  const { value: properties } = descriptors['properties'] ?? {}
+  if (properties !== undefined) {
+    const bare = Object.entries(properties as TProperties).map(([key, child]) => [key, withoutDefaults(child)])
+    descriptors['properties'] = { ...descriptors['properties'], value: Object.fromEntries(bare) }
+  }
+  return Object.defineProperties({}, descriptors) as S
+}
+
+export const integer = (description: string, minimum: number, maximum?: number) => (
+  Type.Integer(range(description, minimum, maximum))
+)
+export const number = (description: string, minimum: number, maximum?: number) => (
+  Type.Number(range(description, minimum, maximum))
+)
+export const flag = (description: string) => Type.Boolean({ description })
+export const choice = <const Values extends string[]>(values: readonly [...Values], description: string) => (
+  Type.Enum(values as [...Values], { description })
+)
+
+function range (description: string, minimum: number, maximum: number | undefined) {
+  return maximum === undefined ? { minimum, description } : { minimum, maximum, description }
+}
+
+/** @param allowed the pattern in words */
+export const text = (pattern: string, allowed: string, description: string) => (
+  Type.String({ pattern, 'x-allowed': allowed, description })
+)
+
+/** @param longest in characters */
+export const words = (longest: number, description?: string) => Type.String({
+  minLength: 1,
+  maxLength: longest,
+  'x-allowed': `of 1 to ${longest} characters`,
+  ...(description !== undefined && { description }),
+})
+
+/** A bank id or a principal, or a prefix before one trailing `*`. */
+export const pattern = (what: string) => Type.String({
+  pattern: '^[^\\s*]*\\*?$',
+  minLength: 1,
+  'x-allowed': 'without spaces, with * only as the last character',
+  description: `${what}; one trailing * matches any rest.`,
+})
+
+export const Permissions = Type.Array(Type.Enum(['read', 'write', 'forget', 'admin', '*']), {
+  minItems: 1,
+  description: '`*` is all four; `admin` implies none of the others, but whoever has it may grant rights on the bank ' +
+    'unless access_control.bank_grants is false.',
+})
+
+export const TrustOfWriter = (description: string) => choice(['untrusted', 'trusted'], description)

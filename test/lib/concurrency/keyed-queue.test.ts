@@ -1,0 +1,50 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { KeyedQueue } from '../../../lib/concurrency/keyed-queue.js'
+
+function gate (): { opened: Promise<void>, open: () => void } {
+  let open!: () => void
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { opened, open }
+}
+
+t.test('who gives up while it waits leaves at once, and those behind it still wait for those ahead', async (t) => {
+  const queue = new KeyedQueue()
+  const first = gate()
+  const order: string[] = []
+  const work = (name: string) => async () => { order.push(name) }
+  const ahead = queue.run('key', async () => {
+    await first.opened
+    order.push('ahead')
+  })
+  const leaving = new AbortController()
+  const given = queue.run('key', work('given up'), leaving.signal)
+  const behind = queue.run('key', work('behind'))
+  leaving.abort(new Error('gone'))
+  await t.rejects(given, new Error('gone'))
+  t.equal(queue.length('key'), 2)
+  await setImmediate()
+  t.strictSame(order, [])
+  first.open()
+  await Promise.all([ahead, behind])
+  t.strictSame(order, ['ahead', 'behind'])
+  t.equal(queue.length('key'), 0)
+})
+
+t.test('work that has begun is not given up', async (t) => {
+  const queue = new KeyedQueue()
+  const { opened, open } = gate()
+  const leaving = new AbortController()
+  const begun = queue.run('key', async () => {
+    await opened
+    return 'done'
+  }, leaving.signal)
+  await setImmediate()
+  leaving.abort(new Error('gone'))
+  const behind = queue.run('key', async () => 'behind')
+  await setImmediate()
+  open()
+  t.equal(await begun, 'done')
+  t.equal(await behind, 'behind')
+  await t.rejects(queue.run('key', async () => 'never', leaving.signal), new Error('gone'))
+})

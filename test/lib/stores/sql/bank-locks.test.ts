@@ -1,0 +1,62 @@
+import t from 'tap'
+import { makeBankLocks } from '../../../../lib/stores/sql/bank-locks.js'
+import { bank } from '../../../contract/vector-store/setup.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+import { DATABASE_URL } from '../../../helpers/sql-stores.js'
+
+const database = await sqlDatabase(t)
+const home = bank('home')
+const POSTGRES = { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }
+const KEY = ['', 'home']
+
+t.test('what is done to a bank in one schema waits for nothing in another', POSTGRES, async (t) => {
+  const [one, other] = [schemaIn(t, database), schemaIn(t, database)]
+  const store = await storeIn(database, { schema: other })
+  const locks = makeBankLocks(one)
+  await database.transaction(async (tx) => {
+    await tx.query(locks.lockImports, KEY)
+    await tx.query(locks.lockBank, KEY)
+    // Each of these takes a lock of the bank, and rejects when it waits for longer than a statement may take.
+    const memory = await newMemory('one')
+    t.strictSame(await store.import(home, [memory], 'skip', NOW), { imported: 1, skipped: 0, overwritten: 0 })
+    t.equal(await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors: [Float32Array.of(1, 0, 0, 0)] }], NOW), 1)
+    t.equal((await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0 })).count, 1)
+    await store.import(home, await newMemories(['two', 'three']), 'skip', NOW)
+    t.equal((await store.removeBank(home, NOW)).memoryCount, 2)
+  })
+})
+
+t.test('within a schema a bank is had by one as a whole, or by many in part, and imports take turns', POSTGRES, async (t) => {
+  const { lockBank, shareBank, lockImports } = makeBankLocks(schemaIn(t, database))
+  const isFree = async (lock: string, key = KEY) => await database.transaction(async (tx) => {
+    await tx.query('set local lock_timeout = 50')
+    await tx.query(lock, key)
+    return true
+  }).catch((error: unknown) => {
+    // lock_not_available
+    if (error instanceof Error && Reflect.get(error, 'code') === '55P03') return false
+    throw error
+  })
+  const whileHeld = async (held: string) => await database.transaction(async (tx) => {
+    await tx.query(held, KEY)
+    return await Promise.all([lockBank, shareBank, lockImports].map(async (lock) => await isFree(lock)))
+  })
+  t.strictSame(await whileHeld(lockBank), [false, false, true])
+  t.strictSame(await whileHeld(shareBank), [false, true, true])
+  t.strictSame(await whileHeld(lockImports), [true, true, false])
+  await database.transaction(async (tx) => {
+    await tx.query(lockBank, KEY)
+    t.equal(await isFree(lockBank, ['', 'other']), true)
+    t.equal(await isFree(lockBank, ['acme', 'home']), true)
+  })
+})
+
+t.test('in the default schema the keys are those that earlier versions take', (t) => {
+  const { lockBank, shareBank, lockImports } = makeBankLocks('"memory_gateway"')
+  const key = (what: string) => `hashtextextended('memory-gateway ${what} ' || $1 || chr(1) || $2, 0)`
+  t.equal(lockBank, `select pg_advisory_xact_lock(${key('context')})::text`)
+  t.equal(shareBank, `select pg_advisory_xact_lock_shared(${key('context')})::text`)
+  t.equal(lockImports, `select pg_advisory_xact_lock(${key('import')})::text`)
+  t.end()
+})

@@ -1,0 +1,97 @@
+import { request, type ClientRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import type { ImportOutcome, KeptReceipt } from '../../lib/stores/vector-store.js'
+import { testApp, type TestApp } from '../helpers/app.js'
+import { exportOf, HEADER, ndjson } from './ndjson.js'
+
+/** Holds each write that comes by `import`, as those do that replace a near-duplicate, until it is let go on. */
+class GatedStore extends InMemoryVectorStore {
+  readonly held: Array<() => void> = []
+  /** Requests that have asked for the answer of an earlier one with their key, and wait for their turn next. */
+  asked = 0
+
+  async findReceipt (): Promise<KeptReceipt | undefined> {
+    this.asked += 1
+    return undefined
+  }
+
+  override async import (...given: Parameters<InMemoryVectorStore['import']>): Promise<ImportOutcome> {
+    await new Promise<void>((resolve) => { this.held.push(resolve) })
+    return await super.import(...given)
+  }
+
+  async letGo (): Promise<void> {
+    while (this.held.length === 0) await setImmediate()
+    this.held.shift()!()
+  }
+}
+
+interface Write {
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+const LEFT = 'the client left before its answer'
+const KEY = { 'idempotency-key': 'again' }
+
+function send (t: Test, { app }: TestApp, { path, headers, body }: Write): ClientRequest {
+  const { port } = app.server.address() as AddressInfo
+  const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent: false, headers })
+  sent.on('error', () => {})
+  t.teardown(() => { sent.destroy() })
+  return sent.end(body)
+}
+
+/** The first write is held in the store. The client of the second, which waits for its turn, leaves. */
+async function leaveTheQueue (t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write]): Promise<void> {
+  await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const inject = async ({ path, headers, body }: Write) => await app.inject({ method: 'POST', url: path, headers, payload: body })
+  const earlier = inject(first)
+  while (store.held.length === 0) await setImmediate()
+  const marked = { ...second, headers: { ...second.headers, ...KEY } }
+  const leaving = send(t, app, marked)
+  while (store.asked === 0) await setImmediate()
+  t.equal((await inject(marked)).json().code, 'idempotency_key_in_flight')
+  leaving.destroy()
+  while (!app.log.some(({ msg }) => msg === LEFT)) await setImmediate()
+  await store.letGo()
+  t.equal((await earlier).statusCode, 200, 'the first is not touched by it')
+  const again = inject(marked)
+  await store.letGo()
+  const answer = await again
+  t.equal(answer.statusCode, 200, 'the key of the second is free')
+  t.equal(answer.headers['idempotent-replayed'], undefined, 'and nothing was done under it')
+  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is no fault')
+}
+
+t.test('an import that waits for another is given up when its client leaves', async (t) => {
+  const store = new GatedStore()
+  const app = await testApp(t, { file: { homeostasis: { quotas: { import_per_day: 2 } } } }, { store })
+  const write = (text: string): Write => ({
+    path: '/v1/banks/home/import', headers: { 'content-type': 'application/x-ndjson' }, body: ndjson(HEADER, { text }),
+  })
+  await leaveTheQueue(t, app, store, [write('copper kettle'), write('silver bucket')])
+  const [, ...memories] = await exportOf(app, 'home')
+  t.strictSame(memories.map(({ text }) => text), ['copper kettle', 'silver bucket'])
+})
+
+t.test('so is a retain that waits to be compared with what another stores, and its quota is given back', async (t) => {
+  const store = new GatedStore()
+  const file = {
+    signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } },
+    homeostasis: { quotas: { retain_per_day: 3 } },
+  }
+  const app = await testApp(t, { file }, { store })
+  const similar = 'stands behind wooden garden shed near old stone'
+  const write = (start: string): Write => ({
+    path: '/v1/retain', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'home', content: `${start} ${similar}` }),
+  })
+  await app.retain('home', `iron ladder ${similar}`)
+  await leaveTheQueue(t, app, store, [write('copper kettle'), write('silver bucket')])
+  const [, ...memories] = await exportOf(app, 'home')
+  t.strictSame(memories.map(({ text }) => text), [`silver bucket ${similar}`])
+})
