@@ -5,30 +5,29 @@ import { boundsOf } from './lib/config/bounds.js'
 import type { Config } from './lib/config/schema.js'
 import { settingsOf } from './lib/config/settings.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
-import { packageFile } from './lib/paths.js'
+import { packageFile } from './lib/resources/package-file.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
+import activeRequests from './plugins/active-requests.js'
 import adminToken from './plugins/admin-token.js'
 import admission from './plugins/admission.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import { authPlugin } from './plugins/auth/index.js'
-import { missingVariables } from './plugins/auth/missing.js'
+import { missingVariables } from './http/missing-auth-variables.js'
 import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import errors from './plugins/errors.js'
-import exchanges from './plugins/exchanges.js'
-import health from './plugins/health.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
-import metrics, { metricsRoute } from './plugins/metrics.js'
+import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
-import pacedReading from './plugins/paced-reading.js'
 import pipelining from './plugins/pipelining.js'
+import readThrottling from './plugins/read-throttling.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import routeScopes, { setRouteScope } from './plugins/route-scopes.js'
@@ -43,7 +42,9 @@ import { adminRoutes } from './routes/admin.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
 import { forgetRoutes } from './routes/forget.js'
+import { healthRoutes } from './routes/health.js'
 import { ingestRoutes } from './routes/ingest.js'
+import { metricsRoutes } from './routes/metrics.js'
 import { recallRoutes } from './routes/recall.js'
 import { reflectRoutes } from './routes/reflect.js'
 import { retainRoutes } from './routes/retain.js'
@@ -56,20 +57,26 @@ export interface AppOptions {
   overrides?: MemoryOverrides
   /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
   heartbeatMs?: number
-  /** Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501. */
+  /**
+   * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501.
+   */
   reloadConfig?: () => Config
 }
 
 /** Milliseconds that the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 15_000
 
-const MEMORY_ROUTES = [retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes]
+const MEMORY_ROUTES = [
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+]
 
 /**
  * The gateway: every plugin in order, then the routes, each in its scope. Nothing is listened on yet.
  * @throws ProviderError when a configured provider cannot be had
  */
-export async function buildApp (config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp (
+  config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {},
+): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
   const settings = settingsOf(config.file)
@@ -101,14 +108,21 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(errors)
   await app.register(boundsPlugin, { bounds })
   await app.register(requestLog)
-  await app.register(exchanges)
-  await app.register(pacedReading)
+  await app.register(activeRequests)
+  await app.register(readThrottling)
   await app.register(pipelining)
   await app.register(slowReaders)
   await app.register(streams)
   await app.register(largeAnswers)
-  await app.register(tracing, { version: packageVersion(), ...(config.tracesUrl !== undefined && { url: config.tracesUrl }) })
-  await app.register(metrics, { mode: config.auth.mode, host: config.host, ...(config.metricsPort !== undefined && { port: config.metricsPort }) })
+  await app.register(tracing, {
+    version: packageVersion(),
+    ...(config.tracesUrl !== undefined && { url: config.tracesUrl }),
+  })
+  await app.register(metrics, {
+    mode: config.auth.mode,
+    host: config.host,
+    ...(config.metricsPort !== undefined && { port: config.metricsPort }),
+  })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -121,12 +135,16 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
   await app.register(memory, { config, overrides })
   await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
-  await app.register(health, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
+  await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
   const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
-    await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: settings.onBehalfOf, clock })
+    await scope.register(authPlugin(config.auth.mode), {
+      auth: config.auth,
+      oboEnabled: settings.onBehalfOf,
+      clock,
+    })
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
@@ -135,14 +153,16 @@ export async function buildApp (config: Config, { log = {}, overrides = {}, hear
     setRouteScope(scope, 'admin')
     await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
-    if (config.metricsPort === undefined) await scope.register(metricsRoute)
+    if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'source')
     await scope.register(sourceGuard, { sources })
     await scope.register(ingestRoutes, { sources })
   })
-  for (const name of missingVariables(config.auth)) app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
+  for (const name of missingVariables(config.auth)) {
+    app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
+  }
   for (const warning of config.warnings) app.log.warn(warning)
   return app
 }

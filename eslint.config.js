@@ -1,13 +1,15 @@
 import neostandard, { plugins } from 'neostandard'
 
-/** The rooms of lib/ and what each may import; lib/README.md tells what lives in them. What stands on `foundation` may use all of it. */
-const foundation = ['errors', 'time', 'concurrency', 'telemetry', 'validation', 'providers']
+/** The rooms that every room below them may import. lib/README.md tells what lives in each room. */
+const foundation = ['errors', 'time', 'concurrency', 'telemetry', 'validation', 'providers', 'resources']
 
+/** The rooms of lib/ and the rooms that each may import. */
 export const rooms = {
   errors: [],
   time: [],
   concurrency: ['errors'],
   telemetry: ['errors'],
+  resources: [],
   validation: ['errors', 'time', 'concurrency'],
   providers: ['errors', 'validation'],
   text: foundation,
@@ -31,10 +33,10 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
       patterns: [
         {
           regex: `^(\\.\\./)+(${everyRoom.filter((other) => other !== room && !allowed.includes(other)).join('|')})/`,
-          message: `lib/${room} may import ${allowed.length > 0 ? allowed.map((name) => `lib/${name}`).join(', ') : 'no other room'} and the files of lib itself, nothing above it.`,
+          message: `lib/${room} may import ${allowed.map((name) => `lib/${name}`).join(', ') || 'no other room'} and nothing above it.`,
         },
         {
-          regex: '^(\\.\\./)+(plugins|routes|test|bench|app|server)(/|\\.js$)',
+          regex: '^(\\.\\./)+(http|plugins|routes|test|bench|app|server)(/|\\.js$)',
           message: 'lib knows nothing of the HTTP layer.',
         },
         {
@@ -46,8 +48,52 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
   },
 }))
 
+/** Files that are still longer than 250 lines. The list only ever gets shorter. */
+const LONGER_FILES = [
+  'lib/config/schema.ts',
+  'lib/memory/embedding-backfill.ts',
+  'lib/memory/reflect/sentence-reader.ts',
+  'lib/memory/reflector.ts',
+  'lib/memory/schemas.ts',
+  'lib/retrieval/retriever.ts',
+  'lib/stores/in-memory/bank.ts',
+  'lib/stores/in-memory/lexical-index.ts',
+  'lib/stores/in-memory/lexical-search.ts',
+  'lib/stores/in-memory/store.ts',
+  'lib/stores/sql/lexical-strategy.ts',
+  'lib/stores/sql/store.ts',
+  'lib/stores/sql/writer.ts',
+  'lib/stores/vector-store.ts',
+  'test/contract/vector-store/bank-configs.ts',
+  'test/contract/vector-store/context.ts',
+  'test/lib/memory/embedding-backfill.test.ts',
+  'test/lib/stores/in-memory/lexical-index.test.ts',
+  'test/lib/stores/sql/migrations.test.ts',
+  'test/lib/stores/sql/pglite.test.ts',
+  'test/lib/stores/sql/postgres-faults.test.ts',
+  'test/lib/stores/sql/statements.test.ts',
+  'test/replicas/bank-config.test.ts',
+  'test/routes/bank-config.test.ts',
+  'test/routes/reflect-faults.test.ts',
+  'test/routes/reload.test.ts',
+  'test/routes/retain-dedup.test.ts',
+]
+
+/** Where lines have at most 120 columns. */
+const SHORT_LINES = [
+  'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'plugins/**', 'routes/**', 'scripts/**', 'lib/errors/**',
+  'lib/resources/**',
+]
+
+/** Routes whose lines are still longer. */
+const LONG_LINES = ['retain', 'forget', 'transfer', 'idempotency', 'request-fingerprint'].map((name) => `routes/${name}.ts`)
+
 export default [
-  { ignores: ['dist/**', 'node_modules/**', '.tap/**', '.cache/**', '.test-build/**', 'assembly/node_modules/**', 'assembly/*.ts'] },
+  {
+    ignores: [
+      'dist/**', 'node_modules/**', '.tap/**', '.cache/**', '.test-build/**', 'assembly/node_modules/**', 'assembly/*.ts',
+    ],
+  },
   ...neostandard({ ts: true }),
   {
     files: ['**/*.ts'],
@@ -64,20 +110,38 @@ export default [
       '@typescript-eslint/no-redeclare': 'off',
       'no-void': ['error', { allowAsStatement: true }],
       '@stylistic/comma-dangle': ['error', 'always-multiline'],
-      'max-lines': ['error', { max: 320, skipBlankLines: true, skipComments: true }],
+      'max-lines': ['error', { max: 250 }],
     },
   },
   {
-    files: ['lib/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts'],
+    files: ['lib/**/*.ts', 'http/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts'],
     ignores: ['lib/config/**'],
     rules: {
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'lib/config is the only reader of the environment.' }],
+      'no-restricted-properties': ['error', {
+        object: 'process',
+        property: 'env',
+        message: 'lib/config is the only reader of the environment.',
+      }],
     },
   },
   {
     // A tap test is started by calling it; tap itself waits for it.
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+  { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },
+  {
+    files: SHORT_LINES,
+    ignores: LONG_LINES,
+    rules: {
+      '@stylistic/max-len': ['error', {
+        code: 120,
+        ignoreUrls: true,
+        ignoreStrings: true,
+        ignoreTemplateLiterals: true,
+        ignoreRegExpLiterals: true,
+      }],
+    },
   },
   ...boundaries,
 ]

@@ -8,25 +8,33 @@ import { ServiceError } from './lib/errors/service-error.js'
 import { ProviderError } from './lib/providers/registry.js'
 import { loadDateParser } from './lib/retrieval/dates.js'
 import { loadVocabulary } from './lib/text/tokens.js'
-import { listenHost, ListenError } from './plugins/listen-error.js'
+import { listenHost, ListenError } from './http/listen-error.js'
 import { reportLines, startReport } from './plugins/start-report.js'
 
-/** Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack. */
+/**
+ * Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack.
+ */
 function refuse (error: unknown): never {
   const known = error instanceof ConfigurationError || error instanceof ProviderError || error instanceof ListenError
   console.error(known ? error.message : error)
   process.exit(1)
 }
 
-/** Faults of the machine code end the process at once: a handler would return to the same instruction, again and again. */
+/**
+ * Faults of the machine code end the process at once: a handler would return to the same instruction, again and again.
+ */
 const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
-/** A terminal that is closed hangs up, and what runs in it ends; a service is told by the same signal to read its configuration again. */
+/**
+ * A terminal that is closed hangs up, and what runs in it ends; a service is told by the same signal to read its
+ * configuration again.
+ */
 const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
 
 function stopGracefully (app: FastifyInstance, config: Config): void {
   const skip = endsWithTerminal ? [...FAULTS] : [...FAULTS, 'SIGHUP' as const]
-  closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger: { error: (message: unknown) => app.log.error(message) } }, async ({ signal, err }) => {
+  const logger = { error: (message: unknown) => app.log.error(message) }
+  closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger }, async ({ signal, err }) => {
     if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')
     else app.log.info({ signal }, 'stopping: requests in flight finish')
     await app.close()
@@ -55,7 +63,10 @@ function announce (app: FastifyInstance, config: Config, envFile: boolean): void
 try {
   const envFile = applyEnvFile(process.env, process.cwd())
   const config = loadConfig(process.env)
-  const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: () => loadConfig(process.env) })
+  const app = await buildApp(config, {
+    log: { pretty: process.stdout.isTTY },
+    reloadConfig: () => loadConfig(process.env),
+  })
   stopGracefully(app, config)
   reloadOnHangup(app)
   await app.ready()
@@ -64,7 +75,8 @@ try {
   loadDateParser()
   app.openApiDocument()
   try {
-    // A crowd that comes at once finds room to wait: who finds none tries again only after a second. The system may allow less.
+    // A crowd that comes at once finds room to wait: who finds none tries again only after a second. The system may
+    // allow less.
     await app.listen({ host: listenHost(config.host), port: config.port, backlog: app.bounds.connections })
   } catch (error) {
     throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)

@@ -11,7 +11,10 @@ export interface AnswerSchema {
 type Answer = Record<string, unknown>
 type Serialize = (value: unknown) => string
 
-/** Stands for a list in the text of an answer without its lists. No caller knows it, so that no value of an answer can hold it. */
+/**
+ * Stands for a list in the text of an answer without its lists. No caller knows it, so that no value of an answer can
+ * hold it.
+ */
 const MARK = randomUUID()
 const SPLIT = new RegExp(`"${MARK}:(\\w+)"`)
 
@@ -21,23 +24,24 @@ const MEMBER = 4
 const PLAIN = 8
 
 /**
- * About how long a value is as JSON, in UTF-16 units; counted no further than to the limit, so that asking costs little however long it is.
+ * About how long a value is as JSON, in UTF-16 units; counted no further than to the limit, so that asking costs little
+ * however long it is.
  * @param lengthOf of a text
  */
-export function weigh (value: unknown, limit: number, lengthOf: (text: string) => number = unitsOf): number {
+export function jsonLength (value: unknown, limit: number, lengthOf: (text: string) => number = unitsOf): number {
   if (typeof value === 'string') return lengthOf(value) + MEMBER
   if (typeof value !== 'object' || value === null) return PLAIN
   let weight = MEMBER
   if (Array.isArray(value)) {
     for (const element of value) {
-      weight += weigh(element, limit - weight, lengthOf)
+      weight += jsonLength(element, limit - weight, lengthOf)
       if (weight > limit) return weight
     }
     return weight
   }
   // Answers are plain objects, so that these are their own members; a list of them would be made for every hit.
   for (const name in value) {
-    weight += name.length + MEMBER + weigh(value[name as keyof typeof value], limit - weight, lengthOf)
+    weight += name.length + MEMBER + jsonLength(value[name as keyof typeof value], limit - weight, lengthOf)
     if (weight > limit) return weight
   }
   return weight
@@ -57,10 +61,15 @@ export class AnswerParts {
 
   constructor (schema: AnswerSchema) {
     this.#schema = schema
-    this.lists = Object.entries(schema.properties ?? {}).filter(([, { type, items }]) => type === 'array' && items?.type === 'object').map(([name]) => name)
+    this.lists = Object.entries(schema.properties ?? {})
+      .filter(([, { type, items }]) => type === 'array' && items?.type === 'object')
+      .map(([name]) => name)
   }
 
-  /** The texts in order; each is made when it is asked for. Together they are the answer as its serializer would write it. */
+  /**
+   * The texts in order; each is made when it is asked for. Together they are the answer as its serializer would write
+   * it.
+   */
   * texts (answer: Answer): Generator<string, void> {
     const marks = Object.fromEntries(this.lists.filter((name) => Array.isArray(answer[name])).map((name) => [name, `${MARK}:${name}`]))
     const around = this.#serializeEnvelope({ ...answer, ...marks }).split(SPLIT)
@@ -93,7 +102,10 @@ export class AnswerParts {
 
   #elementSerializer (name: string): Serialize {
     let serialize = this.#elements.get(name)
-    if (serialize === undefined) this.#elements.set(name, serialize = fastJson(this.#schema.properties![name]!.items as Schema))
+    if (serialize === undefined) {
+      serialize = fastJson(this.#schema.properties![name]!.items as Schema)
+      this.#elements.set(name, serialize)
+    }
     return serialize
   }
 }
@@ -101,7 +113,7 @@ export class AnswerParts {
 const parts = new WeakMap<object, AnswerParts>()
 
 /** Compiled once for a process, when an answer is first that large. */
-export function partsOf (schema: AnswerSchema): AnswerParts {
+export function answerPartsOf (schema: AnswerSchema): AnswerParts {
   let found = parts.get(schema)
   if (found === undefined) parts.set(schema, found = new AnswerParts(schema))
   return found

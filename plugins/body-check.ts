@@ -1,9 +1,9 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import { turnKeyOf } from '../http/turn-key.js'
 import type { Permission } from '../lib/access/access-control.js'
 import { isBankId } from '../lib/identity/context.js'
 import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
-import { turnKeyOf } from './body-reader.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,26 +13,34 @@ declare module 'fastify' {
 }
 
 /**
- * Checks a body in the order of what it costs: the envelope (which banks, how many of each), what the caller may do there, and only then
- * the elements. A caller without the right learns nothing about them, and can have no work done on them.
+ * Checks a body in the order of what it costs: the envelope (which banks, how many of each), what the caller may do
+ * there, and only then the elements. A caller without the right learns nothing about them, and can have no work done on
+ * them.
  */
-export function bodyCheck (app: FastifyInstance, schema: InputSchema, validate: Validator, { permission, permissionFor }: FastifyContextConfig = {}): preHandlerHookHandler {
+export function bodyCheck (
+  app: FastifyInstance,
+  schema: InputSchema,
+  validate: Validator,
+  { permission, permissionFor }: FastifyContextConfig = {},
+): preHandlerHookHandler {
   const lists = listsOf(schema)
   const check = (body: unknown) => {
     prepareInput(body, schema)
     if (!validate(body)) throw refusal(validate.problems)
   }
-  const later = async (request: FastifyRequest, judged: Promise<unknown> | undefined) => {
-    await judged
+  const later = async (request: FastifyRequest, admission: Promise<unknown> | undefined) => {
+    await admission
     if (turns.isSpent) await turns.next(turnKeyOf(request))
     check(request.body)
   }
   return (request, _reply, done) => {
     const body: unknown = request.body ?? null
     const banks = permission === undefined ? undefined : banksOf(body, lists)
-    const judged = banks === undefined ? undefined : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
-    if (judged !== undefined || turns.isSpent) {
-      void later(request, judged).then(() => { done() }, done)
+    const admission = banks === undefined
+      ? undefined
+      : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
+    if (admission !== undefined || turns.isSpent) {
+      void later(request, admission).then(() => { done() }, done)
       return
     }
     try {
@@ -47,7 +55,9 @@ export function bodyCheck (app: FastifyInstance, schema: InputSchema, validate: 
 
 /** The lists at the top of a body that may be only so long. */
 function listsOf ({ properties = {} }: InputSchema): Array<{ name: string, maxItems: number }> {
-  return Object.entries(properties).flatMap(([name, { maxItems }]) => maxItems === undefined ? [] : [{ name, maxItems }])
+  return Object.entries(properties).flatMap(([name, { maxItems }]) => (
+    maxItems === undefined ? [] : [{ name, maxItems }]
+  ))
 }
 
 /** @returns the banks that a body names; undefined when its envelope is wrong, which its validation will tell */

@@ -1,14 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { turnKeyOf } from '../http/turn-key.js'
 import { budgetSpent, type Hold } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
-import { callerOf } from '../lib/identity/context.js'
 import { readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** What a long body is reckoned at: its bytes, the text that is made of them, and the values that are made of that. */
 const WEIGHT = 4
-/** The part of the budget that long bodies may fill. The rest is for short ones, so that many can go on while a few wait. */
+/**
+ * The part of the budget that long bodies may fill. The rest is for short ones, so that many can go on while a few
+ * wait.
+ */
 const SHARE = 0.75
 
 /** How long a client whose body is refused has to read the answer, in milliseconds. */
@@ -39,22 +42,19 @@ declare module 'fastify' {
 
 type Payload = FastifyRequest['raw']
 /** As Fastify calls a parser of a content type that reads for itself. */
-export type BodyParser<T> = (request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void) => void
-
-/** Who a request's turns of the event loop are for. */
-export function turnKeyOf (request: FastifyRequest): string {
-  // Routes outside the memory scope have no caller. No principal begins with a space.
-  return request.hasContext ? callerOf(request.context) : ` ${request.ip}`
-}
+export type BodyParser<T> = (
+  request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void,
+) => void
 
 /**
- * Reads bodies, each within the limit of its route, and all of them within the bytes that may be worked on. What arrives is counted, not
- * what a header announces: an announcement costs nothing, and would keep others out. The bytes are held to the end of the exchange.
+ * Reads bodies, each within the limit of its route, and all of them within the bytes that may be worked on. What
+ * arrives is counted, not what a header announces: an announcement costs nothing, and would keep others out. The bytes
+ * are held to the end of the exchange.
  */
 async function bodyReader (app: FastifyInstance): Promise<void> {
   const { workBytes, bounds } = app
   app.decorateRequest(HELD, null)
-  app.exchanges.onEnd((request) => { request[HELD]?.release() })
+  app.activeRequests.onEnd((request) => { request[HELD]?.release() })
 
   /** @throws ServiceError server_busy */
   const hold = (request: FastifyRequest, reckoned: number, received: number) => {
@@ -160,8 +160,9 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Passes over what still comes of a body that is refused. A connection that is destroyed while the client writes is reset, and with it
- * goes the answer that the client has not read yet (RFC 9112, section 9.6): this side is closed first, and the other a little later.
+ * Passes over what still comes of a body that is refused. A connection that is destroyed while the client writes is
+ * reset, and with it goes the answer that the client has not read yet (RFC 9112, section 9.6): this side is closed
+ * first, and the other a little later.
  */
 function linger (payload: Payload): void {
   const { socket } = payload
@@ -175,7 +176,10 @@ function linger (payload: Payload): void {
   }
 }
 
-/** What has come of a body. A client may send it byte by byte, and a buffer of one byte holds a hundred times as much: small ones are put together. */
+/**
+ * What has come of a body. A client may send it byte by byte, and a buffer of one byte holds a hundred times as much:
+ * small ones are put together.
+ */
 class Chunks {
   readonly #full: Buffer[] = []
   /** Where small ones go; undefined until there is one. */
@@ -213,4 +217,4 @@ function tooLarge (limit: number, bound = 'SERVICES_MAX_BODY_BYTES'): ServiceErr
   return new ServiceError('body_too_large', `Request body is too large: more than ${limit} bytes (${bound})`)
 }
 
-export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'exchanges'] })
+export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'active-requests'] })

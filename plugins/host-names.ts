@@ -4,9 +4,10 @@ import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/con
 import { ServiceError } from '../lib/errors/service-error.js'
 
 /**
- * For dev mode, which trusts every caller: serves no request whose Host is another name than those that the server is asked under. A page
- * in a browser can have its own name point to this machine, and would then read memories as its own (DNS rebinding); the Host header
- * tells it. The address that a connection came in at is right for a probe, and no name that a page could have.
+ * For dev mode, which trusts every caller: serves no request whose Host is another name than those that the server is
+ * asked under. A page in a browser can have its own name point to this machine, and would then read memories as its own
+ * (DNS rebinding); the Host header tells it. The address that a connection came in at is right for a probe, and no name
+ * that a page could have.
  */
 async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly string[] }): Promise<void> {
   const isServed = (header: string, localAddress: string | undefined) => {
@@ -24,7 +25,7 @@ async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly
       last = { header, localAddress }
       done()
     } else {
-      done(new ServiceError('host_not_allowed', 'The server is not asked under this host name; SERVICES_ALLOWED_HOSTS adds names', { headers: { connection: 'close' } }))
+      done(new ServiceError('host_not_allowed', 'The server is not asked under this host name; SERVICES_ALLOWED_HOSTS adds names'))
     }
   })
 }

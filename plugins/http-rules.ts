@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { HttpError } from '../http/error-responses.js'
 
 /**
  * What Node would refuse by itself, with an empty body: a request without Host, which app.ts lets through to here, and
@@ -11,7 +11,7 @@ async function httpRules (app: FastifyInstance): Promise<void> {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => { app.server.emit('request', request, response) })
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const refused = countHosts(raw.rawHeaders) !== 1 && raw.httpVersion !== '1.0'
-    done(refused ? new ServiceError('invalid_request', 'A request must have one Host header', { headers: { connection: 'close' } }) : undefined)
+    done(refused ? new HttpError('invalid_request', 'A request must have one Host header', { connection: 'close' }) : undefined)
   })
 }
 

@@ -3,9 +3,9 @@ import fp from 'fastify-plugin'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
-import { partsOf, weigh, type AnswerSchema } from './answer-parts.js'
-import { whenOver } from './exchange-end.js'
-import { paced, PIECE_BYTES, pieces, slices, STREAM_BYTES } from './pieces.js'
+import { answerPartsOf, jsonLength, type AnswerSchema } from './answer-parts.js'
+import { onResponseClose } from '../http/response-close.js'
+import { backPressured, CHUNK_BYTES, encodeChunks, splitBytes, STREAM_BYTES } from '../http/chunked-body.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,11 +21,13 @@ declare module 'fastify' {
 /** An answer of a few hundred bytes keeps about as much again in objects while it waits behind others. */
 const QUEUED_BYTES = 1024
 
-/** Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held. */
+/**
+ * Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held.
+ */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
   const hold = (reply: FastifyReply, bytes: number) => {
     const held = app.workBytes.hold(bytes)
-    whenOver(reply, () => { held.release() })
+    onResponseClose(reply, () => { held.release() })
   }
   app.decorate('holdAnswer', async (reply: FastifyReply, answer: object, lists: readonly string[]) => {
     hold(reply, await bytesOf(answer, lists, app.bounds.answer_bytes, callerIn(reply.request)) + STREAM_BYTES)
@@ -36,18 +38,19 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     if (schema === undefined) return
     // What was done is answered in a few fields where nothing is listed; onSend has what is large all the same.
     const asksOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
-    if (!asksOnly && partsOf(schema).lists.length === 0) return
+    if (!asksOnly && answerPartsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 
-  // What is not made from parts is known when it is whole: documents, and short answers that wait behind others on their connection.
+  // What is not made from parts is known when it is whole: documents, and short answers that wait behind others on
+  // their connection.
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     if (request.method === 'HEAD' || reply.statusCode >= 400 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) {
       done(null, payload)
       return
     }
     // A text of so few units has fewer bytes than a piece.
-    const isLarge = payload.length > PIECE_BYTES / 3 && Buffer.byteLength(payload) > PIECE_BYTES
+    const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
       if (isLarge && isRefusable(request)) hold(reply, Buffer.byteLength(payload))
       else if (isQueued(reply) && isRefusable(request)) hold(reply, Buffer.byteLength(payload) + QUEUED_BYTES)
@@ -61,7 +64,7 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     }
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
     reply.header('content-length', String(bytes.length))
-    done(null, paced(slices(bytes)))
+    done(null, backPressured(splitBytes(bytes)))
   })
 }
 
@@ -69,16 +72,16 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
 function inParts (schema: AnswerSchema): preSerializationHookHandler {
   return function (request, reply, payload, done) {
     // A HEAD route has the hooks of its GET route, and once more its own.
-    if (reply.statusCode !== 200 || !isObject(payload) || weigh(payload, PIECE_BYTES) <= PIECE_BYTES) {
+    if (reply.statusCode !== 200 || !isObject(payload) || jsonLength(payload, CHUNK_BYTES) <= CHUNK_BYTES) {
       done(null, payload)
       return
     }
     const send = (source: AsyncIterable<Buffer> | Buffer[]) => {
       reply.serializer(asIs)
-      done(null, paced(source))
+      done(null, backPressured(source))
     }
-    const parts = partsOf(schema)
-    const begin = () => { send(request.method === 'HEAD' ? [] : pieces(inTurns(parts.texts(payload), callerIn(request)))) }
+    const parts = answerPartsOf(schema)
+    const begin = () => { send(request.method === 'HEAD' ? [] : encodeChunks(inTurns(parts.texts(payload), callerIn(request)))) }
     if (isRefusable(request)) this.holdAnswer(reply, payload, parts.lists).then(begin, done)
     else begin()
   }
@@ -107,9 +110,12 @@ function isObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !('pipe' in value)
 }
 
-/** The schema of what a route answers with when all is well, if that is a JSON object. */
+/** A response as routes document it: a schema, or one for each media type. */
+type DocumentedAnswer = AnswerSchema & { content?: Record<string, { schema: AnswerSchema }> }
+
+/** The schema of a route's successful response, if that is a JSON object. */
 function jsonAnswer (response: unknown): AnswerSchema | undefined {
-  const own = (response as Record<number, AnswerSchema & { content?: Record<string, { schema: AnswerSchema }> }> | undefined)?.[200]
+  const own = (response as Record<number, DocumentedAnswer> | undefined)?.[200]
   const schema = own?.content === undefined ? own : own.content['application/json']?.schema
   return schema?.type === 'object' && schema.properties !== undefined ? schema : undefined
 }
@@ -126,7 +132,7 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
   for (const [name, value] of Object.entries(answer)) {
     for (const element of lists.includes(name) && Array.isArray(value) ? value : [value]) {
       if (turns.isSpent) await turns.next(caller)
-      bytes += weigh(element, limit - bytes, Buffer.byteLength)
+      bytes += jsonLength(element, limit - bytes, Buffer.byteLength)
       if (bytes > limit) throw new ServiceError('answer_too_large', `The answer is larger than ${limit} bytes (bounds.answer_bytes); ask for less with max_results, max_tokens or limit`)
     }
   }

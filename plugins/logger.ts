@@ -10,8 +10,8 @@ export interface LogOptions {
 }
 
 /**
- * Members that hold secrets or what people wrote, where a log call might put them. Each place is named: a wildcard would be
- * looked for in every line, at six times the cost of the line itself.
+ * Members that hold secrets or what people wrote, where a log call might put them. Each place is named: a wildcard
+ * would be looked for in every line, at six times the cost of the line itself.
  */
 const REDACTED = ['headers', 'body', 'authorization', 'token', 'secret', 'password', 'dsn', 'content', 'query', 'text']
   .concat(['req', 'request', 'res', 'response'].flatMap((holder) => [`${holder}.headers`, `${holder}.body`, `${holder}.query`]))

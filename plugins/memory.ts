@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../lib/config/schema.js'
 import { createMemoryService, type MemoryOverrides, type MemoryService } from '../lib/memory/service.js'
+import { registerMemoryMetrics } from './metrics/memory-metrics.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,10 +17,21 @@ export interface MemoryOptions {
 }
 
 async function memory (app: FastifyInstance, { config, overrides }: MemoryOptions): Promise<void> {
-  const service = await createMemoryService(config, app.access, { warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) }, telemetry: app.metrics.telemetry, ...overrides })
+  const service = await createMemoryService(config, app.access, {
+    warn: (message) => { app.log.warn(message) },
+    info: (message) => { app.log.info(message) },
+    telemetry: app.metrics.telemetry,
+    ...overrides,
+  })
+  registerMemoryMetrics(app.metrics.collected, () => service.status())
   app.decorate('memory', service)
-  // Runs when no request is left that could use it.
+  // Fastify runs this hook when every request has ended.
   app.addHook('onClose', async () => { await service.close() })
 }
 
-export default fp(memory, { name: 'memory', fastify: '5.x', dependencies: ['errors', 'access-control', 'metrics'], decorators: { fastify: ['access'] } })
+export default fp(memory, {
+  name: 'memory',
+  fastify: '5.x',
+  dependencies: ['errors', 'access-control', 'metrics'],
+  decorators: { fastify: ['access', 'metrics'] },
+})

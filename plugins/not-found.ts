@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { HttpError } from '../http/error-responses.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
 declare module 'fastify' {
@@ -25,7 +26,7 @@ async function notFound (app: FastifyInstance): Promise<void> {
     const allow = paths.find(({ pattern }) => pattern.test(path))?.allow
     done(allow === undefined
       ? new ServiceError('not_found', 'No such route')
-      : new ServiceError('method_not_allowed', 'Method not allowed', { headers: { allow } }))
+      : new HttpError('method_not_allowed', 'Method not allowed', { allow }))
   })
 }
 

@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { errorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/schema.js'
 import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
-import { errorSchema } from '../routes/responses.js'
 import type { RouteScope } from './route-scopes.js'
 
 declare module 'fastify' {

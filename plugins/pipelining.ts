@@ -7,15 +7,15 @@ import fp from 'fastify-plugin'
 const MAX_QUEUED = 32
 
 /**
- * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on the connection
- * fill a buffer, and makes a request of everything in what it has read by then; and it does not tell the answers that wait in line when
- * the connection is gone.
+ * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on
+ * the connection fill a buffer, and makes a request of everything in what it has read by then; and it does not tell the
+ * answers that wait in line when the connection is gone.
  */
 async function pipelining (app: FastifyInstance): Promise<void> {
   const queued = new WeakMap<Socket, number>()
 
   const endQueued = (socket: Socket) => {
-    for (const { raw } of [...app.exchanges.underWay()]) {
+    for (const { raw } of [...app.activeRequests.replies()]) {
       if (raw.req.socket !== socket || raw.socket !== null || raw.destroyed) continue
       raw.destroyed = true
       raw.emit('close')
@@ -52,4 +52,4 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['exchanges'], decorators: { fastify: ['exchanges'] } })
+export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['active-requests'], decorators: { fastify: ['activeRequests'] } })

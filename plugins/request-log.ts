@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
-import { sendError } from './errors.js'
+import { sendError } from '../http/error-handling.js'
 import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {

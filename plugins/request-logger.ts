@@ -4,7 +4,10 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0]
 type Options = Parameters<FastifyBaseLogger['child']>[1]
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
-/** The logger of one request: the child of its parent that Fastify asks for, made when it is first used, which for most requests is never. */
+/**
+ * The logger of one request: the child of its parent that Fastify asks for, made when it is first used, which for most
+ * requests is never.
+ */
 export function requestLogger (parent: FastifyBaseLogger, bindings: Bindings, options: Options): FastifyBaseLogger {
   return new RequestLogger(parent, bindings, options)
 }

@@ -24,7 +24,10 @@ declare module 'fastify' {
   }
 }
 
-/** Says what guards the routes of an instance and of all instances below it. The guard is registered in the same instance. */
+/**
+ * Says what guards the routes of an instance and of all instances below it. The guard is registered in the same
+ * instance.
+ */
 export function setRouteScope (app: FastifyInstance, scope: RouteScope): void {
   app[ROUTE_SCOPE] = scope
 }

@@ -7,7 +7,7 @@ async function shutdown (app: FastifyInstance): Promise<void> {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
-    for (const { raw } of app.exchanges.underWay()) {
+    for (const { raw } of app.activeRequests.replies()) {
       // A connection that is kept alive would be waited for until the client lets go of it.
       if (!raw.headersSent) raw.setHeader('connection', 'close')
       // The header is too late for an answer that has begun.
@@ -15,8 +15,8 @@ async function shutdown (app: FastifyInstance): Promise<void> {
     }
   })
   app.addHook('onRequest', (_request, _reply, done) => {
-    done(closing ? new ServiceError('shutting_down', 'The server is shutting down', { headers: { connection: 'close', 'retry-after': '1' } }) : undefined)
+    done(closing ? new ServiceError('shutting_down', 'The server is shutting down') : undefined)
   })
 }
 
-export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors', 'exchanges'], decorators: { fastify: ['exchanges'] } })
+export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors', 'active-requests'], decorators: { fastify: ['activeRequests'] } })

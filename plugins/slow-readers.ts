@@ -1,18 +1,19 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { connectionKey, readUnacknowledged, type Unacknowledged } from './unacknowledged.js'
+import { connectionKey, readSendQueues, type SendQueues } from './tcp-send-queues.js'
 
 const MAX_SWEEP_MS = 5000
 
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by itself.
+     * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by
+     * itself.
      * @param now milliseconds of a clock that only goes forward
      * @param unacknowledged what the system has taken for its connections and their clients have not
      */
-    cutOffSlowReaders (now: number, unacknowledged?: Unacknowledged): void
+    cutOffSlowReaders (now: number, unacknowledged?: SendQueues): void
   }
 }
 
@@ -27,10 +28,10 @@ interface Progress {
 }
 
 /**
- * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less than
- * `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system tells, and else what the
- * system has taken for it: that goes forward in steps of a megabyte and more. While a handler still computes, and while an event stream
- * has nothing to say, nothing waits to be taken.
+ * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less
+ * than `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system
+ * tells, and else what the system has taken for it: that goes forward in steps of a megabyte and more. While a handler
+ * still computes, and while an event stream has nothing to say, nothing waits to be taken.
  */
 async function slowReaders (app: FastifyInstance): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
@@ -44,14 +45,14 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
 
   const cutOff = (socket: Socket) => {
     let requestId: string | undefined
-    for (const { raw, request } of app.exchanges.underWay()) {
+    for (const { raw, request } of app.activeRequests.replies()) {
       if (raw.socket === socket) requestId = request.id
     }
     app.log.info({ ...(requestId !== undefined && { request_id: requestId }) }, 'a client that takes its answer too slowly is cut off')
     socket.destroy()
   }
 
-  app.decorate('cutOffSlowReaders', (now: number, unacknowledged: Unacknowledged = new Map()) => {
+  app.decorate('cutOffSlowReaders', (now: number, unacknowledged: SendQueues = new Map()) => {
     for (const [socket, progress] of sockets) {
       if (socket.destroyed) continue
       if (socket.writableLength === 0) {
@@ -72,11 +73,11 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
   })
 
   app.addHook('onListen', async () => {
-    let known: Unacknowledged = new Map()
+    let known: SendQueues = new Map()
     const look = async () => {
       const now = performance.now()
       const isAsked = [...sockets.keys()].some(({ writableLength }) => writableLength > 0)
-      if (isAsked) known = await readUnacknowledged(known)
+      if (isAsked) known = await readSendQueues(known)
       app.cutOffSlowReaders(now, known)
     }
     const timer = setInterval(() => { void look() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
@@ -86,4 +87,4 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(slowReaders, { name: 'slow-readers', fastify: '5.x', dependencies: ['bounds', 'exchanges'], decorators: { fastify: ['exchanges'] } })
+export default fp(slowReaders, { name: 'slow-readers', fastify: '5.x', dependencies: ['bounds', 'active-requests'], decorators: { fastify: ['activeRequests'] } })

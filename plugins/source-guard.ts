@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
 
 /**
- * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry its signature.
- * Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
+ * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry
+ * its signature. Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.removeAllContentTypeParsers()
@@ -19,11 +20,6 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
 function sourceOf ({ params }: FastifyRequest, sources: WebhookSources): WebhookSource {
   const id: unknown = typeof params === 'object' && params !== null && 'source_id' in params ? params.source_id : undefined
   return sources.get(typeof id === 'string' ? id : '')
-}
-
-/** The bytes of a body. A request without one has none that a parser could have read. */
-export function rawBody (body: unknown): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
 export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors', 'body-reader'] })

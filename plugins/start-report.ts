@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../lib/config/schema.js'
-import { missingVariables } from './auth/missing.js'
+import { missingVariables } from '../http/missing-auth-variables.js'
 
 /** What runs, in words for an operator. No secret, no connection URI. */
 export interface StartReport {
@@ -25,7 +25,11 @@ const LASTS = { true: 'memories outlive the process', false: 'memories are lost 
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
 /** @param envFile whether a `.env` was read. The app has to listen already. */
-export function startReport (app: FastifyInstance, config: Config, { envFile, configPath }: { envFile: boolean, configPath: string | undefined }): StartReport {
+export function startReport (
+  app: FastifyInstance,
+  config: Config,
+  { envFile, configPath }: { envFile: boolean, configPath: string | undefined },
+): StartReport {
   const { file } = config
   const url = urlOf(app.server.address())
   const { vector_store: store = 'in_memory', llm_provider: llm = 'mock', embedding_provider: embedding = 'mock', reranker } = file

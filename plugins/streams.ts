@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { noRoom } from '../lib/errors/service-error.js'
-import { whenOver } from './exchange-end.js'
-import { STREAM_BYTES } from './pieces.js'
+import { atCapacity } from '../lib/errors/service-error.js'
+import { onResponseClose } from '../http/response-close.js'
+import { STREAM_BYTES } from '../http/chunked-body.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,11 +22,11 @@ async function streams (app: FastifyInstance): Promise<void> {
   app.decorate('openStream', (caller: string, reply: FastifyReply) => {
     const count = open.get(caller) ?? 0
     if (count >= limit) {
-      throw noRoom('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`)
+      throw atCapacity('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`)
     }
     const held = app.workBytes.hold(STREAM_BYTES)
     open.set(caller, count + 1)
-    whenOver(reply, () => {
+    onResponseClose(reply, () => {
       held.release()
       const left = open.get(caller)! - 1
       if (left === 0) open.delete(caller)

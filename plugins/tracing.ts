@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { requirePackages } from '../lib/models/local/packages.js'
 import { carryTracer } from '../lib/telemetry/tracing.js'
-import { whenOver } from './exchange-end.js'
+import { onResponseClose } from '../http/response-close.js'
 
 const TRACE: unique symbol = Symbol('trace')
 
@@ -20,19 +20,25 @@ export interface TracingOptions {
 }
 
 /**
- * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes below that.
- * Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no address is told.
+ * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes
+ * below that. Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no
+ * address is told.
  */
 async function tracing (app: FastifyInstance, { url, version }: TracingOptions): Promise<void> {
   if (url === undefined) return
   requirePackages('OTEL_EXPORTER_OTLP_ENDPOINT', ['@opentelemetry/sdk-trace-node', '@opentelemetry/resources', '@opentelemetry/exporter-trace-otlp-http'])
   // Loaded only where it is used: it takes a tenth of a second and several megabytes.
   const { startExporting } = await import('./tracing/exporting.js')
-  const { tracer, close } = startExporting({ url, version, warn: (message) => { app.log.warn(message) }, info: (message) => { app.log.info(message) } })
+  const { tracer, close } = startExporting({
+    url,
+    version,
+    warn: (message) => { app.log.warn(message) },
+    info: (message) => { app.log.info(message) },
+  })
   app.decorateRequest(TRACE, null)
   app.addHook('onRequest', (request, reply, done) => {
     const { span } = request[TRACE] = begin(tracer, request)
-    whenOver(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
+    onResponseClose(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
     done()
   })
   // Not earlier: what reads the body goes on in the context of the connection.

@@ -11,7 +11,10 @@ interface FastifyValidator {
   errors?: ErrorObject[] | null
 }
 
-/** Compiled once for a process, however many gateways it makes: compiling all of them would be the longest part of a start. */
+/**
+ * Compiled once for a process, however many gateways it makes: compiling all of them would be the longest part of a
+ * start.
+ */
 const bodies = new WeakMap<object, Validator>()
 const queries = new WeakMap<object, ValidateFunction>()
 const serializers = new WeakMap<object, (value: unknown) => string>()
@@ -67,8 +70,8 @@ function serializer (schema: object): (value: unknown) => string {
 }
 
 /**
- * The contract's rules for input: nothing is coerced in a body but numeric strings where a number is asked for, null stands
- * for an absent optional field, unknown fields are refused; query strings, which are all text, are converted.
+ * The contract's rules for input: nothing is coerced in a body but numeric strings where a number is asked for, null
+ * stands for an absent optional field, unknown fields are refused; query strings, which are all text, are converted.
  */
 async function validation (app: FastifyInstance): Promise<void> {
   const checked = new WeakSet<object>()
@@ -77,7 +80,9 @@ async function validation (app: FastifyInstance): Promise<void> {
     return checked.has(schema as object) ? () => true : forBody(schema as object)
   })
   // The schemas of errors are for the OpenAPI document; a compiled serializer for each of them would double the start.
-  app.setSerializerCompiler(({ schema, httpStatus }) => Number(httpStatus) >= 400 ? JSON.stringify : serializer(schema as object))
+  app.setSerializerCompiler(({ schema, httpStatus }) => (
+    Number(httpStatus) >= 400 ? JSON.stringify : serializer(schema as object)
+  ))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', app.readJsonBody)
   app.addHook('onRoute', (route) => {

@@ -84,8 +84,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
   }, async () => app.reloadConfiguration())
 }
 
-function keyOf ({ bank_id: bankId }: { bank_id: string }, { tenant_id: tenantId = null }: { tenant_id?: string | null }): BankKey {
-  return { tenantId, bankId }
+function keyOf (params: { bank_id: string }, query: { tenant_id?: string }): BankKey {
+  return { tenantId: query.tenant_id ?? null, bankId: params.bank_id }
 }
 
 function tenantOf (query: AdminBanksQuery): { tenantId?: string } {

@@ -48,7 +48,10 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }] }),
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
     },
-  }, async (request, reply) => tagged(reply, await configurations.put(request.params.bank_id, request.body, request.context, preconditionOf(request))))
+  }, async (request, reply) => {
+    const { params, body, context } = request
+    return tagged(reply, await configurations.put(params.bank_id, body, context, preconditionOf(request)))
+  })
 
   app.patch('/v1/banks/:bank_id/config', {
     config: { ...config, bodyBound: 'of a configuration' },
@@ -63,7 +66,10 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
     },
-  }, async (request, reply) => tagged(reply, await configurations.patch(request.params.bank_id, request.body, request.context, preconditionOf(request))))
+  }, async (request, reply) => {
+    const { params, body, context } = request
+    return tagged(reply, await configurations.patch(params.bank_id, body, context, preconditionOf(request)))
+  })
 
   app.delete('/v1/banks/:bank_id/config', {
     config,
@@ -75,7 +81,10 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       headers: IfMatch,
       response: answers({ 200: BankConfigAnswer }, ...changeErrors),
     },
-  }, async (request, reply) => tagged(reply, await configurations.reset(request.params.bank_id, request.context, preconditionOf(request))))
+  }, async (request, reply) => {
+    const { params, context } = request
+    return tagged(reply, await configurations.reset(params.bank_id, context, preconditionOf(request)))
+  })
 
   app.get('/v1/banks/:bank_id/config/history', {
     config,

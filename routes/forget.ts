@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ForgetAnswer, ForgetRequest } from '../lib/memory/schemas.js'
-import { clientLeaving } from './client-leaving.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -17,6 +17,6 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),
     },
   }, async (request, reply) => (
-    await app.memory.writer.forget(request.body, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+    await app.memory.forget(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 }

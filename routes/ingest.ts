@@ -1,11 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { rawBody } from '../http/raw-body.js'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
-import { rawBody } from '../plugins/source-guard.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'
 
-/** In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were signed. */
+/**
+ * In a scope that the source guard closes: the body is verified before it is parsed, and comes as the bytes that were
+ * signed.
+ */
 export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.post('/v1/ingest/webhook/:source_id', {
     config: { scope: 'source' },

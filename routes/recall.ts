@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ExplainAnswer, ExplainRequest } from '../lib/memory/explain-schemas.js'
 import { RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
-import { clientLeaving } from './client-leaving.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -19,7 +19,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { body, context } = request
     // Only a model is worth giving up when the client leaves.
     const asksModel = body.rewrite === true || body.model_rerank === true
-    return await app.memory.recall(body, context, asksModel ? clientLeaving(reply) : undefined)
+    return await app.memory.recall(body, context, asksModel ? disconnectSignal(reply) : undefined)
   })
   app.post('/v1/recall/explain', {
     config: { scope: 'memory', permission: 'read' },

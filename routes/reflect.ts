@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { logFailure, toServiceError } from '../http/error-handling.js'
+import { errorBody } from '../http/error-responses.js'
 import { callerOf } from '../lib/identity/context.js'
 import type { ReflectEvent } from '../lib/memory/reflect-service.js'
 import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
-import { errorBody, logFailure, toServiceError } from '../plugins/errors.js'
-import { whenOver } from '../plugins/exchange-end.js'
-import { clientLeaving } from './client-leaving.js'
-import { EVENT_STREAM, eventStream, wantsEvents } from './event-stream.js'
+import { onResponseClose } from '../http/response-close.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
+import { EVENT_STREAM, eventStream, wantsEvents } from '../http/event-stream.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
 const DESCRIPTION = `The answer cites the sources that it rests on as [1], [2]. Without evidence it abstains, and no model is called.
@@ -40,14 +41,14 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
   }, async (request, reply) => {
     const { memory } = app
     const { body, context } = request
-    const signal = clientLeaving(reply)
+    const signal = disconnectSignal(reply)
     if (!wantsEvents(request.headers.accept)) return await memory.reflect(body, context, signal)
     app.openStream(callerOf(context), reply)
     const events = memory.reflectStream(body, context, signal)
     // The first event is waited for, so that what is wrong up to it has a status of its own.
     const first = await events.next()
     // The source is ended even if nobody ever read from it; one that has ended takes no notice.
-    whenOver(reply, () => { void events.return().catch(() => {}) })
+    onResponseClose(reply, () => { void events.return().catch(() => {}) })
     if (first.done !== true) await app.holdAnswer(reply, first.value.data, ['sources'])
     return await reply
       .type(EVENT_STREAM)
@@ -63,7 +64,9 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
   })
 }
 
-async function * continued (first: IteratorResult<ReflectEvent, void>, rest: AsyncGenerator<ReflectEvent, void>): AsyncGenerator<ReflectEvent, void> {
+async function * continued (
+  first: IteratorResult<ReflectEvent, void>, rest: AsyncGenerator<ReflectEvent, void>,
+): AsyncGenerator<ReflectEvent, void> {
   try {
     if (first.done !== true) yield first.value
     yield * rest

@@ -7,7 +7,7 @@ const PIECE = 256 * 1024
 const LINE_FEED = 10
 
 /**
- * SHA-256 of query and body, in hex: that of `stringify([query, body])`, whose receipts are kept over restarts and releases. It is made in
+ * SHA-256 of query and body, in hex: that of `stringify([query, body])`, which records of idempotency keys hold over restarts and releases. It is made in
  * pieces of a turn, and the text of a large body is never there as a whole.
  * @param body a JSON value; of an import the text, or its bytes as UTF-8
  * @param caller as in TurnBudget.next

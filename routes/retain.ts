@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest } from '../lib/memory/schemas.js'
-import { clientLeaving } from './client-leaving.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -19,7 +19,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.memory.writer.retain(request.body, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+    await app.memory.retain(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 
   app.post('/v1/retain/batch', {
@@ -34,6 +34,6 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.memory.writer.retainBatch(request.body, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+    await app.memory.retainBatch(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   ))
 }

@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { callerOf } from '../lib/identity/context.js'
 import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
-import { whenOver } from '../plugins/exchange-end.js'
-import { paced, pieces } from '../plugins/pieces.js'
+import { onResponseClose } from '../http/response-close.js'
+import { backPressured, encodeChunks } from '../http/chunked-body.js'
 import { BankParams } from './banks.js'
-import { clientLeaving } from './client-leaving.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
@@ -31,13 +31,13 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => {
     const { params, context } = request
     app.openStream(callerOf(context), reply)
-    const lines = await app.memory.transfer.export(params.bank_id, context, clientLeaving(reply))
+    const lines = await app.memory.transfer.export(params.bank_id, context, disconnectSignal(reply))
     // The source is ended even if nobody ever read from it; one that has ended takes no notice.
-    whenOver(reply, lines.end)
+    onResponseClose(reply, lines.end)
     return await reply
       .type(NDJSON)
       .header('content-disposition', `attachment; filename="${params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson"`)
-      .send(paced(pieces(lines)))
+      .send(backPressured(encodeChunks(lines)))
   })
 
   app.post('/v1/banks/:bank_id/import', {
@@ -60,6 +60,6 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const options = { onConflict, config: ownConfig, bounds: app.bounds }
-    return await app.memory.transfer.import(request.params.bank_id, bytes, options, request.context, await idempotencyOf(request, reply), clientLeaving(reply))
+    return await app.memory.transfer.import(request.params.bank_id, bytes, options, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
   })
 }

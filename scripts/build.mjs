@@ -1,5 +1,6 @@
 // Builds dist/ when something that it is made from has changed; else says nothing and costs some milliseconds.
-// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it is.
+// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it
+// is.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
 
 /** What dist/ is made from: these, and all TypeScript of scripts/. */
-const INPUTS = ['app.ts', 'server.ts', 'lib', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+const INPUTS = ['app.ts', 'server.ts', 'http', 'lib', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 
 /** What the program reads at run time and the compiler does not emit. */
 const ASSETS = [

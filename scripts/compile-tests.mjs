@@ -1,6 +1,7 @@
-// Compiles the tests and all that they import into .test-build/, which looks like the repository: beside the compiled files stand
-// the sources and what they read, and everything else at the top is a link. So a test finds its files by the same paths, and Node.js
-// runs it without a TypeScript loader. Only what has changed is compiled; types are checked by `npm run typecheck`.
+// Compiles the tests and all that they import into .test-build/, which looks like the repository: beside the compiled
+// files stand the sources and what they read, and everything else at the top is a link. So a test finds its files by
+// the same paths, and Node.js runs it without a TypeScript loader. Only what has changed is compiled; types are checked
+// by `npm run typecheck`.
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The folder of the compiled tests. */
 export const TARGET = join(ROOT, '.test-build')
 
-const MIRRORED = ['app.ts', 'server.ts', 'bench', 'lib', 'plugins', 'routes', 'scripts', 'test']
+const MIRRORED = ['app.ts', 'server.ts', 'bench', 'http', 'lib', 'plugins', 'routes', 'scripts', 'test']
 const LEFT_OUT = new Set(['.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results'])
 
 function filesAt (path) {
@@ -24,7 +25,8 @@ function filesAt (path) {
 function isCurrent (path, compiled) {
   const source = statSync(join(ROOT, path))
   const copy = statSync(join(TARGET, path), { throwIfNoEntry: false })
-  return copy?.size === source.size && Math.abs(copy.mtimeMs - source.mtimeMs) < 1 && (compiled === undefined || existsSync(join(TARGET, compiled)))
+  const isSame = copy?.size === source.size && Math.abs(copy.mtimeMs - source.mtimeMs) < 1
+  return isSame && (compiled === undefined || existsSync(join(TARGET, compiled)))
 }
 
 const compiledName = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
@@ -75,7 +77,10 @@ function linkTheRest () {
   }
 }
 
-/** In .test-build/ `tap` is the test that the file under way is, where several files share a process: see scripts/test-files.mjs. */
+/**
+ * In .test-build/ `tap` is the test that the file under way is, where several files share a process: see
+ * scripts/test-files.mjs.
+ */
 function standBeforeTap () {
   const folder = join(TARGET, 'node_modules/tap')
   const files = {

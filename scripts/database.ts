@@ -18,8 +18,8 @@ export interface Database {
 }
 
 /**
- * The database that the configuration names, for a command beside the server. The store must be postgres or pglite; without a
- * configuration file it is postgres. MIGRATE_DATABASE_URL comes first for the command that uses it.
+ * The database that the configuration names, for a command beside the server. The store must be postgres or pglite;
+ * without a configuration file it is postgres. MIGRATE_DATABASE_URL comes first for the command that uses it.
  * @throws ProviderError
  */
 export async function openDatabase ({ file, baseDirectory, database }: CommandConfig): Promise<Database> {

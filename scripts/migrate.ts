@@ -12,7 +12,8 @@ const USAGE = `npm run migrate
 
 async function main (): Promise<void> {
   applyEnvFile(process.env, process.cwd())
-  const { executor, schema, indexes, name } = await openDatabase(loadCommandConfig(process.env, { keys: DATABASE_KEYS, migrates: true }))
+  const config = loadCommandConfig(process.env, { keys: DATABASE_KEYS, migrates: true })
+  const { executor, schema, indexes, name } = await openDatabase(config)
   try {
     const migrations = readMigrations()
     let applied = 0

@@ -47,13 +47,17 @@ async function main (args: string[]): Promise<void> {
     const pending = await pendingMigrations(executor, schema, readMigrations())
     if (pending.length > 0) throw new ProviderError(`${name} lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
     const reembedding = new Reembedding({ executor, schema, space, batch, embed: async (texts) => await embed(provider, texts, { purpose: 'document' }), pause: async (ms) => { await delay(ms) } })
-    const banks = (await reembedding.banks()).filter(({ bank }) => (values.bank ?? bank.bankId) === bank.bankId && (values.tenant ?? bank.tenantId) === bank.tenantId)
+    const banks = (await reembedding.banks()).filter(({ bank: { bankId, tenantId } }) => (
+      (values.bank ?? bankId) === bankId && (values.tenant ?? tenantId) === tenantId
+    ))
     if (banks.length === 0) throw new ProviderError(`${name} has no such bank with memories`)
     let unsettled = 0
     for (const { bank } of banks) {
       const label = bank.tenantId === null ? bank.bankId : `${bank.tenantId}/${bank.bankId}`
       const bar = new ProgressBar(process.stderr, label)
-      const { embedded, moved, settled } = await reembedding.reembed(bank, ({ done, total }) => { bar.update(done, total) })
+      const { embedded, moved, settled } = await reembedding.reembed(bank, ({ done, total }) => {
+        bar.update(done, total)
+      })
       bar.end()
       if (!settled) unsettled++
       if (moved || embedded > 0) console.log(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
@@ -67,10 +71,15 @@ async function main (args: string[]): Promise<void> {
   }
 }
 
+/** Whether an error is for the operator to read as it stands, without a stack. */
+function isExpected (error: unknown): error is Error {
+  return error instanceof ConfigurationError || error instanceof ProviderError || error instanceof SqlError
+}
+
 await main(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = 1
   const wrongOption = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
   if (wrongOption) console.error(`${error.message}\n\n${USAGE}`)
   else if (error instanceof ServiceError) console.error(`embedding_provider: ${error.detail}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`)
-  else console.error(error instanceof ConfigurationError || error instanceof ProviderError || error instanceof SqlError ? error.message : error)
+  else console.error(isExpected(error) ? error.message : error)
 })

@@ -1,4 +1,5 @@
-// What `import t from 'tap'` gives to compiled tests: the test of the file that is loaded at the moment, else tap's own root.
+// What `import t from 'tap'` gives to compiled tests: the test of the file that is loaded at the moment, else tap's own
+// root.
 import { t as root } from 'tap'
 
 let current = root

@@ -47,18 +47,23 @@ function select (paths) {
 function group (files) {
   const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || WANTS_OWN_PROCESS.test(sourceOf(file)))
   const shared = files.filter((file) => !own.includes(file))
-  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES))
+  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => (
+    shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES)
+  ))
   // What takes long first, so that no core is left alone with it at the end.
   return [...own.map((file) => [file]), ...groups]
 }
 
+/** Whether the random tests have cases of their own in this run. Elsewhere they have the same in every run. */
+const explores = options.long || process.env.TEST_SEED !== undefined || ![undefined, '', '0', 'false'].includes(process.env.CI)
+
 /** Environment of the tests. */
 function environment () {
-  const env = { TAP_TIMEOUT: String(TIMEOUT_SECONDS) }
-  if (!options.long) return env
-  const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31))
-  console.log(`# seed ${seed}: TEST_SEED=${seed} npm run test:long does the same again`)
-  return { ...env, TEST_SEED: String(seed), TEST_LONG: '1' }
+  const env = { TAP_TIMEOUT: String(TIMEOUT_SECONDS), ...(options.long && { TEST_LONG: '1' }) }
+  if (!explores) return env
+  const seed = String(process.env.TEST_SEED ?? randomInt(2 ** 31))
+  console.log(`# seed ${seed}: TEST_SEED=${seed} npm ${options.long ? 'run test:long' : 'test'} repeats the random cases of this run`)
+  return { ...env, TEST_SEED: seed }
 }
 
 if (options.database && process.env.TEST_DATABASE_URL === undefined) {

@@ -29,6 +29,7 @@ const UPWARD: Array<[file: string, imported: string]> = [
   ['lib/config/load.ts', '../identity/context.js'],
   ['lib/memory/banks.ts', '../sources/pointer.js'],
   ['lib/memory/banks.ts', '../../plugins/errors.js'],
+  ['lib/memory/banks.ts', '../../http/error-responses.js'],
   ['lib/memory/banks.ts', 'fastify'],
 ]
 

@@ -71,7 +71,7 @@ export async function replay (client: HttpClient, round: number, writes: readonl
   for (const write of groups.filter(({ outcome }) => outcome.state !== 'acknowledged')) {
     const again = await send(client, round, { ...write, key: write.key! })
     repeats.push(again)
-    // The receipt is of the same transaction as the memories: both are there or neither.
+    // The record of the key is of the same transaction as the memories: both are there or neither.
     const wasThere = write.contents.every((content) => there.has(content))
     if (again.outcome.state === 'acknowledged' && again.outcome.replayed === wasThere) continue
     keysWrong++

@@ -32,7 +32,7 @@ export async function measureOverhead (url: string): Promise<Overhead> {
   const { bankId, texts } = bankOfSize(BANK_SIZE)
   const service = await builtService()
   const context = { tenantId: null }
-  await service.writer.retainBatch({ bank_id: bankId, items: texts.map(({ text }) => ({ content: text })) }, context)
+  await service.retainBatch({ bank_id: bankId, items: texts.map(({ text }) => ({ content: text })) }, context)
   const readRequest = checker(RecallRequest, 'a recall of the bench')
   const bodies = recallBodies(bankId, texts, CALLS + WARM_UP_CALLS, 5)
   const http: number[] = []

@@ -56,7 +56,7 @@ export async function measureLibrary (conversations: readonly Conversation[], me
 
 async function retainAll (service: MemoryService, bank: string, memories: readonly CorpusMemory[]): Promise<void> {
   for (const { content, documentId, occurredAt } of memories) {
-    await service.writer.retain({ bank_id: bank, content, document_id: documentId, occurred_at: new Date(occurredAt).toISOString() }, CONTEXT)
+    await service.retain({ bank_id: bank, content, document_id: documentId, occurred_at: new Date(occurredAt).toISOString() }, CONTEXT)
   }
 }
 

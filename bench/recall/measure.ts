@@ -1,5 +1,5 @@
 import type { RetainAnswer, RetainItem } from '../../lib/memory/schemas.js'
-import type { Conversation, Turn } from './conversation.js'
+import type { Conversation, Turn } from './conversation-types.js'
 import { untilEmbedded } from './embedded.js'
 import type { MeasuredService } from './measured-service.js'
 import { ranksOf } from './metrics.js'

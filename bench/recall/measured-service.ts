@@ -42,17 +42,17 @@ export function overHttp (client: JsonClient): MeasuredService {
 const CONTEXT = { tenantId: null }
 
 /** The service in this process: no HTTP, no check of what is sent. */
-export function inProcess ({ writer, recall, banks }: MemoryService): MeasuredService {
+export function inProcess ({ retain, retainBatch, forget, recall, banks }: MemoryService): MeasuredService {
   const timed = async <T>(work: Promise<T>): Promise<Timed<T>> => {
     const started = performance.now()
     const answer = await work
     return { answer, durationMs: performance.now() - started }
   }
   return {
-    retain: async (request) => await timed(writer.retain(request, CONTEXT)),
-    retainBatch: async (request) => await timed(writer.retainBatch(request, CONTEXT)),
+    retain: async (request) => await timed(retain(request, CONTEXT)),
+    retainBatch: async (request) => await timed(retainBatch(request, CONTEXT)),
     recall: async (request) => await timed(recall(request, CONTEXT)),
     statistics: async (bank) => await banks.statistics(bank, CONTEXT),
-    forgetAll: async (bank) => { await writer.forget({ bank_id: bank, scope: 'all' }, CONTEXT) },
+    forgetAll: async (bank) => { await forget({ bank_id: bank, scope: 'all' }, CONTEXT) },
   }
 }

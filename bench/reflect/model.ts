@@ -17,7 +17,7 @@ const USAGE = { prompt_tokens: 900, completion_tokens: 60, total_tokens: 960 }
 
 let delayMs = 0
 let calls = 0
-let underWay = 0
+let replies = 0
 let mostAtOnce = 0
 let ownMs: number[] = []
 let lastBody = '{}'
@@ -45,9 +45,9 @@ async function serve (method: string, url: URL, request: AsyncIterable<Buffer>, 
 async function answer (body: string, response: ServerResponse): Promise<void> {
   const startedAt = performance.now()
   calls += 1
-  mostAtOnce = Math.max(mostAtOnce, ++underWay)
+  mostAtOnce = Math.max(mostAtOnce, ++replies)
   response.once('close', () => {
-    underWay -= 1
+    replies -= 1
     ownMs.push(performance.now() - startedAt)
   })
   const asked: unknown = JSON.parse(body)

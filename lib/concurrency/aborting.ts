@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * A controller that is aborted with the signal. It is written out because AbortSignal.any keeps what it made for as long as the
- * signals live, and those of a server live long.
+ * A controller that is aborted with the signal. It is written out because AbortSignal.any keeps what it made for as
+ * long as the signals live, and those of a server live long.
  * @returns the controller, and what ends the link
  */
 export function linkedAbort (signal: AbortSignal | undefined): { controller: AbortController, unlink: () => void } {
@@ -16,7 +16,10 @@ export function linkedAbort (signal: AbortSignal | undefined): { controller: Abo
   return { controller, unlink: () => { signal.removeEventListener('abort', abort) } }
 }
 
-/** What the promise gives, unless the signal comes first: then it rejects at once with the signal's reason, and how the promise ends is nobody's business. */
+/**
+ * What the promise resolves to, unless the signal is aborted first: then it rejects at once with the signal's reason,
+ * and how the promise ends concerns nobody.
+ */
 export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise
   promise.catch(() => {})
@@ -28,6 +31,10 @@ export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal
     const first = await Promise.race([promise, aborted])
     signal.throwIfAborted()
     return first as T
+  } catch (error) {
+    // Work that heeds the signal may have failed by it, in words of its own.
+    signal.throwIfAborted()
+    throw error
   } finally {
     signal.removeEventListener('abort', abort)
   }

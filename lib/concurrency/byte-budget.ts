@@ -1,4 +1,4 @@
-import { noRoom, type ServiceError } from '../errors/service-error.js'
+import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
 /** A part of a budget, until it is released. */
 export interface Hold {
@@ -10,7 +10,7 @@ export interface Hold {
 
 /** What one is told whose bytes find no room. */
 export function budgetSpent (): ServiceError {
-  return noRoom('server_busy', 'The server has as much work as it has room for; try again')
+  return atCapacity('server_busy', 'The server has as much work as it has room for; try again')
 }
 
 /** Bytes that are held for the work of all requests together. What finds no room is refused before it is begun. */

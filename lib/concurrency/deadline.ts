@@ -25,8 +25,17 @@ export class Deadline {
   readonly #at: number
   readonly #end: () => void
 
-  /** @param callers aborts the work as well, with its own reason */
-  constructor (timeoutMs: number, callers?: AbortSignal, timer: Timer = () => performance.now()) {
+  /**
+   * @param timeoutMs Infinity: as long as it takes
+   * @param callers aborts the work as well, with its own reason
+   * @param expired the reason when the time is over
+   */
+  constructor (
+    timeoutMs: number,
+    callers?: AbortSignal,
+    timer: Timer = () => performance.now(),
+    expired: () => Error = () => new DeadlineExceeded(timeoutMs),
+  ) {
     const { controller, unlink } = linkedAbort(callers)
     this.signal = controller.signal
     this.timeoutMs = timeoutMs
@@ -35,9 +44,9 @@ export class Deadline {
     let ended = false
     const expire = async () => {
       await turns.next(EXPIRIES)
-      if (!ended) controller.abort(new DeadlineExceeded(timeoutMs))
+      if (!ended) controller.abort(expired())
     }
-    const timeout = setTimeout(() => { void expire() }, timeoutMs)
+    const timeout = timeoutMs === Infinity ? undefined : setTimeout(() => { void expire() }, timeoutMs)
     this.#end = () => {
       ended = true
       clearTimeout(timeout)
@@ -64,11 +73,18 @@ export class Deadline {
 }
 
 /**
- * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer is not waited for then.
- * @throws DeadlineExceeded; the caller's reason; what the work throws
+ * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer
+ * is not waited for then.
+ * @param expired the error when the time is over. Default: DeadlineExceeded
+ * @throws that error; the caller's reason; what the work throws
  */
-export async function within<T> (timeoutMs: number, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const deadline = new Deadline(timeoutMs, signal)
+export async function within<T> (
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+  expired?: () => Error,
+): Promise<T> {
+  const deadline = new Deadline(timeoutMs, signal, undefined, expired)
   try {
     // Work whose caller has left is not begun.
     deadline.signal.throwIfAborted()

@@ -8,7 +8,8 @@ import { distance } from 'fastest-levenshtein'
 const LOOKED_AT = 160
 
 /**
- * The option that was probably meant: at most two letters or a third of them away (Levenshtein), or the one begins with the other.
+ * The option that was probably meant: at most two letters or a third of them away (Levenshtein), or the one begins with
+ * the other.
  * @returns undefined when nothing is near enough
  */
 export function nearest (found: string, options: readonly string[]): string | undefined {
@@ -21,7 +22,9 @@ export function nearest (found: string, options: readonly string[]): string | un
   if (best === undefined) return undefined
   const length = Math.max(word.length, best.option.length)
   if (best.distance <= Math.max(length < 4 ? 1 : 2, Math.floor(length / 3))) return best.option
-  return options.find((option) => Math.min(word.length, option.length) >= 3 && (option.startsWith(word) || word.startsWith(option)))
+  return options.find((option) => (
+    Math.min(word.length, option.length) >= 3 && (option.startsWith(word) || word.startsWith(option))
+  ))
 }
 
 /** `; did you mean "x"?`, or nothing when no option is near. */

@@ -5,9 +5,9 @@ import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors/service-error.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
 import { valueAt } from '../policy/layers.js'
-import { guarded } from '../retrieval/retriever.js'
 import { prepareInput, schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.js'
+import type { RemovedBank } from '../stores/vector-store.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
 import { mergePatch } from './merge-patch.js'
@@ -60,7 +60,7 @@ export class BankConfigurations {
   async history (bankId: string, context: RequestContext): Promise<BankConfigHistoryAnswer> {
     const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
     const { bankConfigs } = this.#deps.store
-    const entries = bankConfigs === undefined ? [] : await guarded(async () => await bankConfigs.history(key))
+    const entries = bankConfigs === undefined ? [] : await bankConfigs.history(key)
     return {
       history: entries.map((config) => ({
         config: config.document === null ? null : readStored(config).configuration,
@@ -73,17 +73,20 @@ export class BankConfigurations {
 
   /** Removes a bank with everything that is its own: memories, configuration and history. */
   async remove (bankId: string, context: RequestContext): Promise<DeleteBankAnswer> {
-    const { directory, admission, store, clock } = this.#deps
+    const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     await admission.admit('forget', context, [bank])
-    const { memoryCount, configRemoved } = await guarded(async () => {
-      if (store.removeBank !== undefined) return await store.removeBank(bank.key, clock())
-      const { count } = await store.remove(bank.key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
-      // Last, for it may be what allows the caller to ask again if the first half fails.
-      return { memoryCount: count, configRemoved: await this.#takeBack(bank.key, context) }
-    })
+    const { memoryCount, configRemoved } = await this.#removeBank(bank.key, context)
     directory.invalidate(bank.key)
     return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
+  }
+
+  async #removeBank (key: BankKey, context: RequestContext): Promise<RemovedBank> {
+    const { store, clock } = this.#deps
+    if (store.removeBank !== undefined) return await store.removeBank(key, clock())
+    const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
+    // The configuration goes last, because it may be what allows the caller to ask again when the first half fails.
+    return { memoryCount: count, configRemoved: await this.#takeBack(key, context) }
   }
 
   /** For operators: the configuration of a bank of any tenant. */
@@ -94,7 +97,7 @@ export class BankConfigurations {
   /** For operators: takes back what the admins of a bank of any tenant have set. @throws ServiceError not_supported */
   async revoke (key: BankKey): Promise<BankConfigAnswer> {
     const configs = this.#storeOf()
-    await guarded(async () => await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null }))
+    await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null })
     this.#deps.directory.invalidate(key)
     return this.#answer(key, undefined)
   }
@@ -126,7 +129,7 @@ export class BankConfigurations {
       const wanted = next(standing?.configuration ?? {})
       const change = this.#changeOf(wanted === null ? null : this.#check(bankId, wanted, '', onStanding ? standing?.configuration : undefined), context)
       const expected = onStanding || precondition !== undefined ? { expected: standing?.revision ?? 0 } : {}
-      const { changed, revision } = await guarded(async () => await configs.write(key, { ...change, ...expected }))
+      const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
         directory.invalidate(key)
         return this.#answer(key, change.document === null ? undefined : readStored({ ...change, revision }))
@@ -154,7 +157,7 @@ export class BankConfigurations {
   async #read (key: BankKey): Promise<StoredConfig | undefined> {
     const { bankConfigs } = this.#deps.store
     if (bankConfigs === undefined) return undefined
-    const [found] = await guarded(async () => await bankConfigs.read([key]))
+    const [found] = await bankConfigs.read([key])
     return found === undefined ? undefined : readStored(found.config)
   }
 

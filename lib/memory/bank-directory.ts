@@ -4,7 +4,7 @@ import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../concurrency/deadline.js'
 import { bankKeyString, bankOf, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
+import { withServiceErrors } from '../stores/service-errors.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
@@ -138,7 +138,7 @@ export class BankDirectory {
   async #read (configs: BankConfigStore, keys: readonly BankKey[], caller: string): Promise<Map<string, StoredConfig | undefined>> {
     const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
     if (fresh.length > 0) {
-      const batch = guarded(async () => (
+      const batch = withServiceErrors(async () => (
         new Map(await mapInTurns(await configs.read(fresh), caller, ({ bank, config }) => [bankKeyString(bank), readStored(config)] as const))
       ))
       for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
@@ -191,7 +191,7 @@ export class BankDirectory {
 
   async #synchronize (configs: BankConfigStore): Promise<void> {
     const startedAt = this.#options.timer()
-    const { revision, banks } = await guarded(async () => await configs.changedSince(this.#revision))
+    const { revision, banks } = await withServiceErrors(async () => await configs.changedSince(this.#revision))
     for (const bank of banks ?? []) this.invalidate(bank)
     if (banks === undefined || this.#revision === -1) {
       this.#entries.clear()

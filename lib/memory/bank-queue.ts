@@ -1,4 +1,4 @@
-import { noRoom } from '../errors/service-error.js'
+import { atCapacity } from '../errors/service-error.js'
 import { bankKeyString, type BankKey } from '../identity/context.js'
 import { KeyedQueue } from '../concurrency/keyed-queue.js'
 
@@ -18,7 +18,7 @@ export class BankQueue {
    */
   async inTurn<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = bankKeyString(bank)
-    if (this.#queue.length(key) > this.#maxWaiting) throw noRoom('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
+    if (this.#queue.length(key) > this.#maxWaiting) throw atCapacity('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
     return await this.#queue.run(key, work, signal)
   }
 }

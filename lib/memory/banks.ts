@@ -2,7 +2,6 @@ import { PERMISSIONS, type Permission } from '../access/access-control.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
@@ -57,7 +56,7 @@ export class Banks {
   async statistics (bankId: string, context: RequestContext): Promise<StatisticsAnswer> {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
-    const statistics = await guarded(() => store.statistics(bank, clock()))
+    const statistics = await store.statistics(bank, clock())
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -79,12 +78,12 @@ export class Banks {
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
     const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
-    const memories = await guarded(() => store.list(bank, {
+    const memories = await store.list(bank, {
       now: clock(),
       limit: limit + 1,
       filters: readFilters(query),
       ...(place !== undefined && { after: { retainedAt: place[0], memoryId: place[1] } }),
-    }))
+    })
     const shown = memories.slice(0, limit)
     const last = shown.at(-1)
     return {
@@ -97,7 +96,7 @@ export class Banks {
   async memory (bankId: string, memoryId: string, context: RequestContext): Promise<MemoryRecord> {
     const { directory, store, clock } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
-    const memory = isUuid(memoryId) ? await guarded(() => store.get(bank, memoryId.toLowerCase(), clock())) : undefined
+    const memory = isUuid(memoryId) ? await store.get(bank, memoryId.toLowerCase(), clock()) : undefined
     if (memory === undefined) throw new ServiceError('not_found', 'No such memory')
     return toRecord(bankId, memory)
   }
@@ -137,7 +136,7 @@ export class Banks {
   }
 
   async #summaries (request: Omit<Parameters<Dependencies['store']['listBanks']>[0], 'now'>): Promise<BankSummary[]> {
-    return await guarded(() => this.#deps.store.listBanks({ now: this.#deps.clock(), ...request }))
+    return await this.#deps.store.listBanks({ now: this.#deps.clock(), ...request })
   }
 }
 

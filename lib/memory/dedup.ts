@@ -1,70 +1,71 @@
 import { LRUCache } from 'lru-cache'
 import type { BankSections } from '../config/bank-sections.js'
 import type { BankKey } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { EarlierItems, underId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
+import type { RetainedItem, StoredMemory } from './retain-answer.js'
 
 type Settings = BankSections['signal_quality']['dedup']
 
-/** A memory to be stored. Items of one request may share it. */
-export interface Slot {
+/** A memory that is to be written. Several items of one request may have come to be the same one. */
+export interface PlannedMemory {
+  /** Its place in the plan. */
+  readonly index: number
   memory: PreparedMemory
-  /** Whether it takes the place of one that stands under its id. */
-  replaces: boolean
+  /** Whether it takes the place of the memory of the bank that has its id. */
+  readonly replaces: boolean
 }
 
-/** A memory that stands in the bank. */
-export interface Standing {
-  memoryId: string
-  passageCount: number
-  trust: Trust
-}
+/** What holds an item's content: a memory of the plan, or one that is in the bank. */
+export type ItemTarget = PlannedMemory | StoredMemory
 
-export type Place = Slot | Standing
+export interface NearDuplicate<T extends ItemTarget = ItemTarget> {
+  target: T
+  similarity: number
+}
 
 /** What becomes of one item. */
-export interface Step {
-  kind: 'stored' | 'updated' | 'left'
-  /** Where its content is: what it became, or for `left` what it repeats. */
-  place: Place
+export interface ItemDecision {
+  kind: RetainedItem['kind']
+  /** What the item becomes, or for `skipped` what it repeats. */
+  target: ItemTarget
   /** Absent when it repeats nothing, or exactly. */
-  near?: { place: Place, similarity: number }
+  near?: NearDuplicate
 }
 
-export interface Plan {
-  slots: Slot[]
+export interface RetainPlan {
+  memories: readonly PlannedMemory[]
   /** In the order of the items. */
-  steps: Step[]
+  items: ItemDecision[]
 }
 
 const CANDIDATES = 20
-/** For the order of the candidates only. What neighbours say is no repeat. */
+/** Only orders the candidates. The words of neighbours in the document make no repeat, so they are left out. */
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
 /** Searches under way at a time. More would hold more texts. */
 const SEARCHES_AHEAD = 4
 /** Characters of texts whose profiles are kept, at some four bytes a character. */
 const PROFILED_CHARACTERS = 8_000_000
 
-export function isSlot (place: Place): place is Slot {
-  return 'replaces' in place
+export function isPlanned (target: ItemTarget): target is PlannedMemory {
+  return 'replaces' in target
 }
 
-function trustOf (place: Place): Trust {
-  return isSlot(place) ? place.memory.memory.trust : place.trust
+function trustOf (target: ItemTarget): Trust {
+  return isPlanned(target) ? target.memory.memory.trust : target.trust
 }
 
-/** Every item as it comes: what a bank without `dedup` does. */
-export function planWithoutDedup (items: readonly PreparedMemory[]): Plan {
-  const slots = items.map((memory): Slot => ({ memory, replaces: false }))
-  return { slots, steps: slots.map((place) => ({ kind: 'stored', place })) }
+/** The plan of a bank without `dedup`: every item is written as it comes. */
+export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
+  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: false }))
+  return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
 }
 
-/** Where the memories that stand are looked for. */
+/** The bank whose memories the items are compared with. */
 export interface SearchedBank {
   store: Pick<VectorStore, 'search'>
   key: BankKey
@@ -77,55 +78,52 @@ interface Compared {
   candidates: readonly Candidate[]
 }
 
-interface Near<P extends Place> {
-  place: P
-  similarity: number
-}
-
 /**
- * Compares each item with its nearest memories in the bank and with the nearest items before it, and decides what becomes of it. What is
- * trusted less neither keeps out nor replaces what is trusted more: the two then stand side by side, and of exact repeats the store keeps
- * the more trusted one.
+ * Compares each item with the nearest memories of the bank and with the nearest items before it, and decides what
+ * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
+ * and of exact repeats the store keeps the one of higher trust.
  * @param caller as in TurnBudget.next; it is done in pieces of a turn
  * @throws ServiceError dependency_unavailable
  */
-export async function planDedup (items: readonly PreparedMemory[], { action, threshold }: Settings, bank: SearchedBank, caller: string): Promise<Plan> {
+export async function planDedup (
+  items: readonly PreparedMemory[], { action, threshold }: Settings, bank: SearchedBank, caller: string,
+): Promise<RetainPlan> {
   if (action === 'off') return planWithoutDedup(items)
-  const standing = new StandingMemories(bank, caller)
+  const stored = new StoredMemories(bank, caller)
   const earlier = new EarlierItems(threshold, caller)
   const replaced = new Set<string>()
-  const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<Step> => {
+  const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
     const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
     const { trust } = item.memory
-    const repeated = earlier.repeatedBy(item) ?? await standing.repeatedBy(item, candidates)
+    const repeated = earlier.repeatedBy(item) ?? await stored.repeatedBy(item, candidates)
     if (repeated !== undefined) {
-      if (isSlot(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'left', place: repeated }
+      if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       replaced.add(repeated.memoryId)
-      return { kind: 'stored', place: earlier.add(item, profile, false) }
+      return { kind: 'stored', target: earlier.add(item, profile, false) }
     }
-    const found = [...await standing.near(profile, candidates), ...await earlier.near(item, profile)]
+    const found = [...await stored.near(profile, candidates), ...await earlier.near(item, profile)]
       .filter(({ similarity }) => similarity >= threshold && similarity > 0)
       .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
-    if (nearest === undefined) return { kind: 'stored', place: earlier.add(item, profile, false) }
-    if (action === 'warn') return { kind: 'stored', place: earlier.addNear(item, profile), near: nearest }
-    const near = found.find(({ place }) => action === 'skip' ? isAtLeast(trustOf(place), trust) : isAtLeast(trust, trustOf(place)))
-    if (near === undefined) return { kind: 'stored', place: earlier.add(item, profile, false), near: nearest }
-    if (action === 'skip') return { kind: 'left', place: near.place, near }
-    if (isSlot(near.place)) {
-      earlier.change(near.place, item, profile)
-      return { kind: 'updated', place: near.place, near }
+    if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile, false) }
+    if (action === 'warn') return { kind: 'stored', target: earlier.addNear(item, profile), near: nearest }
+    const near = found.find(({ target }) => action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target)))
+    if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile, false), near: nearest }
+    if (action === 'skip') return { kind: 'skipped', target: near.target, near }
+    if (isPlanned(near.target)) {
+      earlier.change(near.target, item, profile)
+      return { kind: 'updated', target: near.target, near }
     }
-    const { memoryId } = near.place
+    const { memoryId } = near.target
     replaced.add(memoryId)
-    return { kind: 'updated', place: earlier.add(underId(item, memoryId), profile, true), near }
+    return { kind: 'updated', target: earlier.add(underId(item, memoryId), profile, true), near }
   }
-  const steps: Step[] = []
-  for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await standing.search(item))) {
+  const decisions: ItemDecision[] = []
+  for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
     if (turns.isSpent) await turns.next(caller)
-    steps.push(await decide(items[steps.length]!, compared))
+    decisions.push(await decide(items[decisions.length]!, compared))
   }
-  return { slots: earlier.slots, steps }
+  return { memories: earlier.memories, items: decisions }
 }
 
 /** Results in order, of which a few are worked on before they are asked for. */
@@ -134,7 +132,7 @@ async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T
   for (let next = 0; next < items.length || begun.length > 0;) {
     while (next < items.length && begun.length < count) {
       const result = work(items[next++]!)
-      // Whoever asks gets the error; that nobody comes to ask is no fault of its own.
+      // Whoever awaits the result gets the error. Nobody does when an earlier one has failed.
       result.catch(() => {})
       begun.push(result)
     }
@@ -143,7 +141,7 @@ async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T
 }
 
 /** The memories of the bank that items are compared with. */
-class StandingMemories {
+class StoredMemories {
   readonly #bank: SearchedBank
   readonly #caller: string
   readonly #profiles = new LRUCache<string, { profile: TextProfile, characters: number }>({
@@ -161,27 +159,27 @@ class StandingMemories {
     if (turns.isSpent) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
     if (terms.length === 0) return { profile, candidates: [] }
-    const { lexical = [] }: Partial<SearchResult> = await guarded(async () => (
-      await store.search({ banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES })
-    ))
-    // What stands in another document is told in another connection, so it is no repeat.
+    const { lexical = [] }: Partial<SearchResult> = await store.search({
+      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES,
+    })
+    // The same words in another document belong to another context, so they are no repeat.
     return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
   }
 
-  async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<Standing | undefined> {
+  async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<StoredMemory | undefined> {
     for (const candidate of candidates) {
       if (turns.isSpent) await turns.next(this.#caller)
-      if (fingerprintOf(candidate.memory) === fingerprint) return standingOf(candidate)
+      if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)
     }
     return undefined
   }
 
-  async near (profile: TextProfile, candidates: readonly Candidate[]): Promise<Array<Near<Standing>>> {
-    const found: Array<Near<Standing>> = []
+  async near (profile: TextProfile, candidates: readonly Candidate[]): Promise<Array<NearDuplicate<StoredMemory>>> {
+    const found: Array<NearDuplicate<StoredMemory>> = []
     for (const candidate of candidates) {
       const other = await this.#profileOf(candidate)
       if (turns.isSpent) await turns.next(this.#caller)
-      found.push({ place: standingOf(candidate), similarity: similarity(profile, other) })
+      found.push({ target: toStoredMemory(candidate), similarity: similarity(profile, other) })
     }
     return found
   }
@@ -195,6 +193,6 @@ class StandingMemories {
   }
 }
 
-function standingOf ({ memory, passageCount }: Candidate): Standing {
+function toStoredMemory ({ memory, passageCount }: Candidate): StoredMemory {
   return { memoryId: memory.memoryId, passageCount, trust: memory.trust }
 }

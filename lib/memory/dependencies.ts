@@ -10,7 +10,7 @@ import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { BankDirectory } from './bank-directory.js'
 import type { LiveSettings } from './file-settings.js'
-import type { IdempotencyLedger } from './idempotency.js'
+import type { IdempotencyService } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import type { RecallModel } from './recall-model.js'
@@ -33,7 +33,7 @@ export interface Dependencies {
   admission: AdmissionControl
   /** Of daily quotas. */
   usage: UsageCounters
-  ledger: IdempotencyLedger
+  idempotency: IdempotencyService
   retriever: Retriever
   indexer: Indexer
   /** Absent when no vectors come after the write. */

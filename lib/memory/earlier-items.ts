@@ -1,7 +1,14 @@
 import { turns } from '../concurrency/turn-budget.js'
-import type { Slot } from './dedup.js'
+import type { NearDuplicate, PlannedMemory } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
+
+/** A memory to be stored. Items of one request may share it. */
+export interface Slot {
+  memory: PreparedMemory
+  /** Whether it takes the place of one that stands under its id. */
+  replaces: boolean
+}
 
 /** Near-duplicates among the items of a request that later ones are compared with. */
 const MAX_NEAR = 20
@@ -9,27 +16,28 @@ const MAX_NEAR = 20
 const MAX_COMPARED = 20
 /** Of rounding, so that similarity() has the last word. */
 const MARGIN = 1e-6
-/** Slots of the sketch of a text. Terms that fall into the same one make it look nearer, never farther. */
+/** Columns of the sketch of a text. Terms that share a column make texts look nearer to each other, never farther. */
 const SKETCH = 65_536
 
 interface Known {
-  slot: Slot
+  planned: PlannedMemory
   profile: TextProfile
-  /** Where each of the profile's terms falls in a sketch. */
-  places: Uint16Array
+  /** The column of the sketch for each of the profile's terms. */
+  columns: Uint16Array
 }
 
 /**
- * The items of a request that are to be stored. Only those can be near-duplicates that have the same numbers and negations in the same
- * document; of these an item is compared with the nearest by its terms: a thousand are not compared each with each word for word.
+ * The items of a request that are to be stored. Only those can be near-duplicates that have the same numbers and
+ * negations in the same document; of these an item is compared with the nearest by its terms: a thousand are not
+ * compared each with each word for word.
  */
 export class EarlierItems {
-  readonly slots: Slot[] = []
+  readonly memories: PlannedMemory[] = []
   readonly #threshold: number
   readonly #caller: string
   readonly #groups = new Map<string, Set<Known>>()
-  readonly #bySlot = new Map<Slot, Known>()
-  readonly #byFingerprint = new Map<string, Slot>()
+  readonly #known = new Map<PlannedMemory, Known>()
+  readonly #byFingerprint = new Map<string, PlannedMemory>()
   readonly #sketch = new Uint32Array(SKETCH)
   #near = 0
 
@@ -39,43 +47,51 @@ export class EarlierItems {
     this.#caller = caller
   }
 
-  add (memory: PreparedMemory, profile: TextProfile, replaces: boolean): Slot {
-    const slot = { memory, replaces }
-    this.slots.push(slot)
-    this.#index(slot, profile)
-    return slot
+  add (memory: PreparedMemory, profile: TextProfile, replaces: boolean): PlannedMemory {
+    const planned = this.#plan(memory, replaces)
+    this.#index(planned, profile)
+    return planned
   }
 
-  /** A near-duplicate that is stored all the same. Only some are compared with what comes: a thousand that are alike would be a million pairs. */
-  addNear (memory: PreparedMemory, profile: TextProfile): Slot {
+  /**
+   * Adds a near-duplicate that is written all the same. Only some of these are compared with later items: a thousand
+   * that are alike would make a million pairs.
+   */
+  addNear (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
     if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)
-    const slot = { memory, replaces: false }
-    this.slots.push(slot)
-    this.#byFingerprint.set(memory.fingerprint, slot)
-    return slot
+    const planned = this.#plan(memory, false)
+    this.#byFingerprint.set(memory.fingerprint, planned)
+    return planned
   }
 
-  change (slot: Slot, memory: PreparedMemory, profile: TextProfile): void {
-    const known = this.#bySlot.get(slot)!
-    this.#groups.get(groupOf(slot.memory, known.profile))!.delete(known)
-    this.#byFingerprint.delete(slot.memory.fingerprint)
-    slot.memory = underId(memory, slot.memory.memory.memoryId)
-    this.#index(slot, profile)
+  /** Puts another memory in the place of a planned one, under its id. */
+  change (planned: PlannedMemory, memory: PreparedMemory, profile: TextProfile): void {
+    const known = this.#known.get(planned)!
+    this.#groups.get(groupOf(planned.memory, known.profile))!.delete(known)
+    this.#byFingerprint.delete(planned.memory.fingerprint)
+    planned.memory = underId(memory, planned.memory.memory.memoryId)
+    this.#index(planned, profile)
   }
 
-  repeatedBy ({ fingerprint }: PreparedMemory): Slot | undefined {
+  repeatedBy ({ fingerprint }: PreparedMemory): PlannedMemory | undefined {
     return this.#byFingerprint.get(fingerprint)
   }
 
   /** Those that may reach the threshold. */
-  async near (item: PreparedMemory, profile: TextProfile): Promise<Array<{ place: Slot, similarity: number }>> {
+  async near (item: PreparedMemory, profile: TextProfile): Promise<Array<NearDuplicate<PlannedMemory>>> {
     const nearest = await this.#nearest(this.#groups.get(groupOf(item, profile)) ?? [], profile)
-    const found: Array<{ place: Slot, similarity: number }> = []
-    for (const { slot, profile: other } of nearest) {
+    const found: Array<NearDuplicate<PlannedMemory>> = []
+    for (const { planned, profile: other } of nearest) {
       if (turns.isSpent) await turns.next(this.#caller)
-      found.push({ place: slot, similarity: similarity(profile, other) })
+      found.push({ target: planned, similarity: similarity(profile, other) })
     }
     return found
+  }
+
+  #plan (memory: PreparedMemory, replaces: boolean): PlannedMemory {
+    const planned = { index: this.memories.length, memory, replaces }
+    this.memories.push(planned)
+    return planned
   }
 
   async #nearest (group: Iterable<Known>, { terms, counts, norm }: TextProfile): Promise<Known[]> {
@@ -91,11 +107,11 @@ export class EarlierItems {
     return found.sort((a, b) => b.cosine - a.cosine).slice(0, MAX_COMPARED).map(({ known }) => known)
   }
 
-  #index (slot: Slot, profile: TextProfile): void {
-    const known = { slot, profile, places: Uint16Array.from(profile.terms, (term) => term % SKETCH) }
-    const group = groupOf(slot.memory, profile)
-    this.#bySlot.set(slot, known)
-    this.#byFingerprint.set(slot.memory.fingerprint, slot)
+  #index (planned: PlannedMemory, profile: TextProfile): void {
+    const known = { planned, profile, columns: Uint16Array.from(profile.terms, (term) => term % SKETCH) }
+    const group = groupOf(planned.memory, profile)
+    this.#known.set(planned, known)
+    this.#byFingerprint.set(planned.memory.fingerprint, planned)
     this.#groups.set(group, (this.#groups.get(group) ?? new Set()).add(known))
   }
 }
@@ -105,9 +121,9 @@ function groupOf ({ memory: { documentId } }: PreparedMemory, { marks }: TextPro
 }
 
 /** At least the product of two texts' term counts. */
-function productOf (sketch: Uint32Array, { places, profile: { counts } }: Known): number {
+function productOf (sketch: Uint32Array, { columns, profile: { counts } }: Known): number {
   let product = 0
-  for (let index = 0; index < places.length; index++) product += sketch[places[index]!]! * counts[index]!
+  for (let index = 0; index < columns.length; index++) product += sketch[columns[index]!]! * counts[index]!
   return product
 }
 

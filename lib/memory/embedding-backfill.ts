@@ -4,12 +4,12 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { unlessAborted } from '../concurrency/aborting.js'
+import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
+import { withTimeout } from '../concurrency/timeout.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 import { embed } from '../retrieval/passages.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
-import { BackOff, type BackOffTools } from './back-off.js'
 import { backlogKey, EmbeddingBacklog, type BacklogEntry } from './embedding-backlog.js'
 
 /** A store that takes vectors after the write. */
@@ -132,9 +132,7 @@ export class EmbeddingBackfill {
   async stop (): Promise<void> {
     this.#stop.abort(new Error('The server is stopping'))
     this.#backOff.endPause()
-    let timer: NodeJS.Timeout | undefined
-    await Promise.race([this.#work, new Promise<void>((resolve) => { timer = setTimeout(resolve, STOP_MS) })])
-    clearTimeout(timer)
+    if (this.#work !== undefined) await withTimeout(this.#work, STOP_MS)
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -173,7 +171,7 @@ export class EmbeddingBackfill {
       this.#scan = {}
     }
     const replaced = this.#replaced = new Set<string>()
-    const page = await guarded(async () => await store.listUnembedded({ now: clock(), limit: PAGE, ...this.#scan }))
+    const page = await store.listUnembedded({ now: clock(), limit: PAGE, ...this.#scan })
     const last = page.at(-1)
     this.#scan = last === undefined ? undefined : { after: { ...last.bank, memoryId: last.memory.memoryId } }
     for (const { bank, memory: { memoryId, text }, passages } of page) {
@@ -201,7 +199,7 @@ export class EmbeddingBackfill {
           this.#passedOver ||= replaced
           return !replaced && this.#underway.has(key)
         })
-      this.#attaching = guarded(async () => await store.attachVectors(batch[0]!.bank, late, clock()))
+      this.#attaching = store.attachVectors(batch[0]!.bank, late, clock())
       await this.#attaching
       this.#succeed(batch.length)
       return false

@@ -2,7 +2,7 @@ import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
 import { fuse, mergeCandidates } from '../retrieval/fusion.js'
-import { cut, guarded, type Ranked, type RecallObservation, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
+import { cut, type Ranked, type RecallObservation, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
 import { spanFilters } from '../retrieval/time-filters.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
@@ -56,7 +56,7 @@ export class ExplainService {
     const reference = readReference(request)
     await admission.admit('recall', context, banks)
     const memoryId = request.expect.toLowerCase()
-    const memory = await guarded(async () => await store.get(bank, memoryId, clock()))
+    const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
     const ranked = await this.#rank({ ...asked, explain: true, ...(signal !== undefined && { signal }) })
@@ -96,11 +96,11 @@ export class ExplainService {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
     const searched = [result]
-    if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await guarded(async () => await store.search({ ...search, limit: DEEP })))
+    if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await store.search({ ...search, limit: DEEP }))
     const deepest = searched[0]!
     // Scores are the same whatever the filters: among the few that pass the narrowest, the memory is not far behind.
     if (searched.every((found) => candidateIn(found, memory) === undefined)) {
-      searched.push(await guarded(async () => await store.search({ ...search, filters: narrowest(memory), limit: DEEP })))
+      searched.push(await store.search({ ...search, filters: narrowest(memory), limit: DEEP }))
     }
     const last = searched.at(-1)!
     const ranks: Places['ranks'] = {}

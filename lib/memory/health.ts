@@ -1,3 +1,4 @@
+import { TIMED_OUT, withTimeout } from '../concurrency/timeout.js'
 import type { VectorStore } from '../stores/vector-store.js'
 
 export type Check =
@@ -22,18 +23,10 @@ export class HealthProbe {
 
   async check (timeoutMs: number): Promise<Check> {
     const probe = this.#underWay ??= this.#begin()
-    let timeout: NodeJS.Timeout | undefined
-    const late = new Promise<Check>((resolve) => {
-      timeout = setTimeout(() => {
-        this.#giveUp(probe)
-        resolve({ status: 'failed', reason: 'timeout' })
-      }, timeoutMs)
-    })
-    try {
-      return await Promise.race([probe, late])
-    } finally {
-      clearTimeout(timeout)
-    }
+    const result = await withTimeout(probe, timeoutMs)
+    if (result !== TIMED_OUT) return result
+    this.#giveUp(probe)
+    return { status: 'failed', reason: 'timeout' }
   }
 
   #begin (): Promise<Check> {

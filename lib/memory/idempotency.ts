@@ -3,8 +3,10 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
-import { RECEIPT_LIFETIME_MS, ReceiptTaken, type KeptReceipt, type Receipt, type VectorStore } from '../stores/vector-store.js'
+import { readRecord } from '../stores/idempotency.js'
+import {
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite, type VectorStore,
+} from '../stores/vector-store.js'
 
 /** Answers kept at a time, in characters of JSON. Beyond it the oldest are given up before their 24 hours are over. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
@@ -20,85 +22,129 @@ export interface IdempotencyKey {
   onReplay?: () => void
 }
 
-/** Makes of what turns a store's outcome into the answer the receipt that the store keeps with the work; nothing when it keeps none. */
-export type KeepReceipt<T> = <Outcome>(answer: (outcome: Outcome) => T) => Receipt<Outcome> | undefined
+/** What the store's write is given of an idempotency key; without a context yet. */
+export type KeyedWrite = Omit<IdempotentWrite, 'context'>
 
-interface Kept {
+/**
+ * What the answer of a write is made of. Both parts are plain data: a store keeps them as JSON, and a repeat is
+ * answered from that.
+ */
+export interface WriteResult<Context, Outcome> {
+  /** Known before the write. */
+  context: Context
+  /** What the store's write returned. */
+  outcome: Outcome
+}
+
+interface KeptAnswer {
   fingerprint: string
   answer: string
   keptAt: number
 }
 
+interface Answered<Answer> {
+  answer: Answer
+  isReplayed: boolean
+}
+
 /**
- * Answers by idempotency key, for 24 hours: a repeat gets the first answer again and does no work. A store that takes receipts keeps
- * them in the transaction of the work, for every process and over restarts; with another they live as long as this process.
+ * Answers by idempotency key, for 24 hours: a repeat gets the first answer again and does no work. A store that has
+ * `findIdempotencyRecord` keeps what the answer is made of in the transaction of the write, for every process and over
+ * restarts; with another store the answers live as long as this process.
  */
-export class IdempotencyLedger {
+export class IdempotencyService {
   readonly #clock: Clock
-  readonly #store: Pick<VectorStore, 'findReceipt'>
+  readonly #store: Pick<VectorStore, 'findIdempotencyRecord'>
   readonly #inFlight = new Map<string, string>()
-  readonly #kept = new LRUCache<string, Kept>({
+  readonly #kept = new LRUCache<string, KeptAnswer>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: ({ answer }, key) => answer.length + key.length + 128,
   })
 
-  constructor (clock: Clock, store: Pick<VectorStore, 'findReceipt'> = {}) {
+  constructor (clock: Clock, store: Pick<VectorStore, 'findIdempotencyRecord'> = {}) {
     this.#clock = clock
     this.#store = store
   }
 
   /**
-   * Does the work once a key. Only the answer of work that succeeds is kept; after a failure the key is free again.
-   * @param work hands the receipt, if there is one, to the store's write
+   * Does the work once a key. Only the result of work that succeeds is kept; after a failure the key is free again.
+   * @param toAnswer makes the answer of a result, the first time and for each repeat
+   * @param work hands what it is given, if anything, to the store's write
    * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first is not done
    */
-  async once<T> (idempotency: IdempotencyKey | undefined, context: RequestContext, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<T> {
-    if (idempotency === undefined) return await work(() => undefined)
+  async once<Context, Outcome, Answer> (
+    idempotency: IdempotencyKey | undefined,
+    context: RequestContext,
+    toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
+    work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
+  ): Promise<Answer> {
+    if (idempotency === undefined) return toAnswer(await work())
     const { fingerprint, onReplay } = idempotency
-    const id = JSON.stringify([context.tenantId, context.principal ?? null, context.onBehalfOf ?? null, idempotency.operation, idempotency.key])
+    const id = idOf(idempotency, context)
     const kept = this.#kept.get(id)
-    if (kept !== undefined && this.#clock() - kept.keptAt < RECEIPT_LIFETIME_MS) {
+    if (kept !== undefined && this.#clock() - kept.keptAt < IDEMPOTENCY_LIFETIME_MS) {
       requireSame(kept.fingerprint, fingerprint)
       onReplay?.()
-      return JSON.parse(kept.answer) as T
+      return JSON.parse(kept.answer) as Answer
     }
     const running = this.#inFlight.get(id)
     if (running !== undefined) {
       requireSame(running, fingerprint)
-      throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on', { headers: { 'retry-after': '1' } })
+      throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on')
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const { answer, replayed } = await this.#durably(id, idempotency, context, work)
-      // A replayed one is older than now, by how much the store knows.
-      if (!replayed) this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
+      const { answer, isReplayed } = await this.#durably(id, idempotency, context, toAnswer, work)
+      // How old a replayed answer is only the store knows, so it is not kept here.
+      if (isReplayed) onReplay?.()
+      else this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
     }
   }
 
-  async #durably<T> (id: string, { fingerprint, onReplay }: IdempotencyKey, context: RequestContext, work: (keep: KeepReceipt<T>) => Promise<T>): Promise<{ answer: T, replayed: boolean }> {
-    if (this.#store.findReceipt === undefined) return { answer: await work(() => undefined), replayed: false }
+  async #durably<Context, Outcome, Answer> (
+    id: string,
+    { fingerprint }: IdempotencyKey,
+    { tenantId }: RequestContext,
+    toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
+    work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
+  ): Promise<Answered<Answer>> {
+    if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async (): Promise<KeptReceipt | undefined> => await guarded(async () => await this.#store.findReceipt!(context.tenantId, key, this.#clock()))
-    const replay = (receipt: KeptReceipt): { answer: T, replayed: boolean } => {
-      requireSame(receipt.requestFingerprint, fingerprint)
-      onReplay?.()
-      return { answer: JSON.parse(receipt.answer) as T, replayed: true }
-    }
+    const find = async () => await this.#store.findIdempotencyRecord!(tenantId, key, this.#clock())
     const earlier = await find()
-    if (earlier !== undefined) return replay(earlier)
+    if (earlier !== undefined) return replay(earlier, fingerprint, toAnswer)
     try {
-      const answer = await work((toAnswer) => ({ key, requestFingerprint: fingerprint, answer: (outcome) => JSON.stringify(toAnswer(outcome)) }))
-      return { answer, replayed: false }
+      return { answer: toAnswer(await work({ key, requestFingerprint: fingerprint })), isReplayed: false }
     } catch (error) {
       // Another process has worked on the same request meanwhile.
-      const first = error instanceof ReceiptTaken ? await find() : undefined
+      const first = error instanceof IdempotencyKeyTaken ? await find() : undefined
       if (first === undefined) throw error
-      return replay(first)
+      return replay(first, fingerprint, toAnswer)
     }
   }
+}
+
+/** What the store is to keep beside a write; nothing for a request without a key. */
+export function idempotentWrite (keyed: KeyedWrite | undefined, context: unknown): IdempotentWrite | undefined {
+  return keyed === undefined ? undefined : { ...keyed, context: JSON.stringify(context) }
+}
+
+/** A key belongs to its caller and operation, whatever bank the work is on. */
+function idOf ({ operation, key }: IdempotencyKey, { tenantId, principal, onBehalfOf }: RequestContext): string {
+  return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, key])
+}
+
+/** The answer of a record is of the operation that the key belongs to, which is this one. */
+function replay<Context, Outcome, Answer> (
+  { requestFingerprint, text }: IdempotencyRecord, fingerprint: string, toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
+): Answered<Answer> {
+  requireSame(requestFingerprint, fingerprint)
+  const kept = readRecord(text)
+  if (kept.kind === 'answer') return { answer: kept.answer as Answer, isReplayed: true }
+  return { answer: toAnswer({ context: kept.context as Context, outcome: kept.outcome as Outcome }), isReplayed: true }
 }
 
 function requireSame (known: string, given: string): void {

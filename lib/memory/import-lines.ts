@@ -8,7 +8,10 @@ import { turns } from '../concurrency/turn-budget.js'
 const LINE_FEED = 10
 /** An escaped character of two UTF-16 units, `\ud83d\ude00`. */
 const BYTES_A_CHARACTER = 12
-/** What a line has beside text and metadata, generously: a hundred tags, ids, instants, and the configuration in a header. */
+/**
+ * What a line has beside text and metadata, generously: a hundred tags, ids, instants, and the configuration in a
+ * header.
+ */
 const OTHER_BYTES = 524_288
 
 export interface ImportLine {

@@ -4,7 +4,10 @@ import { stem } from '../text/stems.js'
 import { wordsInParts } from '../text/words.js'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** What is known of a text when it is compared with others. Terms are hashes of 53 bits: there may be millions in a request. */
+/**
+ * What is known of a text when it is compared with others. Terms are hashes of 53 bits: there may be millions in a
+ * request.
+ */
 export interface TextProfile {
   /** Terms that are no stop words, each once, in rising order. */
   terms: Float64Array
@@ -38,7 +41,8 @@ const SEEDS = [randomInt(2 ** 32), randomInt(2 ** 32)] as const
 
 /**
  * @param caller as in TurnBudget.next; it is done in pieces of a turn
- * @returns the profile, and the longest terms of the text, which are the rarest most often: a near-duplicate shares nearly all
+ * @returns the profile, and the longest terms of the text, which are the rarest most often: a near-duplicate shares
+ *   nearly all
  */
 export async function profileOf (text: string, caller: string): Promise<{ profile: TextProfile, longest: string[] }> {
   const counts = new Map<number, number>()
@@ -99,8 +103,8 @@ function hashOf (term: string): number {
 }
 
 /**
- * How much two texts say the same, 0–1: the cosine of their term counts. 0 when their numbers or negations differ, and when words that
- * each has once stand in another order: who did what to whom is told by nothing else.
+ * How much two texts say the same, 0–1: the cosine of their term counts. 0 when their numbers or negations differ, and
+ * when words that each has once stand in another order: who did what to whom is told by nothing else.
  */
 export function similarity (a: TextProfile, b: TextProfile): number {
   if (a.marks !== b.marks || a.norm === 0 || b.norm === 0) return 0

@@ -9,6 +9,7 @@ import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
 import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers/registry.js'
 import { vectorStores } from '../stores/registry.js'
+import { storeWithServiceErrors } from '../stores/service-errors.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 
@@ -29,6 +30,7 @@ export interface ProviderOverrides {
 }
 
 export interface Providers {
+  /** Its faults are ServiceErrors. */
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
@@ -69,7 +71,7 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {
-      store,
+      store: storeWithServiceErrors(store),
       embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,

@@ -21,26 +21,27 @@ import { Retriever } from '../retrieval/retriever.js'
 import { providerLabel } from '../providers/registry.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
-import type { BackOffTools } from './back-off.js'
+import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
 import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
 import { ExplainService } from './explain-service.js'
 import { LiveSettings, readFileSettings } from './file-settings.js'
+import { ForgetService } from './forget-service.js'
 import { HealthProbe } from './health.js'
-import { IdempotencyLedger } from './idempotency.js'
+import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { RecallService } from './recall-service.js'
+import { RetainService } from './retain-service.js'
 import { ReflectService, type ReflectOptions } from './reflect-service.js'
 import { RecallModel } from './recall-model.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
-import { Writer } from './writer.js'
 
 /** What a test or an embedding application puts in place of what the configuration names. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
@@ -57,7 +58,9 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
  * lib/memory/schemas.ts; refusals are ServiceErrors.
  */
 export class MemoryService {
-  readonly writer: Writer
+  readonly retain: RetainService['retain']
+  readonly retainBatch: RetainService['retainBatch']
+  readonly forget: ForgetService['forget']
   readonly recall: RecallService['recall']
   readonly explain: ExplainService['explain']
   readonly reflect: ReflectService['reflect']
@@ -75,10 +78,14 @@ export class MemoryService {
     this.#deps = deps
     this.#capabilities = capabilities
     this.#models = models
-    this.writer = new Writer(deps)
+    const retain = new RetainService(deps)
+    const forget = new ForgetService(deps)
     const recall = new RecallService(deps)
     const explain = new ExplainService(deps)
     const reflect = new ReflectService(deps, reflection)
+    this.retain = retain.retain.bind(retain)
+    this.retainBatch = retain.retainBatch.bind(retain)
+    this.forget = forget.forget.bind(forget)
     this.recall = recall.recall.bind(recall)
     this.explain = explain.explain.bind(explain)
     this.reflect = reflect.reflect.bind(reflect)
@@ -173,7 +180,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
     admission: new AdmissionControl(clock, telemetry, usage),
     usage,
-    ledger: new IdempotencyLedger(clock, store),
+    idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
     indexer: new Indexer({
       ...(weights.semantic > 0 && { embeddings }),

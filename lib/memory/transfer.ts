@@ -2,7 +2,6 @@ import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { guarded } from '../retrieval/retriever.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange } from '../stores/bank-configs.js'
@@ -13,8 +12,9 @@ import type { BankConfigurations } from './bank-configurations.js'
 import { BankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import type { IdempotencyKey, KeepReceipt } from './idempotency.js'
+import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
+import { checkItem, type CheckedItem } from './item-check.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
 import { ImportLine, type ImportAnswer } from './schemas.js'
@@ -35,26 +35,37 @@ export interface ImportOptions {
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
-type Indexable = Pick<PreparedMemory, 'memory' | 'fingerprint'>
+/** A line that was checked, with what is decided about its memory. */
+interface CheckedLine {
+  item: CheckedItem
+  /** The line's own, or a new one. */
+  memoryId: string
+  retainedAt: number
+  trust: Trust
+}
 
 /** What an import brings. */
-interface Imported {
-  standing: Indexable[]
-  /** How many more there were, whose time is over. */
+interface CheckedImport {
+  lines: CheckedLine[]
+  /** How many more there were that have expired. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
   change: BankConfigChange | undefined
 }
 
-/** Where a memory of an import stands. */
-interface LinePlace {
+/** What the answer needs beside the outcome. It is kept over releases: members may be added, none changed. */
+interface ImportContext {
+  /** Lines that were not given to the store, because they have expired. */
+  expired: number
+}
+
+/** What the check of a line needs beside it. */
+interface LineCheck {
   /** What stands before a field's name in an error. */
   at: string
   now: number
   /** What the importer's memories are trusted; a line can only lower it. */
   ceiling: Trust
-  /** As in TurnBudget.next. */
-  caller: string
 }
 
 /** The lines of an export, with their line feeds. */
@@ -75,14 +86,15 @@ export class Transfer {
   }
 
   /**
-   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep something for it.
+   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep
+   * something for it.
    * @param signal gives up what is not yet read of the store
    */
   async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
-    const { count, memories } = await guarded(() => store.scan(key, clock(), signal))
+    const { count, memories } = await store.scan(key, clock(), signal)
     const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
     const iterator = memories[Symbol.asyncIterator]()
     const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
@@ -93,33 +105,36 @@ export class Transfer {
   }
 
   /**
-   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault ends it.
+   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault
+   * ends it.
    * @param bytes the NDJSON
    * @param signal gives up an import that has not begun to write: it rejects with the signal's reason, and nothing is stored
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
   async import (
-    bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey,
+    signal?: AbortSignal,
   ): Promise<ImportAnswer> {
-    const { directory, ledger } = this.#deps
+    const { directory, idempotency: keys } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
-    return await ledger.once(idempotency, context, async (keep) => (
+    return await keys.once(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.inTurn(open.key, async () => {
-        const imported = await this.#read(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
+        const checked = await this.#check(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
         signal?.throwIfAborted()
-        return await this.#admitted(open, imported, options, { context, signal }, keep)
+        return await this.#store(open, checked, options, { context, signal }, keyed)
       }, signal)
     ))
   }
 
-  async #read (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<Imported> {
+  /** Reads every line, and does nothing with any that costs more than its check: the import is not admitted yet. */
+  async #check (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
     const maxBytes = longestLine(open.settings)
     const now = clock()
     const ceiling = live.current.trust.of(context)
-    const imported: Imported = { standing: [], expired: 0, change: undefined }
+    const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
       if (turns.isSpent) await turns.next(caller)
@@ -128,45 +143,46 @@ export class Transfer {
       if (!hasHeader) {
         hasHeader = true
         const own = readHeader(value)
-        if (config === 'apply' && own !== undefined) imported.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+        if (config === 'apply' && own !== undefined) checked.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
         continue
       }
-      const { memory, fingerprint } = await this.#prepare(open, value, { at: `line ${line.number}: `, now, ceiling, caller })
-      if (memory.expiresAt === null || memory.expiresAt > now) imported.standing.push({ memory, fingerprint })
-      else imported.expired++
+      const memory = this.#checkLine(open, value, { at: `line ${line.number}: `, now, ceiling })
+      const { expiresAt } = memory.item
+      if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
+      else checked.expired++
     }
     if (!hasHeader) throw invalidRequest([{ field: '', message: 'The import is empty' }])
-    return imported
+    return checked
   }
 
-  async #prepare ({ settings }: OpenBank, value: unknown, { at, now, ceiling, caller }: LinePlace): Promise<PreparedMemory> {
-    const { text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest } = readLine(value, at)
-    const identity = {
+  #checkLine ({ settings }: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
+    const {
+      text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest
+    } = readLine(value, at)
+    return {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
+      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, settings, at, 'text'),
     }
-    return await prepare({ content, ...rest, ...(tags.length > 0 && { tags }) }, identity, settings, at, caller, 'text')
   }
 
-  async #admitted (
-    open: OpenBank, imported: Imported, { onConflict }: ImportOptions,
-    { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keep: KeepReceipt<ImportAnswer>,
-  ): Promise<ImportAnswer> {
+  async #store (
+    open: OpenBank, { lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
+    { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keyed: KeyedWrite | undefined,
+  ): Promise<WriteResult<ImportContext, ImportOutcome>> {
     const { admission, directory, store, indexer, clock } = this.#deps
     const { key: bank } = open
-    const { standing, expired, change } = imported
-    const admitted = await admission.admit('import', context, [open], standing.length + expired)
+    const admitted = await admission.admit('import', context, [open], lines.length + expired)
     try {
-      const memories = await this.#index(open, standing, callerOf(context))
+      const memories = await this.#index(open, lines, callerOf(context))
       signal?.throwIfAborted()
-      // A memory that has expired since it was exported would be gone the moment it came in.
-      const toAnswer = (outcome: ImportOutcome): ImportAnswer => ({ ...outcome, skipped: outcome.skipped + expired })
+      const written: ImportContext = { expired }
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await guarded(() => store.import(bank, memories, onConflict, clock(), keep(toAnswer), change, signal))
+        const outcome = await store.import(bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal)
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
-        return toAnswer(outcome)
+        return { context: written, outcome }
       })
     } catch (error) {
       admitted.release()
@@ -174,15 +190,24 @@ export class Transfer {
     }
   }
 
-  /** Takes them from the list, so that no memory is held in both forms for long. */
-  async #index ({ settings }: OpenBank, standing: Indexable[], caller: string): Promise<NewMemory[]> {
+  /** Takes the lines from the list, so that no memory is held in both forms for long. */
+  async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string): Promise<NewMemory[]> {
     const memories: NewMemory[] = []
-    while (standing.length > 0) {
-      if (turns.isSpent) await turns.next(caller)
-      memories.push(...await this.#deps.indexer.index(standing.splice(0, INDEXED_TOGETHER), settings.retrieval.chunk_max_characters, caller))
+    while (lines.length > 0) {
+      const prepared: PreparedMemory[] = []
+      for (const line of lines.splice(0, INDEXED_TOGETHER)) {
+        if (turns.isSpent) await turns.next(caller)
+        prepared.push(await prepare(line.item, line, caller))
+      }
+      memories.push(...await this.#deps.indexer.index(prepared, settings.retrieval.chunk_max_characters, caller))
     }
     return memories
   }
+}
+
+/** A memory that has expired since it was exported would be gone the moment it came in: it is skipped. */
+function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext, ImportOutcome>): ImportAnswer {
+  return { ...outcome, skipped: outcome.skipped + expired }
 }
 
 async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string): AsyncGenerator<string> {

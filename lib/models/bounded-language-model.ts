@@ -1,8 +1,9 @@
 import { ProviderError } from '../providers/registry.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from './call-limits.js'
 import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from './language-model.js'
-import type { BreakerOptions } from './remote/circuit-breaker.js'
-import { ResilientCalls, type CallOptions, type ResilienceTools } from './remote/resilience.js'
+import type { BreakerOptions } from '../concurrency/circuit-breaker.js'
+import type { CallOptions } from './remote/call-options.js'
+import { ResilientCalls, type ResilienceTools } from './remote/resilient-calls.js'
 
 export interface BoundedLanguageModelOptions {
   /** What is asked, for messages. Default `language model`. */
@@ -19,7 +20,7 @@ const CEILING_SHARE = 0.75
 const MINIMA: Record<keyof CallLimits, number> = { attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0 }
 
 /**
- * Puts bounds around a language model: slots with a queue, a time for each attempt, further attempts within the time of the request,
+ * Puts bounds around a language model: a bounded number of calls with a queue, a time for each attempt, further attempts within the time of the request,
  * a circuit breaker for the model and one for each tenant. What it throws that is no ModelCallError is a fault, is not tried again
  * and comes out as it is.
  * @throws ProviderError when the model's own limits are none

@@ -9,8 +9,7 @@ import { RERANKER_METHODS, type Reranker } from './reranker.js'
 // All but the mocks are loaded when they are chosen: a start without them should not wait for what they need, and an installation
 // without them does not have it.
 
-const OPENAI_PROTOCOL = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', 'zod'] as const
-const LANGUAGE_PROTOCOLS = [...OPENAI_PROTOCOL, '@ai-sdk/anthropic'] as const
+const LANGUAGE_PROTOCOLS = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', 'zod', '@ai-sdk/anthropic'] as const
 
 export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
   key: 'embedding_provider',
@@ -24,7 +23,6 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
     local: async (config, surroundings) => (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings),
     transformers: async (config, surroundings) => await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings),
     openai_compatible: async (config, surroundings) => {
-      requirePackages('embedding_provider: openai_compatible', OPENAI_PROTOCOL)
       return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings)
     },
   },

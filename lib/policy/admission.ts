@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
-import { comeBackIn, invalidField, ServiceError, invalidRequest } from '../errors/service-error.js'
+import { invalidField, invalidRequest, retryAfter, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
@@ -62,7 +62,7 @@ export class AdmissionControl {
   /**
    * Charges every limit on every bank, or none of them and throws.
    * @param items what the operation costs: a batch counts each item, an import each memory
-   * @throws ServiceError rate_limited or quota_exceeded with `retry_after_seconds`; invalid_request when the batch is
+   * @throws ServiceError rate_limited or quota_exceeded with `retryAfterSeconds`; invalid_request when the batch is
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
   async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
@@ -163,10 +163,10 @@ function isUnlimited ({ settings: { homeostasis } }: ResolvedBank): boolean {
   return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
 }
 
-/** 429 with `retry_after_seconds`, at least 1. */
+/** The error that says when the limit lets the caller through again. */
 export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
-  const when = comeBackIn(waitMs)
-  return new ServiceError(code, `The limit ${what}; try again in ${when.members.retry_after_seconds} s`, when)
+  const retry = retryAfter(waitMs)
+  return new ServiceError(code, `The limit ${what}; try again in ${retry.retryAfterSeconds} s`, retry)
 }
 
 /** Waiting would not help, so this is no 429. */

@@ -39,7 +39,7 @@ export class ModelBudget {
 
   /**
    * @param tokens the most that the call may use; asked for only when a budget of tokens is set
-   * @throws ServiceError quota_exceeded with `retry_after_seconds`, nothing is counted then; dependency_unavailable
+   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, nothing is counted then; dependency_unavailable
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import { LowerTrustError, ReceiptTaken, type Filters, type LexicalRequest, type SearchRequest, type SearchResult, type VectorStore } from '../stores/vector-store.js'
+import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
@@ -176,7 +176,7 @@ export class Retriever {
       // A store in memory answers at once: between the parts of a question others have their turn.
       if (index > 0 || turns.isSpent) await turns.next(caller)
       const all = [search, ...spanFilters(search.filters, questions[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
-      results.push(await guarded(async () => await Promise.all(all.map(async (one) => await store.search(one)))))
+      results.push(await Promise.all(all.map(async (one) => await store.search(one))))
     }
     return results
   }
@@ -247,14 +247,4 @@ export function cut (candidates: readonly ScoredCandidate[], { limit, minScore =
     hits.push(candidate)
   }
   return { hits, truncated: false, tokens }
-}
-
-/** Turns a store's failure into the one error that a client sees; what the store said is only for the log. */
-export async function guarded<T> (ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof ReceiptTaken || cause instanceof LowerTrustError) throw cause
-    throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
-  }
 }

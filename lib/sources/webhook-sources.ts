@@ -74,7 +74,7 @@ export class WebhookSource {
     this.#lastEventAt = this.#clock()
     try {
       const event = await readJson(body, this.#bounds, callerOf(this.#context))
-      const answer = await this.#memory.writer.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, this.#context)
+      const answer = await this.#memory.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, this.#context)
       this.#accepted++
       this.#lastRefusal = undefined
       return answer

@@ -27,11 +27,14 @@ export interface StandingMemories<S> {
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
  * @param standing all that the memories can conflict with, as the store has it
  * @param toStanding what of it an import looks at
- * @throws Outranked with `supersede`
+ * @throws LowerTrustError with `supersede`
  */
-export function * importSteps<S extends object> (memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict): Steps<ImportPlan<S>> {
+export function * importSteps<S extends object> (
+  memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict,
+): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  // Places of those that are to be added, undefined where another one of the call has replaced it; null stands for one that goes.
+  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands for a memory that
+  // is displaced.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
   const placeById = new SplitMap<number | null>()
@@ -50,17 +53,17 @@ export function * importSteps<S extends object> (memories: readonly NewMemory[],
       yield
       continue
     }
-    const goes = (each: ExistingMemory) => {
+    const displace = (each: ExistingMemory) => {
       if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new LowerTrustError()
       placeById.set(each.memoryId, null)
       placeByFingerprint.set(each.fingerprint, null)
     }
     for (const place of places) {
-      goes(added[place]!)
+      displace(added[place]!)
       added[place] = undefined
     }
     for (const each of met) {
-      goes(toStanding(each))
+      displace(toStanding(each))
       removed.push(each)
     }
     placeById.set(memory.memoryId, added.length)

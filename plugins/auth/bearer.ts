@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { HttpError } from '../../http/error-responses.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
@@ -7,14 +8,17 @@ import { TokenRefused, type Refusal } from './token-refused.js'
 /** Providers that list groups write long tokens; a token is decoded and hashed before it is known to be anybody's. */
 const MAX_TOKEN_LENGTH = 16_384
 
-/** Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no room. */
+/**
+ * Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no
+ * room.
+ */
 export const MAX_HEADER_BYTES = 2 * MAX_TOKEN_LENGTH
 
 const BEARER = /^bearer[ \t]+(\S+)$/i
 
 /** A 401 says by RFC 6750 section 3.1 why: nothing when there were no credentials, invalid_token when they were bad. */
-function bearerRequired (): ServiceError {
-  return new ServiceError('unauthenticated', 'Bearer token required', { headers: { 'www-authenticate': 'Bearer' } })
+function bearerRequired (): HttpError {
+  return new HttpError('unauthenticated', 'Bearer token required', { 'www-authenticate': 'Bearer' })
 }
 
 /** @returns the token of `Authorization: Bearer <token>` @throws 401 when the header has another form */
@@ -42,8 +46,8 @@ export function refusing (
       if (error instanceof ServiceError) throw error
       const reason = error instanceof TokenRefused ? error.reason : 'malformed token'
       request.log.info({ reason, cause: codeOf(error) }, 'token refused')
-      throw new ServiceError('unauthenticated', reason === 'missing sub' ? 'Token missing sub' : detail(reason), {
-        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      throw new HttpError('unauthenticated', reason === 'missing sub' ? 'Token missing sub' : detail(reason), {
+        'www-authenticate': 'Bearer error="invalid_token"',
       })
     }
   }

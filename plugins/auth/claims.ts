@@ -1,4 +1,4 @@
-import { trimBlanks } from './blanks.js'
+import { trimWhitespace } from './whitespace.js'
 import { TokenRefused } from './token-refused.js'
 
 /** The payload of a token whose signature is good. */
@@ -51,5 +51,5 @@ export function subjectOf (claims: Claims): string {
 
 /** Whether a claim is a string with more than blanks in it. */
 export function isFilled (claim: unknown): claim is string {
-  return typeof claim === 'string' && trimBlanks(claim) !== ''
+  return typeof claim === 'string' && trimWhitespace(claim) !== ''
 }

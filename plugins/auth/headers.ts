@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal } from '../../lib/identity/context.js'
-import { trimBlanks } from './blanks.js'
+import { trimWhitespace } from './whitespace.js'
 
 /**
  * The trimmed value of a header that may be sent once.
@@ -14,7 +14,7 @@ export function headerValue (request: FastifyRequest, name: string, repeated: ()
   const value = request.headers[name]
   if (value === undefined) return undefined
   if (typeof value !== 'string' || occurrences(request.raw.rawHeaders, name) > 1) throw repeated()
-  const trimmed = trimBlanks(value)
+  const trimmed = trimWhitespace(value)
   return trimmed === '' ? undefined : trimmed
 }
 

@@ -20,8 +20,8 @@ export interface KeySourceOptions {
 }
 
 /**
- * The signing keys of an identity provider, by `kid`. Anybody can send a token with any `kid`, so what strangers send
- * costs the provider at most one fetch in 30 seconds and never pushes out a good key.
+ * The signing keys of an identity provider, by `kid`. Anybody can send a token with any `kid`, so tokens
+ * with an unknown one cost the provider at most one fetch in 30 seconds and never displace a good key.
  */
 export class KeySource {
   readonly #url: string
@@ -55,7 +55,7 @@ export class KeySource {
     const now = this.#clock()
     const keys = isWithin(this.#fetchedAt, now, STALE_MS) ? this.#keys : undefined
     if (keys === undefined || keys.size === 0) throw this.#unavailable(now)
-    const pem = await keys.pem(kid)
+    const pem = keys.pem(kid)
     if (pem === undefined) throw new TokenRefused('unknown signing key')
     return pem
   }
@@ -81,7 +81,7 @@ export class KeySource {
   /** @param kid of the token that asked for the fetch */
   async #fetch (kid: string, startedAt: number): Promise<void> {
     try {
-      const keys = new SigningKeys(await fetchJwks(this.#url, this.#fetchTimeoutMs))
+      const keys = await SigningKeys.of(await fetchJwks(this.#url, this.#fetchTimeoutMs), this.#url)
       this.#keys = keys
       this.#fetchedAt = startedAt
       this.#failedAt = undefined
@@ -99,8 +99,7 @@ export class KeySource {
     const last = Math.max(this.#failedAt ?? 0, this.#missedAt ?? 0)
     const seconds = Math.min(Math.max(Math.ceil((last + COOLDOWN_MS - now) / SECOND), 1), COOLDOWN_MS / SECOND)
     return new ServiceError('identity_provider_unavailable', 'No signing key of the identity provider can be had', {
-      headers: { 'retry-after': String(seconds) },
-      members: { retry_after_seconds: seconds },
+      retryAfterSeconds: seconds,
       cause: this.#failure,
     })
   }

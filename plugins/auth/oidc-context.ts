@@ -1,5 +1,5 @@
 import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
-import { trimBlanks } from './blanks.js'
+import { trimWhitespace } from './whitespace.js'
 import { isFilled, isRecord, subjectOf, type Claims } from './claims.js'
 import { TokenRefused } from './token-refused.js'
 
@@ -32,16 +32,21 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
   return {
     ...shared,
     principal: valid(typed === undefined ? `${type}:${acting}` : acting),
-    actor: typed === undefined ? { type, id: acting, claims: rest } : { type: kind(typed.type), id: typed.id, claims: rest },
+    actor: typed === undefined
+      ? { type, id: acting, claims: rest }
+      : { type: kind(typed.type), id: typed.id, claims: rest },
     onBehalfOf: principal,
   }
 }
 
 function kind (text: string): string {
-  return trimBlanks(text).toLowerCase()
+  return trimWhitespace(text).toLowerCase()
 }
 
-/** A claim that is blank or no text is one that the provider had no value for; a text that is no type is a mistake to refuse. */
+/**
+ * A claim that is blank or no text is one that the provider had no value for; a text that is no type is a mistake to
+ * refuse.
+ */
 function actorTypeOf (claims: Claims): string | undefined {
   const claim = claims['service_actor_type']
   if (!isFilled(claim)) return undefined

@@ -1,7 +1,8 @@
 import { createPublicKey } from 'node:crypto'
-import buildGetJwks, { type GetJwks } from 'get-jwks'
+import buildGetJwks from 'get-jwks'
 import { isRecord } from './claims.js'
 
+const ALGORITHM = 'RS256'
 const MAX_KEYS = 50
 const MAX_KID_LENGTH = 200
 /** RFC 7518 section 3.3. */
@@ -10,39 +11,42 @@ const MIN_MODULUS_BITS = 2048
 interface RsaJwk { kty: 'RSA', kid: string, n: string, e: string }
 
 /**
- * The keys of one JWKS document that can sign a token for us. get-jwks selects among them, reading the document from
- * a data: URL: left to the network it has no time or size bound, follows redirects, asks the provider once for every
- * unknown `kid` and serves a withdrawn key from its stale cache for as long as the key is asked for.
+ * The keys of one JWKS document that can sign a token for us, as PEM. get-jwks keeps them in its cache, by algorithm,
+ * `kid` and domain, and its own fetch is never reached: that has no bound of time or size, follows redirects, asks the
+ * provider once for every unknown `kid` and serves a withdrawn key for as long as the key is asked for
+ * (docs/decisions/signing-keys.md).
  */
 export class SigningKeys {
-  readonly #kids: Set<string>
-  readonly #jwks: GetJwks
-  readonly #pems = new Map<string, string | undefined>()
+  readonly #pems: ReadonlyMap<string, string | undefined>
 
-  /** @param document parsed JSON @throws when it is no JWKS */
-  constructor (document: unknown) {
+  private constructor (pems: ReadonlyMap<string, string | undefined>) {
+    this.#pems = pems
+  }
+
+  /** @param document parsed JSON @param url where it was read @throws when it is no JWKS */
+  static async of (document: unknown, url: string): Promise<SigningKeys> {
     const listed = isRecord(document) ? document['keys'] : undefined
     if (!Array.isArray(listed)) throw new Error('The key set has no "keys"')
     const keys = listed.map(usable).filter((key) => key !== undefined).slice(0, MAX_KEYS)
-    this.#kids = new Set(keys.map((key) => key.kid))
-    this.#jwks = buildGetJwks({ max: MAX_KEYS, jwksPath: `,${encodeURIComponent(JSON.stringify({ keys }))}` })
+    const domain = `${new URL(url).origin}/`
+    const { cache, generateCacheKey, getJwk } = buildGetJwks({ max: MAX_KEYS })
+    // Of two keys with one kid the first counts, as it does in get-jwks.
+    for (const key of keys.toReversed()) cache.set(generateCacheKey(ALGORITHM, key.kid, domain), { ...key, domain, alg: ALGORITHM })
+    const pems = new Map<string, string | undefined>()
+    for (const { kid } of keys) pems.set(kid, toPem(await getJwk({ domain, alg: ALGORITHM, kid })))
+    return new SigningKeys(pems)
   }
 
   get size (): number {
-    return this.#kids.size
+    return this.#pems.size
   }
 
   has (kid: string): boolean {
-    return this.#kids.has(kid)
+    return this.#pems.has(kid)
   }
 
   /** @returns the public key as PEM, the same string each time; undefined when there is none or it is too weak */
-  async pem (kid: string): Promise<string | undefined> {
-    if (!this.#kids.has(kid)) return undefined
-    if (!this.#pems.has(kid)) {
-      // get-jwks ends a domain with a slash and appends the path: the URL is `data:application/json;src=/,<JSON>`.
-      this.#pems.set(kid, toPem(await this.#jwks.getJwk({ domain: 'data:application/json;src=/', alg: 'RS256', kid })))
-    }
+  pem (kid: string): string | undefined {
     return this.#pems.get(kid)
   }
 }
@@ -56,7 +60,7 @@ export function isKid (kid: unknown): kid is string {
 function usable (jwk: unknown): RsaJwk | undefined {
   if (!isRecord(jwk)) return undefined
   const { kty, use, alg, kid, n, e } = jwk
-  if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== 'RS256')) return undefined
+  if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) return undefined
   if (!isKid(kid) || typeof n !== 'string' || typeof e !== 'string') return undefined
   return { kty, kid, n, e }
 }

@@ -72,7 +72,8 @@ function headerOf (token: unknown): Record<string, unknown> {
 
 function checkHeader (header: Record<string, unknown>, algorithm: string): void {
   if (header['alg'] !== algorithm) throw new TokenRefused('algorithm not allowed')
-  // RFC 7515 section 4.1.11: what is critical must be understood, and nothing is. RFC 7797 section 7 forbids b64 in a JWT.
+  // RFC 7515 section 4.1.11: what is critical must be understood, and nothing is. RFC 7797 section 7 forbids b64 in a
+  // JWT.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) throw new TokenRefused('unsupported header parameter')
 }
 

@@ -1,10 +1,8 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { AuthMode } from '../../lib/config/schema.js'
 import type { ModelCallRecord, Telemetry } from '../../lib/telemetry/telemetry.js'
-import { Durations, type Series } from './durations.js'
-
-/** What stands before every name but those of the process itself. */
-export const PREFIX = 'memory_gateway_'
+import { PREFIX } from './collected-metrics.js'
+import { FastHistogram, type Series } from './fast-histogram.js'
 
 /** From an answer out of memory to a model that takes its time, in seconds. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -17,13 +15,13 @@ const MODEL_LABELS = ['kind', 'provider', 'model', 'purpose'] as const
 export type Guard = AuthMode | 'admin_token' | 'source_signature'
 
 /**
- * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names. None holds a
- * bank, a tenant or a principal.
+ * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names.
+ * None holds a bank, a tenant or a principal.
  */
 export class Instruments implements Telemetry {
   readonly registry = new Registry()
-  readonly #requests: Durations<'method' | 'route' | 'status'>
-  readonly #stages: Durations<'stage'>
+  readonly #requests: FastHistogram<'method' | 'route' | 'status'>
+  readonly #stages: FastHistogram<'stage'>
   /** By route, method and status. */
   readonly #requestSeries = new Map<string, Map<string, Map<number, Series>>>()
   readonly #stageSeries = new Map<string, Series>()
@@ -39,13 +37,13 @@ export class Instruments implements Telemetry {
   constructor (mode: AuthMode) {
     const registers = [this.registry]
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers })
-    this.#requests = new Durations({
+    this.#requests = new FastHistogram({
       name: `${PREFIX}http_request_duration_seconds`,
       help: 'Requests by method, route pattern and status, until the answer was sent; status 499: the client left before. Without those for liveness.',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_BUCKETS,
     })
-    this.#stages = new Durations({ name: `${PREFIX}recall_stage_duration_seconds`, help: 'Stages of recalls, those of reflect and explain too.', labelNames: ['stage'], buckets: STAGE_BUCKETS })
+    this.#stages = new FastHistogram({ name: `${PREFIX}recall_stage_duration_seconds`, help: 'Stages of recalls, those of reflect and explain too.', labelNames: ['stage'], buckets: STAGE_BUCKETS })
     this.#calls = counter('model_calls_total', 'Calls to models, retries within one counted once, and what became of them.', [...MODEL_LABELS, 'outcome'])
     this.#callDurations = new Histogram({ name: `${PREFIX}model_call_duration_seconds`, help: 'The same calls, waiting and retries included.', labelNames: MODEL_LABELS, buckets: MODEL_BUCKETS, registers })
     this.#tokens = counter('model_tokens_total', 'Tokens of these calls, as the models count them.', [...MODEL_LABELS, 'direction'])
@@ -68,7 +66,10 @@ export class Instruments implements Telemetry {
     const methods = valueFor(this.#requestSeries, route, newMap<string, Map<number, Series>>)
     const statuses = valueFor(methods, method, newMap<number, Series>)
     let series = statuses.get(status)
-    if (series === undefined) statuses.set(status, series = this.#requests.series({ method, route, status: String(status) }))
+    if (series === undefined) {
+      series = this.#requests.series({ method, route, status: String(status) })
+      statuses.set(status, series)
+    }
     series.observe(seconds)
   }
 
@@ -82,7 +83,8 @@ export class Instruments implements Telemetry {
     series.observe(durationMs / 1000)
   }
 
-  modelCall ({ kind, provider, model, purpose, outcome, durationMs, inputTokens, outputTokens, cost }: ModelCallRecord): void {
+  modelCall (record: ModelCallRecord): void {
+    const { kind, provider, model, purpose, outcome, durationMs, inputTokens, outputTokens, cost } = record
     const labels = { kind, provider, model, purpose }
     this.#calls.inc({ ...labels, outcome })
     this.#callDurations.observe(labels, durationMs / 1000)

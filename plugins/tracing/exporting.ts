@@ -2,6 +2,7 @@ import { trace, ProxyTracerProvider, type Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import { withTimeout } from '../../lib/concurrency/timeout.js'
 
 type Export = Parameters<SpanExporter['export']>
 
@@ -27,26 +28,25 @@ export interface Exporting {
 }
 
 /**
- * Starts OpenTelemetry's SDK with an exporter to one collector (OTLP over HTTP, JSON). Headers, time limits, sampling, batches and the
- * resource's attributes are as the environment has them (OTEL_*). Spans that the collector does not take are lost, and nobody waits.
+ * Starts OpenTelemetry's SDK with an exporter to one collector (OTLP over HTTP, JSON). Headers, time limits, sampling,
+ * batches and the resource's attributes are as the environment has them (OTEL_*). Spans that the collector does not
+ * take are lost, and nobody waits.
  */
 export function startExporting ({ url, version, warn, info, flushMs = DEFAULT_FLUSH_MS }: ExportingOptions): Exporting {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'memory-gateway', 'service.version': version }))
     .merge(detectResources({ detectors: [envDetector] }))
-  const provider = new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new ReportingExporter(new OTLPTraceExporter({ url }), warn, info))] })
-  // Sets what the process has one of: the context that follows a request through promises, and the reading of traceparent. The first
-  // gateway of a process is the global tracer as well, for work that belongs to no request.
+  const exporter = new ReportingExporter(new OTLPTraceExporter({ url }), warn, info)
+  const provider = new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] })
+  // Sets what the process has one of: the context that follows a request through promises, and the reading of
+  // traceparent. The first gateway of a process is the global tracer as well, for work that belongs to no request.
   provider.register()
   return {
     tracer: provider.getTracer('memory-gateway', version),
     close: async () => {
       const global = trace.getTracerProvider()
       if (global instanceof ProxyTracerProvider && global.getDelegate() === provider) trace.disable()
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, flushMs) })
-      await Promise.race([late, provider.shutdown().catch(() => {})])
-      clearTimeout(timer)
+      await withTimeout(provider.shutdown().catch(() => {}), flushMs)
     },
   }
 }

@@ -89,9 +89,9 @@ export class Gateway {
   }
 
   async #reset (bank: string): Promise<void> {
-    const { bounds, memory: { writer, transfer, configurations } } = this.#app.app
+    const { bounds, memory: { forget, transfer, configurations } } = this.#app.app
     const seed = this.#seeds.get(bank)!
-    await writer.forget({ bank_id: bank, scope: 'all' }, NOBODY)
+    await forget({ bank_id: bank, scope: 'all' }, NOBODY)
     const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'] }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
     await transfer.import(bank, Buffer.from(exportOf(lines)), { onConflict: 'skip', config: 'ignore', bounds }, NOBODY)
     await configurations.put(bank, SEED_CONFIG, NOBODY)

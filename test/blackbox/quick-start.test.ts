@@ -95,9 +95,7 @@ t.test('packages that only some configurations use may be missing, and what need
     mkdirSync(join(image, 'node_modules', dirname(name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(image, 'node_modules', name))
   }
-  const endpoint = '{ base_url: "http://127.0.0.1:9", model: m, dimensions: 3 }'
   const refusals: Array<[yaml: string, env: Record<string, string>, said: RegExp]> = [
-    [`embedding_provider: openai_compatible\nembedding_provider_config: ${endpoint}\n`, {}, /^embedding_provider: openai_compatible needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod\n$/],
     ['llm_provider: openai_compatible\nllm_provider_config: { base_url: "http://127.0.0.1:9", model: m }\n', {}, /^llm_provider: openai_compatible needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/],
     ['llm_provider: anthropic\nllm_provider_config: { api_key_env: KEY, model: m }\n', { KEY: 'k' }, /^llm_provider: anthropic needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/],
     ['{}\n', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install @opentelemetry\/sdk-trace-node @opentelemetry\/resources @opentelemetry\/exporter-trace-otlp-http\n$/],

@@ -4,6 +4,7 @@ import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { contextContract } from './vector-store/context.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
+import { idempotencyContract } from './vector-store/idempotency.js'
 import { importingContract } from './vector-store/importing.js'
 import { insertingContract } from './vector-store/inserting.js'
 import { lateVectorsContract } from './vector-store/late-vectors.js'
@@ -30,6 +31,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['removing', removingContract],
   ['expiring', expiringContract],
   ['importing', importingContract],
+  ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],
   ['usage', usageContract],

@@ -1,5 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
+import { ERROR_RESPONSES } from '../../http/error-responses.js'
+import type { ErrorCode } from '../../lib/errors/service-error.js'
 
 const MEMBERS = ['detail', 'code', 'request_id', 'errors', 'retry_after_seconds', 'pii_types', 'hold_ids']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
@@ -24,8 +25,8 @@ function faultOfError (status: number, headers: LightMyRequestResponse['headers'
   const error = JSON.parse(body) as Record<string, unknown>
   const { detail, code, request_id: requestId, errors } = error
   if (typeof detail !== 'string' || detail === '') return `${status} without detail: ${body}`
-  if (typeof code !== 'string' || !Object.hasOwn(ERROR_CODES, code)) return `${status} with the unknown code ${String(code)}`
-  if (ERROR_CODES[code as ErrorCode].status !== status) return `${status} with the code ${code}`
+  if (typeof code !== 'string' || !Object.hasOwn(ERROR_RESPONSES, code)) return `${status} with the unknown code ${String(code)}`
+  if (ERROR_RESPONSES[code as ErrorCode].status !== status) return `${status} with the code ${code}`
   if (requestId !== id) return `request_id ${String(requestId)} and X-Request-Id ${id}`
   const strangers = Object.keys(error).filter((name) => !MEMBERS.includes(name))
   if (strangers.length > 0) return `unknown members ${strangers.join()}`

@@ -47,14 +47,14 @@ export class Twins {
   async retain (place: Place, draft: Omit<Draft, 'expiresAt'>, seconds: number | undefined, times: number): Promise<void> {
     const full = this.#draft(draft, seconds)
     const item = { bank_id: nameOf(place), ...itemOf(full) }
-    const answers = await Promise.all(Array.from({ length: times }, async () => await this.#memory.writer.retain(item, contextOf(place))))
+    const answers = await Promise.all(Array.from({ length: times }, async () => await this.#memory.retain(item, contextOf(place))))
     // Which of those that come at the same moment is stored is not promised; that the others repeat it is.
     for (const answer of answers.sort((a, b) => Number(b.stored) - Number(a.stored))) this.#stored(place, full, answer)
   }
 
   async retainBatch (place: Place, drafts: ReadonlyArray<Omit<Draft, 'expiresAt'>>): Promise<void> {
     const items = drafts.map((draft) => this.#draft(draft, undefined))
-    const { results } = await this.#memory.writer.retainBatch({ bank_id: nameOf(place), items: items.map(itemOf) }, contextOf(place))
+    const { results } = await this.#memory.retainBatch({ bank_id: nameOf(place), items: items.map(itemOf) }, contextOf(place))
     for (const [index, answer] of results.entries()) this.#stored(place, items[index]!, answer)
   }
 
@@ -64,7 +64,7 @@ export class Twins {
     const picks = (memory: Known) => what === 'all' || ('tags' in what ? tagged(memory, what.tags, what.match) : ids.includes(memory.id))
     if (what !== 'all' && 'ids' in what && ids.length === 0) return
     const selector = what === 'all' ? { scope: 'all' as const } : 'tags' in what ? { tags: what.tags, tags_match: what.match } : { memory_ids: ids }
-    const answer = await this.#memory.writer.forget({ bank_id: nameOf(place), dry_run: dryRun, ...selector }, contextOf(place))
+    const answer = await this.#memory.forget({ bank_id: nameOf(place), dry_run: dryRun, ...selector }, contextOf(place))
     const gone = dryRun ? model.memories.filter(picks).map(({ id }) => id) : model.remove(picks)
     equal(answer.deleted_count, gone.length, 'forgotten')
     deepEqual([...answer.memory_ids].sort(), [...gone].sort())

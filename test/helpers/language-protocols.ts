@@ -1,6 +1,18 @@
-import type { LanguageRequest } from './language-server.js'
+import type { ReceivedRequest } from './scripted-server.js'
 
 export type Protocol = 'openai' | 'anthropic'
+
+/** A request of either protocol, as a test sees it. */
+export interface LanguageRequest extends ReceivedRequest {
+  protocol: Protocol
+  /** Texts of the system messages, joined by line breaks. */
+  system: string
+  /** Texts of all user messages, joined by line breaks. */
+  user: string
+  stream: boolean
+  /** Whatever name it was sent by; undefined when none was sent. */
+  maxTokens: number | undefined
+}
 
 export interface Answer {
   text: string

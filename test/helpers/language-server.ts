@@ -1,23 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { member } from '../../lib/models/remote/member.js'
-import { plainAnswer, streamedAnswer, streamedError, type Answer, type Protocol } from './language-protocols.js'
+import { plainAnswer, streamedAnswer, streamedError, type Answer, type LanguageRequest } from './language-protocols.js'
 import { ScriptedServer, sendEndlessly, sendJson, type Behaviour as AnyBehaviour, type ReceivedRequest } from './scripted-server.js'
 
 export { after, answering, hangUp, silent, unusedUrl } from './scripted-server.js'
-export type { Answer, Protocol } from './language-protocols.js'
-
-/** A request of either protocol, as a test sees it. */
-export interface LanguageRequest extends ReceivedRequest {
-  protocol: Protocol
-  /** Texts of the system messages, joined by line breaks. */
-  system: string
-  /** Texts of all user messages, joined by line breaks. */
-  user: string
-  stream: boolean
-  /** Whatever name it was sent by; undefined when none was sent. */
-  maxTokens: number | undefined
-}
+export type { Answer, LanguageRequest, Protocol } from './language-protocols.js'
 
 export type Behaviour = AnyBehaviour<LanguageRequest>
 

@@ -35,7 +35,7 @@ await t.test('past so many requests a further one is told to come back, and prob
   for (const letGo of waiting) letGo()
   t.same((await Promise.all(first)).map(({ statusCode }) => statusCode), [200, 200])
   t.equal((await get('/v1/whoami')).statusCode, 200)
-  t.equal(app.exchanges.size, 0)
+  t.equal(app.activeRequests.size, 0)
 })
 
 await t.test('so many connections are open at a time, and a further one is closed at once', async (t) => {
@@ -73,7 +73,7 @@ await t.test('a request whose body does not come in time is answered, and its ro
   await until(() => app.workBytes.held > 0)
   await once(socket, 'close')
   t.match(received, /^HTTP\/1\.1 400 [^]*"detail":"The request did not arrive in time","code":"invalid_request"/)
-  await until(() => app.workBytes.held === 0 && app.exchanges.size === 0)
+  await until(() => app.workBytes.held === 0 && app.activeRequests.size === 0)
 })
 
 await t.test('a crowd that comes at once is let in over several turns of the event loop, all of it', async (t) => {

@@ -2,7 +2,7 @@ import fastJson from 'fast-json-stringify'
 import t from 'tap'
 import { ExplainAnswer } from '../../lib/memory/explain-schemas.js'
 import { BanksAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainBatchAnswer } from '../../lib/memory/schemas.js'
-import { partsOf, weigh, type AnswerSchema } from '../../plugins/answer-parts.js'
+import { answerPartsOf, jsonLength, type AnswerSchema } from '../../plugins/answer-parts.js'
 import { anyUtf16 } from '../helpers/arbitraries.js'
 import fc, { runs } from '../helpers/fast-check.js'
 
@@ -56,7 +56,7 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
 for (const [name, schema, lists, answer] of answers) {
   await t.test(`the parts of an answer of ${name} are together what its serializer writes`, async (t) => {
     const serialize = fastJson(schema)
-    const parts = partsOf(schema)
+    const parts = answerPartsOf(schema)
     t.same(parts.lists, lists)
     fc.assert(fc.property(answer, (value) => {
       const texts = [...parts.texts(value)]
@@ -68,23 +68,23 @@ for (const [name, schema, lists, answer] of answers) {
 }
 
 await t.test('an answer without a list that is optional is whole too', async (t) => {
-  const parts = partsOf({ type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } } })
+  const parts = answerPartsOf({ type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } } })
   t.equal([...parts.texts({ b: 'x' })].join(''), '{"b":"x"}')
   t.equal([...parts.texts({ a: [{}, {}], b: 'x' })].join(''), '{"a":[{},{}],"b":"x"}')
 })
 
 await t.test('the parts of an explanation are one', async (t) => {
-  t.same(partsOf(ExplainAnswer as AnswerSchema).lists, [])
+  t.same(answerPartsOf(ExplainAnswer as AnswerSchema).lists, [])
 })
 
 await t.test('a weight is about the length of the JSON, never much less, and counting ends at the limit', async (t) => {
   fc.assert(fc.property(hit, (value) => {
     const length = fastJson({})(value).length
     // Escapes make up to six units of one, and are not counted.
-    t.ok(weigh(value, Infinity) * 6 + 100 >= length)
+    t.ok(jsonLength(value, Infinity) * 6 + 100 >= length)
   }), { numRuns: runs(100, 2000) })
   let asked = 0
   const long = Array.from({ length: 1000 }, () => ({ get text () { return 'x'.repeat(++asked && 1000) } }))
-  t.ok(weigh(long, 10_000) > 10_000)
+  t.ok(jsonLength(long, 10_000) > 10_000)
   t.ok(asked <= 11, `${asked}`)
 })

@@ -168,14 +168,14 @@ await t.test('a client that leaves in the middle of its body gives its room back
     await until(() => app.workBytes.held === 4 * 70_000)
     socket.destroy()
     await until(() => app.workBytes.held === 0)
-    await until(() => app.exchanges.size === 0)
+    await until(() => app.activeRequests.size === 0)
   }
 })
 
 await t.test('what is only announced holds nothing, and keeps nobody out', async (t) => {
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   for (let index = 0; index < 20; index++) (await open()).socket.write(head('/v1/recall', `Content-Length: ${2 * MIB}`))
-  await until(() => app.exchanges.size === 20)
+  await until(() => app.activeRequests.size === 20)
   t.equal(app.workBytes.held, 0)
   t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
 })

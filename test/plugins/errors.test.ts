@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { InjectOptions } from 'fastify'
-import { ERROR_CODES } from '../../lib/errors/service-error.js'
+import { ERROR_RESPONSES } from '../../http/error-responses.js'
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { LanguageModel } from '../../lib/models/language-model.js'
 import { testApp, type TestApp } from '../helpers/app.js'
@@ -63,7 +64,7 @@ await t.test('every refusal has detail, code and request_id, as JSON', async (t)
       refused(t, response, status, code, { request_id: 'the-id' })
       t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
       t.equal(response.headers['x-request-id'], 'the-id')
-      t.equal(ERROR_CODES[code as keyof typeof ERROR_CODES].status, status)
+      t.equal(ERROR_RESPONSES[code as ErrorCode].status, status)
       t.same(Object.keys(response.json()).filter((name) => !['detail', 'code', 'request_id', 'errors', 'retry_after_seconds'].includes(name)), [])
     })
   }

@@ -125,16 +125,17 @@ await t.test('answers that are not read hold their bytes, and what finds no room
 
 await t.test('what was done is told, however little room there is', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
-  const { workBytes, memory: { writer } } = app.app
+  const { workBytes, memory } = app.app
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))
   // When the work is done, nothing is left for the answer: its body has held its part before.
   let held = workBytes.hold(0)
-  const retainBatch = writer.retainBatch.bind(writer)
-  writer.retainBatch = async (...given) => {
+  const { retainBatch } = memory
+  const withoutRoom: typeof retainBatch = async (...given) => {
     const answer = await retainBatch(...given)
     held = workBytes.hold(workBytes.limit - workBytes.held)
     return answer
   }
+  Object.assign(memory, { retainBatch: withoutRoom })
   const response = await app.post('/v1/retain/batch', { bank_id: 'b', items })
   t.equal(response.statusCode, 200)
   t.ok(response.body.length > 65_536)

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import { Durations } from '../../plugins/metrics/durations.js'
+import { FastHistogram } from '../../plugins/metrics/fast-histogram.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 import { readExposition, scrape, valueOf } from '../helpers/exposition.js'
@@ -51,7 +51,7 @@ await t.test('liveness is not counted, and readiness is', async (t) => {
 })
 
 await t.test('a value is counted in the first bucket that holds it and in those above', async (t) => {
-  const durations = new Durations({ name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1] })
+  const durations = new FastHistogram({ name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1] })
   const series = durations.series({ what: 'a "quoted"\nline\\', how: 'b' })
   for (const seconds of [0.1, 0.5, 1, 7]) series.observe(seconds)
   t.equal(durations.render(), [

@@ -93,7 +93,7 @@ await t.test('a client that takes nothing is cut off after bounds.stalled_second
   t.equal(server.destroyed, true)
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ level: 30, request_id: 'the-export' }])
   await settled(server)
-  t.equal(app.app.exchanges.size, 0)
+  t.equal(app.app.activeRequests.size, 0)
   t.equal(app.app.workBytes.held, 0)
 })
 

@@ -9,7 +9,7 @@ const RETAINED = '2026-01-15T10:00:00.000Z'
 
 await t.test('the admin token', async (t) => {
   const { get, app } = await testApp(t, { adminToken: TOKEN['x-admin-token'], auth: { mode: 'api_key', apiKey: 'key' }, file: ONE_PERMISSION_EACH })
-  await app.memory.writer.retain({ bank_id: 'a', content: 'x' }, { principal: 'user:all', tenantId: null })
+  await app.memory.retain({ bank_id: 'a', content: 'x' }, { principal: 'user:all', tenantId: null })
 
   for (const path of PATHS) {
     await t.test(`alone opens ${path}, whatever the auth mode and the grants say`, async (t) => {
@@ -48,7 +48,7 @@ await t.test('without an admin token the admin routes are open', async (t) => {
 
 await t.test('banks over all tenants', async (t) => {
   const { get, app, clock } = await testApp(t)
-  const put = async (tenantId: string | null, bankId: string, content: string) => { await app.memory.writer.retain({ bank_id: bankId, content }, { tenantId }) }
+  const put = async (tenantId: string | null, bankId: string, content: string) => { await app.memory.retain({ bank_id: bankId, content }, { tenantId }) }
   t.same((await get('/v1/admin/banks')).json(), { banks: [] })
   await put(null, 'a', 'one')
   await put('acme', 'a', 'two')
@@ -88,7 +88,7 @@ await t.test('banks over all tenants', async (t) => {
   })
 
   await t.test('leave out what has expired', async (t) => {
-    await app.memory.writer.retain({ bank_id: 'brief', content: 'x', expires_at: '2026-01-15T10:00:01Z' }, { tenantId: 'acme' })
+    await app.memory.retain({ bank_id: 'brief', content: 'x', expires_at: '2026-01-15T10:00:01Z' }, { tenantId: 'acme' })
     t.equal((await get('/v1/admin/banks/brief')).statusCode, 200)
     clock.advance(1000)
     refused(t, await get('/v1/admin/banks/brief'), 404, 'not_found')
@@ -97,7 +97,7 @@ await t.test('banks over all tenants', async (t) => {
 
 await t.test('more banks than a page of callers holds are all listed', async (t) => {
   const { get, app } = await testApp(t)
-  for (let index = 0; index < 210; index++) await app.memory.writer.retain({ bank_id: `b${index}`, content: 'x' }, { tenantId: 'acme' })
+  for (let index = 0; index < 210; index++) await app.memory.retain({ bank_id: `b${index}`, content: 'x' }, { tenantId: 'acme' })
   t.equal((await get('/v1/admin/banks')).json().banks.length, 210)
 })
 

@@ -7,9 +7,9 @@ await t.test('a memory that is not there, has expired, or is of another bank or 
   const app = await testApp(t)
   const elsewhere = await app.retain('other', 'Alice drinks tea.')
   const expiring = await app.retain('bank', 'Alice drinks tea.', { expires_at: '2026-01-15T11:00:00Z' })
-  const { writer, explain: explainIn } = app.app.memory
+  const { retain, explain: explainIn } = app.app.memory
   const acme = { principal: 'user:ada', tenantId: 'acme' }
-  const { memory_id: foreign } = await writer.retain({ bank_id: 'bank', content: 'Alice drinks green tea.' }, acme)
+  const { memory_id: foreign } = await retain({ bank_id: 'bank', content: 'Alice drinks green tea.' }, acme)
   t.equal((await explainIn({ bank_id: 'bank', query: 'tea', expect: foreign }, acme)).verdict, 'returned')
   t.equal((await explain(app, expiring, 'tea')).verdict, 'returned')
   app.clock.set('2026-01-15T11:00:00Z')

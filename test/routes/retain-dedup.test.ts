@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import type { KeptReceipt, Receipt, RemoveOutcome, Selector, RemoveOptions, VectorStore } from '../../lib/stores/vector-store.js'
+import { recordText } from '../../lib/stores/idempotency.js'
+import type { IdempotencyRecord, IdempotentWrite, VectorStore } from '../../lib/stores/vector-store.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 
@@ -241,29 +242,27 @@ t.test('write alone is enough, and nothing of the standing memory is told but it
   t.notMatch(answer.body, /hush/)
 })
 
-/** A store that keeps receipts, as the durable ones do. */
-class ReceiptStore extends InMemoryVectorStore {
-  readonly receipts = new Map<string, KeptReceipt>()
+/** A store that keeps records of idempotency keys, as the durable ones do. */
+class RecordingStore extends InMemoryVectorStore {
+  readonly records = new Map<string, IdempotencyRecord>()
 
-  async findReceipt (_tenantId: unknown, key: string): Promise<KeptReceipt | undefined> {
-    return this.receipts.get(key)
+  async findIdempotencyRecord (_tenantId: unknown, key: string): Promise<IdempotencyRecord | undefined> {
+    return this.records.get(key)
   }
 
-  #keep<Outcome> (receipt: Receipt<Outcome> | undefined, outcome: Outcome): Outcome {
-    if (receipt !== undefined) this.receipts.set(receipt.key, { requestFingerprint: receipt.requestFingerprint, answer: receipt.answer(outcome) })
+  #keep<Outcome> (idempotency: IdempotentWrite | undefined, outcome: Outcome): Outcome {
+    if (idempotency !== undefined) {
+      this.records.set(idempotency.key, { requestFingerprint: idempotency.requestFingerprint, text: recordText(idempotency, outcome) })
+    }
     return outcome
   }
 
-  override async insert (...[bank, memories, now, receipt]: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
-    return this.#keep(receipt, await super.insert(bank, memories, now))
+  override async insert (...[bank, memories, now, idempotency]: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
+    return this.#keep(idempotency, await super.insert(bank, memories, now))
   }
 
-  override async import (...[bank, memories, onConflict, now, receipt]: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
-    return this.#keep(receipt, await super.import(bank, memories, onConflict, now))
-  }
-
-  override async remove (bank: { tenantId: string | null, bankId: string }, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
-    return this.#keep(receipt, await super.remove(bank, selector, options))
+  override async import (...[bank, memories, onConflict, now, idempotency]: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
+    return this.#keep(idempotency, await super.import(bank, memories, onConflict, now))
   }
 
   override async close (): Promise<void> {}
@@ -271,7 +270,7 @@ class ReceiptStore extends InMemoryVectorStore {
 
 for (const action of ['skip', 'warn', 'update'] as const) {
   t.test(`${action}: a request that is repeated with its idempotency key gets the same answer, over a restart too`, async (t) => {
-    const store = new ReceiptStore()
+    const store = new RecordingStore()
     const home = await testApp(t, { file: bankOf(action) }, { store })
     await home.retain('home', LONG)
     const headers = { 'idempotency-key': 'k-1' }
@@ -279,7 +278,7 @@ for (const action of ['skip', 'warn', 'update'] as const) {
     const batch = await keepAll(home, [`${NEAR} early`, 'It will rain.'], { 'idempotency-key': 'k-2' })
     const stored = await texts(home)
     t.strictSame(await keep(home, NEAR, {}, headers), first)
-    t.equal(store.receipts.size, 2)
+    t.equal(store.records.size, 2)
     await home.app.close()
 
     const later = await testApp(t, { file: bankOf(action) }, { store })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { testApp } from '../helpers/app.js'
+import { countingIds } from '../helpers/clock.js'
 import { as, longText, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'
 
 const { post, get, retain } = await testApp(t)
@@ -148,4 +149,16 @@ await t.test('retain asks for the permission write and for no other', async (t) 
     refused(t, await post('/v1/retain', body, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'write' on bank 'team'` })
   }
   t.equal((await post('/v1/retain', body, as('user:write'))).json().stored, true)
+})
+
+await t.test('what a limit refuses has not been prepared, and a wrong field is told before a limit', async (t) => {
+  const ids = countingIds()
+  let given = 0
+  const newId = () => { given++; return ids() }
+  const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } }, { newId })
+  await app.retain('home', 'The first.')
+  t.equal(given, 1)
+  for (let count = 0; count < 2; count++) t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Another.' })).statusCode, 429)
+  t.equal(given, 1, 'no id was made for a memory that was refused')
+  refused(t, await app.post('/v1/retain', { bank_id: 'home', content: ' ' }), 400, 'invalid_request')
 })

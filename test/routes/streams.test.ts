@@ -74,7 +74,7 @@ await t.test('a client that leaves while the store still scans ends its export',
   connection.socket.destroy()
   await until(() => store.signals[0]!.aborted)
   open()
-  await until(() => store.ended === 1 && app.exchanges.size === 0)
+  await until(() => store.ended === 1 && app.activeRequests.size === 0)
   t.equal(app.workBytes.held, 0)
 })
 
@@ -85,9 +85,9 @@ await t.test('a client that leaves in the midst ends its export, before the firs
     store.halted = latch().opened
     const connection = await RawConnection.open(t, url)
     connection.write(EXPORT)
-    await until(() => store.begun === 1 && app.exchanges.size === 1)
+    await until(() => store.begun === 1 && app.activeRequests.size === 1)
     connection.socket.destroy()
-    await until(() => store.ended === 1 && app.exchanges.size === 0)
+    await until(() => store.ended === 1 && app.activeRequests.size === 0)
     t.equal(app.workBytes.held, 0)
   }
 })
@@ -107,7 +107,7 @@ await t.test('a client that is gone before its export began ends it', async (t) 
   connection.write(EXPORT)
   await until(() => asked)
   connection.socket.destroy()
-  await until(() => app.exchanges.size === 0)
+  await until(() => app.activeRequests.size === 0)
   open()
   await until(() => store.ended === 1)
   t.equal(store.signals[0]!.aborted, true)
@@ -133,11 +133,11 @@ await t.test('a caller has so many streams open as bounds.streams_per_caller say
   store.haltAfter = Infinity
   t.equal((await get('user:bob')).statusCode, 200, 'another caller has streams of its own')
   connections[0]!.socket.destroy()
-  await until(() => app.exchanges.size === 1)
+  await until(() => app.activeRequests.size === 1)
   t.equal((await get('user:alice')).statusCode, 200)
   open()
   await connections[1]!.response()
-  await until(() => app.exchanges.size === 0)
+  await until(() => app.activeRequests.size === 0)
   t.equal(app.workBytes.held, 0)
 })
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import type { ImportOutcome, KeptReceipt } from '../../lib/stores/vector-store.js'
+import type { ImportOutcome, IdempotencyRecord } from '../../lib/stores/vector-store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { exportOf, HEADER, ndjson } from './ndjson.js'
 
@@ -13,7 +13,7 @@ class GatedStore extends InMemoryVectorStore {
   /** Requests that have asked for the answer of an earlier one with their key, and wait for their turn next. */
   asked = 0
 
-  async findReceipt (): Promise<KeptReceipt | undefined> {
+  async findIdempotencyRecord (): Promise<IdempotencyRecord | undefined> {
     this.asked += 1
     return undefined
   }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
-import type { Conversation, Session, Turn } from '../conversation.js'
+import type { Conversation, Session, Turn } from '../conversation-types.js'
 import { instantOf, MONTHS } from '../protocol.js'
 import { answerable, contentsOf, timeOr } from './form.js'
 

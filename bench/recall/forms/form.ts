@@ -1,5 +1,5 @@
 import { UnusableInput } from '../../checked.js'
-import type { Question, Session } from '../conversation.js'
+import type { Question, Session } from '../conversation-types.js'
 
 /** Of the 50,000 characters that a memory may have. */
 const PART_CHARACTERS = 49_000

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
-import type { Conversation, Session } from '../conversation.js'
+import type { Conversation, Session } from '../conversation-types.js'
 import { parseQuestionDate } from '../protocol.js'
 import { answerable, contentsOf, timeOr } from './form.js'
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { checker, UnusableInput } from '../../checked.js'
 import { TALK_CATEGORIES } from '../categories.js'
-import type { Conversation, Session } from '../conversation.js'
+import type { Conversation, Session } from '../conversation-types.js'
 import { evidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../protocol.js'
 import { answerable, contentsOf, timeOr } from './form.js'
 

@@ -1,3 +1,4 @@
+import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
 import { member } from './member.js'
 
 /** Milliseconds that an endpoint has to end an answer after its last event; one that ends it in good order keeps the connection usable. */
@@ -53,8 +54,8 @@ export async function * mendedEvents (body: ReadableStream<Uint8Array>): AsyncGe
   }
   try {
     for (;;) {
-      const chunk = await (isOver ? soon(reader.read()) : reader.read())
-      if (chunk === undefined || chunk.done) break
+      const chunk = await withTimeout(reader.read(), isOver ? LAST_WORD_MS : Infinity)
+      if (chunk === TIMED_OUT || chunk.done) break
       const pieces = decoder.decode(chunk.value, { stream: true }).split('\n')
       const last = pieces.pop()!
       const lines = pieces.map(lineOf)
@@ -66,16 +67,5 @@ export async function * mendedEvents (body: ReadableStream<Uint8Array>): AsyncGe
   } finally {
     // Nothing is to be had from a body that has failed already.
     await reader.cancel().catch(() => {})
-  }
-}
-
-/** @returns undefined when it does not come soon */
-async function soon<T> (promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, LAST_WORD_MS, undefined) })
-  try {
-    return await Promise.race([promise, patience])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,7 +1,7 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { CallOptions } from './call-options.js'
 import type { CalledEndpoint } from './endpoint.js'
+import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
-import type { CallOptions } from './resilience.js'
 
 export type EmbeddingPurpose = 'query' | 'document'
 
@@ -16,21 +16,25 @@ export interface EmbeddingClientOptions {
   batchSize: number
 }
 
-const PROVIDER = 'openaiCompatible'
 /** Room of an answer beside its numbers, and for one of them with its indent. */
 const ENVELOPE_BYTES = 1024 * 1024
 const NUMBER_BYTES = 64
 /** What is reckoned with while the dimensions are not known; more than any model has. */
 const UNKNOWN_DIMENSIONS = 65_536
 
-/** The embeddings call of the OpenAI API, as the AI SDK makes it. */
+/** The embeddings call of the OpenAI API: one POST, for which the AI SDK does too much (docs/decisions/ai-sdk.md). */
 export class EmbeddingClient {
   readonly #options: EmbeddingClientOptions
-  readonly #models: Record<EmbeddingPurpose, ReturnType<typeof makeModel>>
+  readonly #url: string
+  readonly #maxBytes: number
 
   constructor (options: EmbeddingClientOptions) {
+    const { endpoint: { baseUrl, queryParams }, dimensions = UNKNOWN_DIMENSIONS, batchSize } = options
     this.#options = options
-    this.#models = { query: makeModel(options, 'query'), document: makeModel(options, 'document') }
+    const url = new URL(`${baseUrl}/embeddings`)
+    url.search = new URLSearchParams(queryParams).toString()
+    this.#url = url.href
+    this.#maxBytes = ENVELOPE_BYTES + batchSize * dimensions * NUMBER_BYTES
   }
 
   /**
@@ -43,30 +47,30 @@ export class EmbeddingClient {
   }
 
   async #ask (texts: readonly string[], purpose: EmbeddingPurpose, signal: AbortSignal): Promise<Float32Array[]> {
-    const { dimensions, sendDimensions } = this.#options
-    try {
-      const { embeddings, response } = await this.#models[purpose].doEmbed({
-        values: [...texts],
-        abortSignal: signal,
-        ...(sendDimensions && dimensions !== undefined && { providerOptions: { [PROVIDER]: { dimensions } } }),
-      })
-      return this.#check(embeddings, response?.body, texts.length)
-    } catch (error) {
-      if (error instanceof ModelCallError || signal.aborted) throw error
-      // The SDK's error holds the texts, the URL and the answer.
-      throw this.#unusable('something else than embeddings')
-    }
+    const { endpoint, model, dimensions, sendDimensions, sendInputType } = this.#options
+    const body = JSON.stringify({
+      model,
+      input: texts,
+      ...(sendDimensions && { dimensions }),
+      ...(sendInputType && { input_type: purpose }),
+    })
+    const answer = await endpoint.post(this.#url, { headers: { 'content-type': 'application/json' }, body, signal }, this.#maxBytes)
+    const entries = readEntries(answer)
+    if (entries === undefined) throw this.#unusable('something else than embeddings')
+    return this.#check(entries, texts.length)
   }
 
-  #check (embeddings: number[][], body: unknown, count: number): Float32Array[] {
+  #check (entries: readonly Entry[], count: number): Float32Array[] {
     const { dimensions } = this.#options
-    if (embeddings.length !== count) throw this.#unusable(`${embeddings.length} vectors for ${count} texts`)
-    const ordered = inOrder(embeddings, body)
+    if (entries.length !== count) throw this.#unusable(`${entries.length} vectors for ${count} texts`)
+    const ordered = inOrder(entries)
     if (ordered === undefined) throw this.#unusable('vectors that do not say which text each belongs to')
-    const vectors = ordered.map((embedding) => Float32Array.from(embedding))
+    const vectors = ordered.map(({ embedding }) => Float32Array.from(embedding))
     const length = dimensions ?? vectors[0]?.length
     for (const vector of vectors) {
-      if (vector.length === 0 || vector.length !== length) throw this.#unusable(`a vector of ${vector.length} dimensions instead of ${length}; dimensions must be what the model makes`)
+      if (vector.length === 0 || vector.length !== length) {
+        throw this.#unusable(`a vector of ${vector.length} dimensions instead of ${length}; dimensions must be what the model makes`)
+      }
       if (!vector.every(Number.isFinite)) throw this.#unusable('a vector with a number that is too big')
     }
     return vectors
@@ -77,36 +81,37 @@ export class EmbeddingClient {
   }
 }
 
-function makeModel ({ endpoint, model, dimensions = UNKNOWN_DIMENSIONS, sendInputType, batchSize }: EmbeddingClientOptions, purpose: EmbeddingPurpose) {
-  const maxBytes = ENVELOPE_BYTES + batchSize * dimensions * NUMBER_BYTES
-  const provider = createOpenAICompatible({
-    name: PROVIDER,
-    baseURL: endpoint.baseUrl,
-    queryParams: { ...endpoint.queryParams },
-    fetch: async (url, init) => {
-      // Floats are the default of every endpoint, and Voyage refuses the word.
-      const { encoding_format: _, ...body } = JSON.parse(String(init?.body)) as Record<string, unknown>
-      const text = await endpoint.post(String(url), {
-        headers: init?.headers as Record<string, string>,
-        body: JSON.stringify({ ...body, ...(sendInputType && { input_type: purpose }) }),
-        signal: init!.signal!,
-      }, maxBytes)
-      // The SDK demands a member of `usage` that not every endpoint has (Voyage), and nothing here reads it.
-      return new Response(text.replace(/"usage"\s*:/, '"_usage":'))
-    },
-  })
-  return provider.embeddingModel(model)
+interface Entry {
+  embedding: readonly number[]
+  index: unknown
+}
+
+/** @returns undefined when the answer is not JSON with a list of vectors of finite numbers */
+function readEntries (answer: string): Entry[] | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(answer)
+  } catch {
+    return undefined
+  }
+  const data = member(parsed, 'data')
+  if (!Array.isArray(data)) return undefined
+  const entries = data.map((entry) => ({ embedding: member(entry, 'embedding'), index: member(entry, 'index') }))
+  return entries.every((entry): entry is Entry => isNumbers(entry.embedding)) ? entries : undefined
+}
+
+function isNumbers (value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(Number.isFinite)
 }
 
 /**
- * The SDK takes vectors as they come; those that say which text they belong to are put there. An index that is the same for all
- * is one that the endpoint does not keep.
+ * Vectors that say which text they belong to are put there. An index that is the same for all is one that the endpoint
+ * does not keep.
  * @returns undefined when two of them claim the same text, or one a text that there is not
  */
-function inOrder (embeddings: number[][], body: unknown): number[][] | undefined {
-  const indexes = (body as { data: Array<{ index?: unknown }> }).data.map(({ index }) => index)
-  if (new Set(indexes).size === 1) return embeddings
-  const places = new Map(indexes.map((index, place) => [index, place]))
-  const ordered = embeddings.map((_, index) => embeddings[places.get(index) ?? -1])
-  return ordered.every((embedding) => embedding !== undefined) ? ordered : undefined
+function inOrder (entries: readonly Entry[]): readonly Entry[] | undefined {
+  const places = new Map(entries.map(({ index }, place) => [index, place]))
+  if (places.size === 1) return entries
+  const ordered = entries.map((_, index) => entries[places.get(index) ?? -1])
+  return ordered.every((entry) => entry !== undefined) ? ordered : undefined
 }

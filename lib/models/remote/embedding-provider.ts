@@ -9,7 +9,7 @@ import { RemoteEmbeddingSettings } from './endpoint-settings.js'
 import { openEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
-import type { ResilientCalls } from './resilience.js'
+import type { ResilientCalls } from './resilient-calls.js'
 
 const KEY = 'embedding_provider_config'
 const WHAT = 'embedding endpoint'

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../time/clock.js'
 import { ProviderError, type ProviderSurroundings } from '../../providers/registry.js'
 import type { AddressSettings, EndpointSettings } from './endpoint-settings.js'
 import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
-import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilience.js'
+import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 

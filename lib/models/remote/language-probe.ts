@@ -2,7 +2,7 @@ import { ProviderError } from '../../providers/registry.js'
 import type { CallLimits } from '../call-limits.js'
 import type { RemoteTools } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
-import { ResilientCalls } from './resilience.js'
+import { ResilientCalls } from './resilient-calls.js'
 
 interface Probed {
   readonly limits: CallLimits

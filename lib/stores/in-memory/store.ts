@@ -6,7 +6,7 @@ import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
-  OnConflict, Receipt, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
@@ -16,7 +16,7 @@ import { Room } from './room.js'
 import type { Accept } from './lexical-search.js'
 import { Gathered } from './search.js'
 import { VectorArena } from './vector-arena.js'
-import { Writer } from './writer.js'
+import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval } from './writes.js'
 
 /** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
@@ -40,7 +40,7 @@ export class InMemoryVectorStore implements VectorStore {
   readonly #turns: Turns
   readonly #room: Room
   #directory: Directory
-  #writer: Writer
+  #writer: InMemoryWriter
   readonly #arena = new VectorArena()
   readonly #atOnce: number | undefined
 
@@ -62,7 +62,9 @@ export class InMemoryVectorStore implements VectorStore {
     return { healthy: true }
   }
 
-  async insert (key: BankKey, memories: readonly NewMemory[], now: number, _receipt?: Receipt<InsertOutcome[]>, signal?: AbortSignal): Promise<InsertOutcome[]> {
+  async insert (
+    key: BankKey, memories: readonly NewMemory[], now: number, _idempotency?: undefined, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]> {
     return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), { items: () => memories.length, signal })
   }
 
@@ -156,7 +158,7 @@ export class InMemoryVectorStore implements VectorStore {
 
   async import (
     key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    _receipt?: Receipt<ImportOutcome>, config?: BankConfigChange, signal?: AbortSignal,
+    _idempotency?: undefined, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
@@ -188,8 +190,8 @@ export class InMemoryVectorStore implements VectorStore {
     this.bankConfigs.clear()
   }
 
-  #makeWriter (): Writer {
-    return new Writer({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
+  #makeWriter (): InMemoryWriter {
+    return new InMemoryWriter({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {

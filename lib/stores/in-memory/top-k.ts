@@ -49,10 +49,3 @@ export class TopK<T> {
     heap[at] = item
   }
 }
-
-/** @returns the k first items in the order of `compare`, sorted */
-export function topK<T> (items: Iterable<T>, k: number, compare: (a: T, b: T) => number): T[] {
-  const first = new TopK(k, compare)
-  for (const item of items) first.offer(item)
-  return first.sorted()
-}

@@ -11,7 +11,7 @@ import { weigh, type Plan } from './writes.js'
 /** Postings that a write touches at most to be done at once: some two milliseconds. */
 const AT_ONCE = 4000
 
-export interface WriterOptions {
+export interface InMemoryWriterOptions {
   directory: Directory
   room: Room
   arena: VectorArena
@@ -33,7 +33,7 @@ export interface WriteOptions {
  * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces, between which readers see
  * the bank as it was, until it is committed in one step.
  */
-export class Writer {
+export class InMemoryWriter {
   readonly #directory: Directory
   readonly #room: Room
   readonly #arena: VectorArena
@@ -44,7 +44,7 @@ export class Writer {
   readonly #tidying = new Set<string>()
   #isClosed = false
 
-  constructor ({ directory, room, arena, turns, atOnce = AT_ONCE }: WriterOptions) {
+  constructor ({ directory, room, arena, turns, atOnce = AT_ONCE }: InMemoryWriterOptions) {
     this.#directory = directory
     this.#room = room
     this.#arena = arena

@@ -28,7 +28,7 @@ interface ChangeRow {
  * changes since a revision relies on that: one that became visible later and were smaller would never be found.
  *
  * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come only rows that
- * nobody touches without it, and the receipt. So who holds it waits for nobody who may wait for it.
+ * nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who may wait for it.
  */
 export class BankConfigWriter {
   readonly #ofBank: BankConfigStatements

@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
 import { arrayElements, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
@@ -133,22 +134,17 @@ export class Connection {
     // The driver would open another connection, outside the transaction that was on this one.
     if (this.#lost) throw lost()
     const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
-    let timer: NodeJS.Timeout | undefined
     let refuse!: (error: SqlError) => void
-    const late = new Promise<never>((_resolve, reject) => {
-      refuse = reject
-      this.#waits.add(refuse)
-      if (limitMs === 0) return
-      const ms = limitMs + this.#connectMs
-      timer = setTimeout(() => {
-        reject(new SqlError('timeout', `The database did not answer within ${ms} ms`))
-        this.#lost = true
+    const refused = new Promise<never>((_resolve, reject) => { refuse = reject })
+    this.#waits.add(refuse)
+    const ms = limitMs === 0 ? Infinity : limitMs + this.#connectMs
+    try {
+      const result = await withTimeout(Promise.race([pending, refused]), ms)
+      if (result === TIMED_OUT) {
         cancel(pending)
         void this.end(CANCEL_GRACE_S)
-      }, ms)
-    })
-    try {
-      const result = await Promise.race([pending, late])
+        throw new SqlError('timeout', `The database did not answer within ${ms} ms`)
+      }
       this.#answered = true
       return { rows: [...result] as unknown as R[], command: result.command }
     } catch (error) {
@@ -158,7 +154,6 @@ export class Connection {
       if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
       throw known
     } finally {
-      clearTimeout(timer)
       this.#waits.delete(refuse)
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFile } from '../../paths.js'
+import { packageFile } from '../../resources/package-file.js'
 import { ProviderError } from '../../providers/registry.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 

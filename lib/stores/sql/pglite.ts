@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
+import type { Semaphore } from '../../concurrency/semaphore.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
 import type { PoolStatus } from '../vector-store.js'
+import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
 import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
 import { PgliteThread } from './pglite-thread.js'
-import { Slots } from './slots.js'
 
 export interface PgliteOptions {
   /** Holds `lock` and the cluster in `db/`; made when it is missing. */
@@ -60,7 +62,7 @@ class PgliteExecutor implements Executor {
   readonly #options: PgliteOptions
   readonly #lock: DirectoryLock
   readonly #start: () => PgliteThread
-  readonly #turns: Slots
+  readonly #permits: Semaphore
   #thread: PgliteThread
   /** What has its turn and what waits for it; each settles when its turn is over. */
   readonly #underWay = new Set<Promise<void>>()
@@ -71,7 +73,7 @@ class PgliteExecutor implements Executor {
     this.#lock = lock
     this.#thread = thread
     this.#start = start
-    this.#turns = new Slots({ slots: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
+    this.#permits = connectionSemaphore({ permits: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
   }
 
   async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
@@ -108,7 +110,7 @@ class PgliteExecutor implements Executor {
   }
 
   status (): PoolStatus {
-    return this.#turns.status
+    return poolStatus(this.#permits)
   }
 
   async close (): Promise<void> {
@@ -119,7 +121,7 @@ class PgliteExecutor implements Executor {
   /** Gives the work the database to itself. The turn is over when the work is and the database has answered all that was asked. */
   async #inTurn<T> (work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const end = this.#enter()
-    const release = await this.#turns.take(signal).catch((error: unknown) => { end(); throw error })
+    const release = await this.#permits.acquire(signal).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
     // Answers come in the order of the requests: the last one is the one to wait for.
     let last: Promise<unknown> = connected
@@ -157,7 +159,7 @@ class PgliteExecutor implements Executor {
   async #connected (): Promise<PgliteThread> {
     if (this.#thread.isLost) {
       await this.#thread.ended
-      if (this.#closing !== undefined) throw new SqlError('connection', 'The store is closed')
+      if (this.#closing !== undefined) throw closedError()
       this.#thread = this.#start()
     }
     const thread = this.#thread
@@ -170,7 +172,7 @@ class PgliteExecutor implements Executor {
   }
 
   async #close (): Promise<void> {
-    this.#turns.close()
+    this.#permits.close(closedError())
     try {
       await within(Promise.all(this.#underWay), Math.min(CLOSE_MS, this.#options.timeoutMs))
       await within(this.#thread.ask('close', ''), CHECKPOINT_MS)
@@ -224,15 +226,8 @@ class PgliteTransaction implements Transaction {
 }
 
 /** @throws SqlError timeout, when the answer has not come within the limit; it goes on being made */
-async function within<T> (answered: Promise<T>, limitMs: number | undefined): Promise<T> {
-  if (limitMs === undefined) return await answered
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => { reject(new SqlError('timeout', `The database did not answer within ${limitMs} ms`)) }, limitMs)
-  })
-  try {
-    return await Promise.race([answered, late])
-  } finally {
-    clearTimeout(timer)
-  }
+async function within<T> (answered: Promise<T>, limitMs = Infinity): Promise<T> {
+  const answer = await withTimeout(answered, limitMs)
+  if (answer === TIMED_OUT) throw new SqlError('timeout', `The database did not answer within ${limitMs} ms`)
+  return answer
 }

@@ -1,7 +1,9 @@
+import type { Semaphore } from '../../concurrency/semaphore.js'
+import { withTimeout } from '../../concurrency/timeout.js'
 import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
+import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
 import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
-import { Slots } from './slots.js'
 
 export interface PostgresOptions {
   /** Connection URI. */
@@ -38,7 +40,7 @@ interface ConnectionChoice extends WaitOptions {
 /** PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an answer. */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
-  readonly #slots: Slots
+  readonly #permits: Semaphore
   /** Connections that nobody uses, the one used last at the end, each with the timer of its end. */
   readonly #idle = new Map<Pooled, NodeJS.Timeout>()
   readonly #used = new Set<Connection>()
@@ -48,7 +50,7 @@ export class PostgresExecutor implements Executor {
 
   constructor (options: PostgresOptions) {
     this.#options = options
-    this.#slots = new Slots({ slots: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
+    this.#permits = connectionSemaphore({ permits: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
   }
 
   async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
@@ -97,7 +99,7 @@ export class PostgresExecutor implements Executor {
   }
 
   async maintain (text: string): Promise<void> {
-    if (this.#closing !== undefined) throw closed()
+    if (this.#closing !== undefined) throw closedError()
     const connection = this.#open(0)
     this.#maintaining.add(connection)
     try {
@@ -109,7 +111,7 @@ export class PostgresExecutor implements Executor {
   }
 
   status (): PoolStatus {
-    return this.#slots.status
+    return poolStatus(this.#permits)
   }
 
   async close (): Promise<void> {
@@ -118,17 +120,14 @@ export class PostgresExecutor implements Executor {
   }
 
   async #close (): Promise<void> {
-    this.#slots.close()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, CLOSE_MS) })
+    this.#permits.close(closedError())
     const idle = [...this.#idle]
     this.#idle.clear()
     const ends = [...idle.map(async ([{ connection }, timeout]) => {
       clearTimeout(timeout)
       await connection.end()
     }), ...[...this.#maintaining].map(async (connection) => { await connection.end() })]
-    await Promise.race([late, Promise.allSettled(this.#underWay)])
-    clearTimeout(timer)
+    await withTimeout(Promise.allSettled(this.#underWay), CLOSE_MS)
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
@@ -140,7 +139,7 @@ export class PostgresExecutor implements Executor {
   }
 
   async #withConnection<T> (work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {}): Promise<T> {
-    const release = await this.#slots.take(signal)
+    const release = await this.#permits.acquire(signal)
     try {
       const pooled = this.#take(fresh)
       this.#used.add(pooled.connection)
@@ -188,8 +187,4 @@ export class PostgresExecutor implements Executor {
     const { url, connectTimeoutMs, transactionPooler } = this.#options
     return new Connection({ url, connectTimeoutMs, statementTimeoutMs, transactionPooler })
   }
-}
-
-function closed (): SqlError {
-  return new SqlError('connection', 'The store is closed')
 }

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { SqlError } from './executor.js'
 
 const ATTEMPTS = 8
-/** The first pause at most, in milliseconds; it doubles, and is drawn anew each time, so that those who met do not meet again. */
+/** The first pause at most, in milliseconds. */
 const PAUSE_MS = 10
 
 /** Whether a write has surely left nothing behind and may be made again: a deadlock, or a collision with another. */
@@ -20,14 +20,12 @@ export function undone (reason: string): SqlError {
   return new SqlError('statement', reason, { code: '40001' })
 }
 
-/** Does work again that was undone. */
+/** Does work again that was undone. The pauses are drawn anew each time, so that those who met do not meet again. */
 export async function retryUndone<T> (work: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUndone(error) || attempt + 1 === ATTEMPTS) throw error
-      await delay(Math.random() * PAUSE_MS * 2 ** attempt)
-    }
-  }
+  return await retry(work, {
+    pauseMs: (error, failures) => {
+      if (!isUndone(error) || failures === ATTEMPTS) return undefined
+      return Math.random() * exponentialBackOff(failures, PAUSE_MS)
+    },
+  })
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { noRoom, ServiceError } from '../../errors/service-error.js'
+import { atCapacity, ServiceError } from '../../errors/service-error.js'
 import { spoolName } from './spool-leftovers.js'
 
 const CHUNK = 256 * 1024
@@ -84,6 +84,6 @@ async function orNoRoom<T> (work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!NO_ROOM.has(code)) throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
-    throw noRoom('server_busy', 'The server has no room for the export; try again', error)
+    throw atCapacity('server_busy', 'The server has no room for the export; try again', error)
   }
 }

@@ -34,14 +34,14 @@ export interface Statements {
   /** $1 tenant, $2 bank, $3 now. */
   statistics: string
   /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
-  findReceipt: string
+  findIdempotencyRecord: string
   /**
-   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 answer, $6 now, $7 instant before which one that was kept is void. Answers a row, or
+   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was kept is void. Answers a row, or
    * none when the key is taken.
    */
-  keepReceipt: string
+  keepIdempotencyRecord: string
   /** $1 tenant, $2 bank, $3 instant before which they were kept. */
-  dropReceipts: string
+  dropIdempotencyRecords: string
 }
 
 /** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
@@ -87,18 +87,18 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
    from (select tag, count(*)::int as uses from standing, unnest(tags) as tag group by tag) t) as tags
 from standing`,
-    findReceipt: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
+    findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one that names none
-    // looks at both. So a void receipt goes first, which reading the count of what went sees to.
-    keepReceipt: `with void as (
+    // looks at both. So a void record goes first, which reading the count of what went sees to.
+    keepIdempotencyRecord: `with void as (
   delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3 and k.kept_at <= $7::float8::bigint returning k.key
 )
 insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint, answer, kept_at)
 select $1, $2, $3, $4, $5, $6::float8::bigint from (select count(*) from void) v
 on conflict do nothing
 returning k.key`,
-    dropReceipts: `delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2 and k.kept_at <= $3::float8::bigint`,
+    dropIdempotencyRecords: `delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2 and k.kept_at <= $3::float8::bigint`,
   }
 }
 

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
-  RECEIPT_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type KeptReceipt,
-  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type Receipt, type RemovedBank, type RemoveOptions,
+  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type IdempotencyRecord, type IdempotentWrite,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type RemovedBank, type RemoveOptions,
   type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
   type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
@@ -19,14 +19,14 @@ import { mergeCandidates, toCandidates, type CandidateRow } from './search-resul
 import { scanPages } from './scanning.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
-import { toServiceError } from './slots.js'
+import { toServiceError } from './service-errors.js'
 import { Spools } from './spool.js'
 import { removeLeftovers } from './spool-leftovers.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
-import { Writer } from './writer.js'
+import { SqlWriter } from './writer.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
 const BANKS_AT_A_TIME = 4
@@ -56,7 +56,7 @@ export class SqlVectorStore implements VectorStore {
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
   #spools = new Spools()
-  readonly #writer: Writer
+  readonly #writer: SqlWriter
   #space: EmbeddingSpace | undefined
 
   constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true }: SqlVectorStoreOptions) {
@@ -67,7 +67,7 @@ export class SqlVectorStore implements VectorStore {
     this.#indexes = indexes
     this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
     const configs = new BankConfigWriter(schema)
-    this.#writer = new Writer({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
+    this.#writer = new SqlWriter({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
   }
 
@@ -95,15 +95,18 @@ export class SqlVectorStore implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async findReceipt (tenantId: string | null, key: string, now: number): Promise<KeptReceipt | undefined> {
-    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(this.#statements.findReceipt, [tenantParameter(tenantId), key, now - RECEIPT_LIFETIME_MS])
-    return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, answer: row.answer }
+  async findIdempotencyRecord (tenantId: string | null, key: string, now: number): Promise<IdempotencyRecord | undefined> {
+    const values = [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS]
+    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(this.#statements.findIdempotencyRecord, values)
+    return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], now: number, receipt?: Receipt<InsertOutcome[]>, signal?: AbortSignal): Promise<InsertOutcome[]> {
-    if (memories.length === 0) return []
+  async insert (
+    bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]> {
+    if (memories.length === 0 && idempotency === undefined) return []
     await countBefore(memories)
-    return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, receipt, signal }))
+    return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -133,8 +136,8 @@ export class SqlVectorStore implements VectorStore {
     return await mapInTurns(await this.#read<MemoryRow>(statement.text, statement.values), bankKeyString(bank), toMemory)
   }
 
-  async remove (bank: BankKey, selector: Selector, options: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
-    return await this.#guard(async () => await this.#writer.remove(bank, selector, options, receipt))
+  async remove (bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome> {
+    return await this.#guard(async () => await this.#writer.remove(bank, selector, options, idempotency))
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
@@ -183,11 +186,11 @@ export class SqlVectorStore implements VectorStore {
 
   async import (
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    receipt?: Receipt<ImportOutcome>, config?: BankConfigChange, signal?: AbortSignal,
+    idempotency?: IdempotentWrite, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
-    if (memories.length === 0 && config === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
+    if (memories.length === 0 && config === undefined && idempotency === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
     await countBefore(memories)
-    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, receipt, config, signal }))
+    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, idempotency, config, signal }))
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {

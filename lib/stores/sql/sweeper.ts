@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.js'
 import type { BankKey } from '../../identity/context.js'
-import { RECEIPT_LIFETIME_MS } from '../vector-store.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
@@ -34,7 +34,7 @@ const VACUUMED = [
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, receipts, and what was used of the
+ * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what was used of the
  * quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
  */
 export class Sweeper {
@@ -99,8 +99,8 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
       if (this.#stopped) return
     }
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - RECEIPT_LIFETIME_MS])
-    for (const bank of kept) await executor.query(statements.dropReceipts, [bank.tenant_id, bank.bank_id, now - RECEIPT_LIFETIME_MS])
+where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - IDEMPOTENCY_LIFETIME_MS])
+    for (const bank of kept) await executor.query(statements.dropIdempotencyRecords, [bank.tenant_id, bank.bank_id, now - IDEMPOTENCY_LIFETIME_MS])
     // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u

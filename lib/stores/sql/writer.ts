@@ -6,9 +6,10 @@ import { importSteps, type ExistingMemory } from '../import-plan.js'
 import { inTurns } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
-  RECEIPT_LIFETIME_MS, ReceiptTaken, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, type OnConflict,
-  type Receipt, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type EmbeddingSpace, type IdempotentWrite, type ImportOutcome, type InsertOutcome, type LateVectors,
+  type NewMemory, type OnConflict, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
+import { recordText } from '../idempotency.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { addCounts, insertMemories, hasHigherTrust, type Counts, type Insertion, type ExistingRow } from './insertion.js'
@@ -25,7 +26,7 @@ const LOOK = 1000
 /** Bank names that are remembered at most. */
 const REMEMBERED = 100_000
 
-export interface WriterOptions {
+export interface SqlWriterOptions {
   executor: Executor
   statements: Statements
   configs: BankConfigWriter
@@ -33,14 +34,14 @@ export interface WriterOptions {
   noteChanges: (memories: number) => Promise<void>
 }
 
-interface WriteOptions<Outcome> {
+interface WriteOptions {
   now: number
-  receipt?: Receipt<Outcome> | undefined
+  idempotency?: IdempotentWrite | undefined
   /** Gives the write up before its transaction has begun. */
   signal?: AbortSignal | undefined
 }
 
-interface ImportOptions extends WriteOptions<ImportOutcome> {
+interface ImportOptions extends WriteOptions {
   /** Without `expected`. */
   config?: BankConfigChange | undefined
 }
@@ -60,7 +61,7 @@ interface Work {
 }
 
 /** Whatever changes a bank: one transaction a write. */
-export class Writer {
+export class SqlWriter {
   readonly #executor: Executor
   readonly #statements: Statements
   readonly #configs: BankConfigWriter
@@ -72,7 +73,7 @@ export class Writer {
   #warn: (message: string) => void = () => {}
   #turn = 0
 
-  constructor ({ executor, statements, configs, noteChanges }: WriterOptions) {
+  constructor ({ executor, statements, configs, noteChanges }: SqlWriterOptions) {
     this.#executor = executor
     this.#statements = statements
     this.#configs = configs
@@ -84,9 +85,9 @@ export class Writer {
     this.#warn = warn
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], { now, receipt, signal }: WriteOptions<InsertOutcome[]>): Promise<InsertOutcome[]> {
+  async insert (bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    if (memories.length === 1 && receipt === undefined) {
+    if (memories.length === 1 && idempotency === undefined) {
       // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
       // is of lower trust, it takes a transaction after all.
       try {
@@ -98,22 +99,22 @@ export class Writer {
         if (!isUndone(error) && !isTaken(error)) throw error
       }
     }
-    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
+    return await this.#write(bank, { now, idempotency, signal }, async (tx, changes) => {
       const around = [...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint)]
       // Of repeats within the call the first is the one that is stored, if any.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
-      const goes = (row: ExistingRow) => {
+      const makesWay = (row: ExistingRow) => {
         const repeat = firsts.get(row.fingerprint)
         return hasExpired(now)(row) || (repeat !== undefined && hasHigherTrust(repeat, row))
       }
       let standing = await tx.query<ExistingRow>(this.#statements.standing, around)
-      if (standing.some(goes)) standing = await tx.query<ExistingRow>(this.#statements.lockExisting, around)
-      const gone = await removeLocked(tx, this.#statements, bank, standing.filter(goes).map(({ memory_id: id }) => id))
+      if (standing.some(makesWay)) standing = await tx.query<ExistingRow>(this.#statements.lockExisting, around)
+      const gone = await removeLocked(tx, this.#statements, bank, standing.filter(makesWay).map(({ memory_id: id }) => id))
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
-  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, receipt, config, signal }: ImportOptions): Promise<ImportOutcome> {
+  async import (bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, { now, idempotency, config, signal }: ImportOptions): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const caller = bankKeyString(bank)
     const work = await this.#begin(bank, now, memories.some(hasVectors))
@@ -127,7 +128,7 @@ export class Writer {
         yield * await tx.query<ExistingRow>(lockExisting, [...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint)])
       }
     }
-    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
+    return await this.#write(bank, { now, idempotency, signal }, async (tx, changes) => {
       // Imports into one bank take turns: each then sees what the last one has put in the place of what it overwrote.
       await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       signal?.throwIfAborted()
@@ -155,11 +156,11 @@ export class Writer {
     }, { bulk: true })
   }
 
-  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions, receipt?: Receipt<RemoveOutcome>): Promise<RemoveOutcome> {
+  async remove (bank: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome> {
     const { removal } = this.#statements
     const key = bankParameters(bank)
     if (selector.kind === 'all') {
-      return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
+      return await this.#write(bank, { now, idempotency, signal }, async (tx, changes) => {
         if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
@@ -167,7 +168,7 @@ export class Writer {
     const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
       ? { kind: 'ids', chosen: selector.memoryIds, now }
       : { kind: selector.match, chosen: selector.tags, now }
-    return await this.#write(bank, { now, receipt, signal }, async (tx, changes) => {
+    return await this.#write(bank, { now, idempotency, signal }, async (tx, changes) => {
       if (dryRun) return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
       return removed(await removeChosen(tx, this.#statements, bank, choice, { shard: this.#nextShard(), idLimit }), changes)
     }, { bulk: choice.kind !== 'ids' })
@@ -257,24 +258,29 @@ export class Writer {
     if (Object.values(counts).some((amount) => amount !== 0)) await tx.query(this.#statements.count, [...bankParameters(bank), shard, memories, embedded, expiring, passages, length])
   }
 
-  /** A write in one transaction with its receipt. It is made again when it surely was undone, and with a receipt also when that is not known. */
+  /**
+   * A write in one transaction, with the record of its idempotency key. It is made again when it surely was undone, and with a key also when
+   * that is not known.
+   */
   async #write<T> (
-    bank: BankKey, { now, receipt, signal }: WriteOptions<T>, work: (tx: Transaction, changes: Changes) => Promise<T>, options: TransactionOptions = {},
+    bank: BankKey, { now, idempotency, signal }: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
+    options: TransactionOptions = {},
   ): Promise<T> {
     let changes: Changes
     const once = async () => await this.#executor.transaction(async (tx) => {
       changes = { memories: 0 }
       const outcome = await work(tx, changes)
-      if (receipt !== undefined) {
-        const kept = await tx.query(this.#statements.keepReceipt, [
-          ...bankParameters(bank), receipt.key, receipt.requestFingerprint, receipt.answer(outcome), now, now - RECEIPT_LIFETIME_MS,
+      if (idempotency !== undefined) {
+        const { key, requestFingerprint } = idempotency
+        const kept = await tx.query(this.#statements.keepIdempotencyRecord, [
+          ...bankParameters(bank), key, requestFingerprint, recordText(idempotency, outcome), now, now - IDEMPOTENCY_LIFETIME_MS,
         ])
-        if (kept.length === 0) throw new ReceiptTaken()
+        if (kept.length === 0) throw new IdempotencyKeyTaken()
       }
       return outcome
     }, { ...options, signal })
     const outcome = await retryUndone(once).catch(async (error: unknown) => {
-      if (receipt === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
+      if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()
     })
     // Not before: nobody else sees what is not committed, and an analysis would find nothing.

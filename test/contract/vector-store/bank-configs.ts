@@ -249,7 +249,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     await store.insert(home, [standing!], NOW)
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
     await t.rejects(store.import(home, [await newMemory('fresh'), broken], 'skip', NOW, undefined, change('x')))
-    await t.rejects(store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')), { name: 'Outranked' })
+    await t.rejects(store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')), { name: 'LowerTrustError' })
     await t.rejects(store.import(home, await newMemories(['fresh']), 'skip', NOW, undefined, change('x', { expected: 0 })), TypeError)
     t.strictSame(await configs.read([home]), [])
     t.strictSame(await configs.history(home), [])
@@ -258,11 +258,11 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
   })
 
   test('an import whose key was used meanwhile leaves the configuration of the first', async (t, { store, configs }) => {
-    if (store.findReceipt === undefined) return
-    const receipt = { key: 'a'.repeat(64), requestFingerprint: 'f', answer: () => '{}' }
-    await store.import(home, [], 'skip', NOW, receipt, change('first'))
-    t.strictSame(await store.findReceipt(home.tenantId, receipt.key, NOW), { requestFingerprint: 'f', answer: '{}' })
-    await t.rejects(store.import(home, [], 'skip', NOW, receipt, change('second')), { name: 'ReceiptTaken' })
+    if (store.findIdempotencyRecord === undefined) return
+    const idempotency = { key: 'a'.repeat(64), requestFingerprint: 'f', context: 'null' }
+    await store.import(home, [], 'skip', NOW, idempotency, change('first'))
+    t.not(await store.findIdempotencyRecord(home.tenantId, idempotency.key, NOW), undefined)
+    await t.rejects(store.import(home, [], 'skip', NOW, idempotency, change('second')), { name: 'IdempotencyKeyTaken' })
     t.strictSame(descriptions(await configs.history(home)), ['first'])
   })
 

@@ -99,7 +99,7 @@ export function trustContract (t: Test, open: OpenStore): void {
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
             // By name: a store of a package of its own has its class from another copy of the library here.
-            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name: 'Outranked' })
+            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name: 'LowerTrustError' })
             t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
           }
         }

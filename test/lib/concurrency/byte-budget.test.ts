@@ -5,7 +5,7 @@ import { ServiceError } from '../../../lib/errors/service-error.js'
 t.test('what finds no room is refused with a time to come back, and what is there stays', async (t) => {
   const budget = new ByteBudget(100)
   const first = budget.hold(60)
-  t.throws(() => budget.hold(41), { code: 'server_busy', status: 503, members: { retry_after_seconds: 1 }, headers: { 'retry-after': '1' } })
+  t.throws(() => budget.hold(41), { code: 'server_busy', retryAfterSeconds: 1 })
   t.throws(() => { first.grow(41) }, ServiceError)
   t.equal(budget.held, 60)
   first.grow(40)

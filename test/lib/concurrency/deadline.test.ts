@@ -1,37 +1,34 @@
 import t from 'tap'
 import { Deadline, DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
+import { rejection } from '../../helpers/rejection.js'
 
 const never = async () => await new Promise<never>(() => {})
-
-async function failure (work: Promise<unknown>): Promise<unknown> {
-  return await work.then(() => undefined, (error: unknown) => error)
-}
 
 t.test('what is done in time is given, and what fails fails', async (t) => {
   const deadline = new Deadline(60_000)
   t.equal(await deadline.wait(Promise.resolve(3)), 3)
   const fault = new Error('broken')
-  t.equal(await failure(deadline.wait(Promise.reject(fault))), fault)
+  t.equal(await rejection(Error, deadline.wait(Promise.reject(fault))), fault)
   deadline.end()
 })
 
 t.test('work that goes on past the deadline is not waited for, and its signal is aborted', async (t) => {
   const deadline = new Deadline(1)
-  const error = await failure(deadline.wait(never()))
+  const error = await rejection(Error, deadline.wait(never()))
   t.type(error, DeadlineExceeded)
   t.equal(deadline.signal.reason, error)
-  t.type(await failure(deadline.wait(never())), DeadlineExceeded, 'nor is what begins later')
+  t.type(await rejection(Error, deadline.wait(never())), DeadlineExceeded, 'nor is what begins later')
 })
 
 t.test("a caller that leaves ends the work with the caller's reason, before or in the middle", async (t) => {
   const reason = new Error('gone')
   const callers = new AbortController()
   const deadline = new Deadline(60_000, callers.signal)
-  const waiting = failure(deadline.wait(never()))
+  const waiting = rejection(Error, deadline.wait(never()))
   callers.abort(reason)
   t.equal(await waiting, reason)
   const late = new Deadline(60_000, callers.signal)
-  t.equal(await failure(late.wait(never())), reason)
+  t.equal(await rejection(Error, late.wait(never())), reason)
   deadline.end()
   late.end()
 })
@@ -58,7 +55,7 @@ t.test('an ended deadline lets go of the caller', async (t) => {
 t.test('a failure that comes after the deadline disturbs nobody', async (t) => {
   let fail: (error: Error) => void = () => {}
   const deadline = new Deadline(1)
-  t.type(await failure(deadline.wait(new Promise((_resolve, reject) => { fail = reject }))), DeadlineExceeded)
+  t.type(await rejection(Error, deadline.wait(new Promise((_resolve, reject) => { fail = reject }))), DeadlineExceeded)
   fail(new Error('late'))
   await new Promise<void>((resolve) => { setImmediate(resolve) })
 })

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from '../../../lib/memory/embedding-backfill.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
@@ -14,7 +15,7 @@ class CountingStore extends InMemoryVectorStore {
   down = false
 
   override async listUnembedded (request: Parameters<InMemoryVectorStore['listUnembedded']>[0]): Promise<Unembedded[]> {
-    if (this.down) throw new Error('ECONNREFUSED')
+    if (this.down) throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: new Error('ECONNREFUSED') })
     if (request.after === undefined) this.scans++
     return await super.listUnembedded(request)
   }

@@ -1,13 +1,14 @@
 import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { RequestContext } from '../../../lib/identity/context.js'
-import { IdempotencyLedger, type IdempotencyKey } from '../../../lib/memory/idempotency.js'
+import { IdempotencyService, type IdempotencyKey, type KeyedWrite } from '../../../lib/memory/idempotency.js'
+import { recordText } from '../../../lib/stores/idempotency.js'
 import { testClock, type TestClock } from '../../helpers/clock.js'
 
 const DAY = 86_400_000
 const ALICE: RequestContext = { principal: 'user:alice', tenantId: null }
-const REUSED = { code: 'idempotency_key_reused', status: 409 }
-const IN_FLIGHT = { code: 'idempotency_key_in_flight', status: 409, headers: { 'retry-after': '1' } }
+const REUSED = { code: 'idempotency_key_reused' }
+const IN_FLIGHT = { code: 'idempotency_key_in_flight' }
 
 interface Answer {
   n: number
@@ -15,22 +16,35 @@ interface Answer {
 
 interface Bench {
   clock: TestClock
-  ledger: IdempotencyLedger
+  keys: Keys
   /** How often work was done. */
   done: () => number
   /** Work that answers how often it was done; under the key `k` of `POST /v1/retain` with the body `body`, by Alice. */
   call: (key?: Partial<IdempotencyKey>, context?: Partial<RequestContext>) => Promise<Answer>
 }
 
+/** The service, with work whose answer is its outcome. */
+class Keys {
+  readonly #service: IdempotencyService
+
+  constructor (...given: ConstructorParameters<typeof IdempotencyService>) {
+    this.#service = new IdempotencyService(...given)
+  }
+
+  async once<T> (key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>): Promise<T> {
+    return await this.#service.once<null, T, T>(key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }))
+  }
+}
+
 function bench (): Bench {
   const clock = testClock()
-  const ledger = new IdempotencyLedger(clock)
+  const keys = new Keys(clock)
   let count = 0
   return {
     clock,
-    ledger,
+    keys,
     done: () => count,
-    call: async (key = {}, context = {}) => await ledger.once(
+    call: async (key = {}, context = {}) => await keys.once(
       { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body', ...key },
       { ...ALICE, ...context },
       async () => ({ n: ++count }),
@@ -46,9 +60,9 @@ function slowWork () {
 }
 
 t.test('without a key the work is done each time', async (t) => {
-  const { ledger } = bench()
+  const { keys } = bench()
   let count = 0
-  for (const expected of [1, 2]) t.equal(await ledger.once(undefined, ALICE, async () => ++count), expected)
+  for (const expected of [1, 2]) t.equal(await keys.once(undefined, ALICE, async () => ++count), expected)
 })
 
 t.test('a repeat gets the first answer again and does no work', async (t) => {
@@ -95,9 +109,9 @@ t.test('a key is kept for 24 hours and is free then', async (t) => {
 })
 
 t.test('the 24 hours begin when the answer is there', async (t) => {
-  const { ledger, clock, call } = bench()
+  const { keys, clock, call } = bench()
   const work = slowWork()
-  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
   clock.advance(DAY / 2)
   work.resolve({ n: 7 })
   await first
@@ -113,9 +127,9 @@ t.test('a clock that is set back does not free a key', async (t) => {
 })
 
 t.test('a key whose work is under way is refused, whatever the body', async (t) => {
-  const { ledger, call, done } = bench()
+  const { keys, call, done } = bench()
   const work = slowWork()
-  const first = ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
   await t.rejects(call(), IN_FLIGHT)
   await t.rejects(call({ fingerprint: 'other' }), REUSED)
   t.equal(done(), 0)
@@ -133,19 +147,19 @@ t.test('of many identical calls at once one does the work', async (t) => {
 })
 
 t.test('a failure is not kept: the key is free again, for any body', async (t) => {
-  const { ledger, call } = bench()
+  const { keys, call } = bench()
   const failure = new ServiceError('dependency_unavailable', 'down')
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
-  await t.rejects(ledger.once(key, ALICE, async () => { throw failure }), failure)
-  await t.rejects(ledger.once(key, ALICE, () => { throw failure }), failure, 'thrown at once, too')
+  await t.rejects(keys.once(key, ALICE, async () => { throw failure }), failure)
+  await t.rejects(keys.once(key, ALICE, () => { throw failure }), failure, 'thrown at once, too')
   t.strictSame(await call({ fingerprint: 'other' }), { n: 1 })
 })
 
 t.test('a failure after the 24 hours does not bring the old answer back', async (t) => {
-  const { ledger, clock, call } = bench()
+  const { keys, clock, call } = bench()
   await call()
   clock.advance(DAY)
-  await t.rejects(ledger.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') }))
+  await t.rejects(keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') }))
   t.strictSame(await call(), { n: 2 })
 })
 
@@ -171,10 +185,10 @@ for (const [about, key, context] of OTHERS) {
 }
 
 t.test('an anonymous caller is not somebody called null or nothing', async (t) => {
-  const { ledger } = bench()
+  const { keys } = bench()
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
   for (const [index, context] of [{ tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' }].entries()) {
-    t.equal(await ledger.once(key, context, async () => index), index)
+    t.equal(await keys.once(key, context, async () => index), index)
   }
 })
 
@@ -188,5 +202,34 @@ t.test('nothing inside a name is taken for what stands between two names', async
     t.strictSame(await call({ fingerprint: 'other' }, { principal: 'a', onBehalfOf: `b${separator}c` }), { n: 4 }, about)
     t.strictSame(await call({}, { tenantId: `a${separator}b`, principal: 'c' }), { n: 5 }, about)
     t.strictSame(await call({ fingerprint: 'other' }, { tenantId: 'a', principal: `b${separator}c` }), { n: 6 }, about)
+  }
+})
+
+/** A store that has the record of one key. */
+function storeWith (text: string) {
+  return { findIdempotencyRecord: async () => ({ requestFingerprint: 'body', text }) }
+}
+
+const KEY: IdempotencyKey = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
+const noWork = async () => { throw new Error('The work is done again') }
+const sum = ({ context, outcome }: { context: number, outcome: number }) => context + outcome
+
+t.test('a repeat is answered from the context and the outcome that the store has kept', async (t) => {
+  const text = recordText({ key: 'k', requestFingerprint: 'body', context: '20' }, 3)
+  const keys = new IdempotencyService(testClock(), storeWith(text))
+  t.equal(await keys.once(KEY, ALICE, sum, noWork), 23)
+  await t.rejects(keys.once({ ...KEY, fingerprint: 'other' }, ALICE, sum, noWork), REUSED)
+})
+
+t.test('a record of a release before this one is the answer itself', async (t) => {
+  const answer = { stored: true, memory_id: '01936f0e-7b3c-7a10-8d2f-000000000001', chunk_count: 1, deduplicated: false, bank_id: 'team' }
+  const keys = new IdempotencyService(testClock(), storeWith(JSON.stringify(answer)))
+  t.strictSame(await keys.once<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
+})
+
+t.test('a record of a form that this release does not know is refused, and the work is not done again', async (t) => {
+  for (const text of ['{"form":3,"context":1,"outcome":2}', '{"form":2,"context":1}']) {
+    const keys = new IdempotencyService(testClock(), storeWith(text))
+    await t.rejects(keys.once(KEY, ALICE, sum, noWork), /which this release does not read/)
   }
 })

@@ -6,6 +6,7 @@ import type { RemoteTools } from '../../../lib/models/remote/endpoint.js'
 import { makeAnthropicLanguageModel, makeOpenAiLanguageModel } from '../../../lib/models/remote/language-model.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { startLanguageServer, type LanguageServer } from '../../helpers/language-server.js'
+import { rejection } from '../../helpers/rejection.js'
 
 export const PROVIDERS = [
   { name: 'openai_compatible', make: makeOpenAiLanguageModel },
@@ -57,9 +58,7 @@ export async function read (parts: AsyncIterable<GenerationPart>): Promise<{ tex
 }
 
 export async function failureOf (call: Promise<unknown>): Promise<ModelCallError> {
-  const error = await call.then(() => new Error('It did not fail'), (reason: unknown) => reason)
-  if (!(error instanceof ModelCallError)) throw error
-  return error
+  return await rejection(ModelCallError, call)
 }
 
 /** All that an error shows, in whatever way it is logged. */

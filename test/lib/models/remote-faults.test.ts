@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { rejection } from '../../helpers/rejection.js'
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import { makeRemoteReranker } from '../../../lib/models/remote/reranker.js'
@@ -152,12 +153,6 @@ function everything (error: unknown): string {
   return [String(error), error instanceof Error ? error.stack : '', JSON.stringify(error), inspect(error, { depth: Infinity, showHidden: true })].join('\n')
 }
 
-async function failureOf (call: Promise<unknown>): Promise<ModelCallError> {
-  const error = await call.then(() => new Error('It did not fail'), (reason: unknown) => reason)
-  if (!(error instanceof ModelCallError)) throw error
-  return error
-}
-
 function checkFailure (t: Test, error: ModelCallError, [kind, message]: [ModelCallKind, RegExp]): void {
   t.equal(error.kind, kind)
   t.match(error.message, message)
@@ -177,7 +172,7 @@ for (const { name, faults, open } of PROVIDERS) {
         const paused: number[] = []
         const ask = await open(server, { pauses: paused, ...(timeoutMs !== undefined && { timeoutMs }) })
         if (outcome === 'right') t.equal(await ask(), true)
-        else checkFailure(t, await failureOf(ask()), outcome)
+        else checkFailure(t, await rejection(ModelCallError, ask()), outcome)
         t.equal(server.requests.length, asked)
         if (pauses !== undefined) t.strictSame(paused, pauses)
       })
@@ -187,13 +182,13 @@ for (const { name, faults, open } of PROVIDERS) {
       const server = await startModelServer(t)
       const ask = await open(server)
       await server.close()
-      checkFailure(t, await failureOf(ask()), ['unreachable', /cannot be reached \(ECONNREFUSED\)/])
+      checkFailure(t, await rejection(ModelCallError, ask()), ['unreachable', /cannot be reached \(ECONNREFUSED\)/])
     })
 
     t.test('a redirect: rejected, and the key goes nowhere else', async (t) => {
       const [server, other] = [await startModelServer(t), await startModelServer(t)]
       server.always(answering(307, '', { location: `${other.url}/embeddings` }))
-      checkFailure(t, await failureOf((await open(server))()), ['rejected', /answered 307: a redirect, which is not followed/])
+      checkFailure(t, await rejection(ModelCallError, (await open(server))()), ['rejected', /answered 307: a redirect, which is not followed/])
       t.equal(server.requests.length, 1)
       t.equal(other.requests.length, 0)
     })
@@ -215,7 +210,7 @@ for (const { name, faults, open } of PROVIDERS) {
     t.test('a body without end is read no further than the limit', async (t) => {
       const server = await startModelServer(t)
       server.next(endless)
-      await failureOf((await open(server))())
+      await rejection(ModelCallError, (await open(server))())
       t.equal(await server.requests[0]!.over, 'left')
     })
   })

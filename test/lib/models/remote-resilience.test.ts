@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ResilientCalls } from '../../../lib/models/remote/resilience.js'
+import { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
 import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
 
 t.test('retries', async (t) => {
@@ -194,7 +194,7 @@ t.test('closing ends what is under way or waits, and refuses what comes', async 
   const { calls } = make()
   const { opened: started, open: start } = gate()
   const aborted = gate()
-  const underWay = calls.call(async (signal) => {
+  const replies = calls.call(async (signal) => {
     signal.addEventListener('abort', aborted.open)
     start()
     return await NEVER
@@ -203,7 +203,7 @@ t.test('closing ends what is under way or waits, and refuses what comes', async 
   await started
   calls.close()
   const closed = new ModelCallError('unreachable', 'The model is asked no more: the provider is closed')
-  await t.rejects(underWay, closed)
+  await t.rejects(replies, closed)
   await t.rejects(waiting, closed)
   await t.rejects(calls.call(failing().work), closed)
   await aborted.opened

@@ -3,7 +3,7 @@ import type { EmbeddingProvider } from '../../../lib/models/embedding-provider.j
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import type { RemoteTools } from '../../../lib/models/remote/endpoint.js'
 import { ModelCallError, type ModelCallDetails, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
-import { ResilientCalls, type ResilienceOptions } from '../../../lib/models/remote/resilience.js'
+import { ResilientCalls, type ResilienceOptions } from '../../../lib/models/remote/resilient-calls.js'
 import { DIMENSIONS, startModelServer, vectorOf, type ModelServer } from '../../helpers/model-server.js'
 
 export const NEVER = new Promise<never>(() => {})

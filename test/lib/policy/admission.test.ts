@@ -46,7 +46,7 @@ async function isAdmitted (admit: () => Promise<unknown>): Promise<boolean> {
 }
 
 function refusal (code: 'rate_limited' | 'quota_exceeded', detail: string, seconds: number) {
-  return { code, detail, members: { retry_after_seconds: seconds }, headers: { 'retry-after': String(seconds) } }
+  return { code, detail, retryAfterSeconds: seconds }
 }
 
 t.test('without limits everything is let in', async (t) => {
@@ -88,7 +88,7 @@ t.test('who waits as long as told is let in, whatever the limit and the moment',
       try {
         await admission.admit('recall', ALICE, [HOME])
       } catch (error) {
-        clock.advance((error as ServiceError).members.retry_after_seconds! * SECOND)
+        clock.advance((error as ServiceError).retryAfterSeconds! * SECOND)
         await admission.admit('recall', ALICE, [HOME])
       }
     }
@@ -189,7 +189,7 @@ t.test('a quota counts a UTC day, for all principals of a bank together', async 
   t.equal(await admitted(admission, 'retain'), 0)
   clock.set('2026-01-16T00:00:00.000Z')
   t.equal(await admitted(admission, 'retain'), 3)
-  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', members: { retry_after_seconds: 86_400 } })
+  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', retryAfterSeconds: 86_400 })
 })
 
 t.test('what came to nothing gives its quota back, of its own day', async (t) => {

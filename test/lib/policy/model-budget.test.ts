@@ -35,7 +35,7 @@ t.test('calls of a day are counted before they are made; one that came to nothin
   const { budget: two, clock } = budget({ model_calls_per_day: 2 })
   ;(await two.reserve([HOME], () => 0)).settle(10, true)
   const failed = await two.reserve([HOME], () => 0)
-  t.match(await refusal(async () => await two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, members: { retry_after_seconds: 14 * 3600 } })
+  t.match(await refusal(async () => await two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, retryAfterSeconds: 14 * 3600 })
   failed.settle(0, false)
   await two.reserve([HOME], () => 0)
   t.ok(await refusal(async () => await two.reserve([HOME], () => 0)))

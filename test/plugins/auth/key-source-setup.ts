@@ -18,7 +18,7 @@ export async function setUp (t: Test, published: RsaKey[], fetchTimeoutMs = 5000
   return { server, keys, failures, advance: (ms) => { now += ms } }
 }
 
-/** What became of asking for a key: `ok`, `refused` or `unavailable <Retry-After>`. */
+/** What became of asking for a key: `ok`, `refused` or `unavailable <retryAfterSeconds>`. */
 export async function ask (keys: KeySource, kid: unknown): Promise<string> {
   try {
     const pem = await keys.pem(kid)
@@ -26,7 +26,7 @@ export async function ask (keys: KeySource, kid: unknown): Promise<string> {
     return 'ok'
   } catch (error) {
     if (error instanceof TokenRefused && error.reason === 'unknown signing key') return 'refused'
-    if (error instanceof ServiceError && error.code === 'identity_provider_unavailable') return `unavailable ${error.headers['retry-after']}`
+    if (error instanceof ServiceError && error.code === 'identity_provider_unavailable') return `unavailable ${error.retryAfterSeconds}`
     throw error
   }
 }

@@ -1,10 +1,17 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { topK } from '../../../../lib/stores/in-memory/top-k.js'
+import { TopK } from '../../../../lib/stores/in-memory/top-k.js'
 
 interface Item {
   id: number
   score: number
+}
+
+/** The k first items in the order of `compare`, sorted. */
+function topK<T> (items: Iterable<T>, k: number, compare: (a: T, b: T) => number): T[] {
+  const first = new TopK(k, compare)
+  for (const item of items) first.offer(item)
+  return first.sorted()
 }
 
 /** A total order: falling score, then rising id. */

@@ -6,7 +6,7 @@ import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { migrate, pendingMigrations, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
-import { RECEIPT_LIFETIME_MS } from '../../../../lib/stores/vector-store.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../../../lib/stores/vector-store.js'
 import { runCommand } from '../../../helpers/command.js'
 import { NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -222,7 +222,7 @@ t.test('the command says what is wrong and never the URI', { skip }, async (t) =
   t.equal((await runCommand('migrate', {}, ['--help'])).code, 0)
 })
 
-t.test('receipts of before stay, the first of a key that was used on several banks, and servers of before can add theirs', async (t) => {
+t.test('records of idempotency keys of before stay, the first of a key that was used on several banks, and servers of before can add theirs', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
@@ -232,7 +232,7 @@ values ($1, $2, $3, $4, $5, $6::float8::bigint)
 on conflict (tenant_id, bank_id, key) do update
 set request_fingerprint = excluded.request_fingerprint, answer = excluded.answer, kept_at = excluded.kept_at
 where k.kept_at <= $7::float8::bigint
-returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, keptAt - RECEIPT_LIFETIME_MS])
+returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, keptAt - IDEMPOTENCY_LIFETIME_MS])
   await migrate(database, schema, migrations.slice(0, 5))
   const now = Date.now()
   const aged = (hours: number) => now - hours * 3_600_000
@@ -246,10 +246,10 @@ returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, kep
   await migrate(database, schema, migrations)
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
-  const answer = async (tenant: string | null, key: string) => (await store.findReceipt(tenant, key, now))?.answer
+  const answer = async (tenant: string | null, key: string) => (await store.findIdempotencyRecord(tenant, key, now))?.text
   t.same([await answer(null, 'alone'), await answer(null, 'twice'), await answer('acme', 'twice'), await answer(null, 'void'), await answer('acme', 'alone')],
     ['"one"', '"first"', '"theirs"', undefined, undefined])
-  t.same(await database.query(`select count(*)::int as receipts from ${schema}.idempotency_keys`), [{ receipts: 4 }])
+  t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])
   t.equal((await keep('', 'one', 'new', now)).length, 1, 'a server of the last release adds a key')
   t.same(await keep('', 'one', 'new', now), [], 'and meets it again')
   await t.rejects(keep('', 'two', 'new', now), { name: 'SqlError', code: '23505' }, 'on another bank it is refused')

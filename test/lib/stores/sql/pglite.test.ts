@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
+import { rejection } from '../../../helpers/rejection.js'
 
 const root = await mkdtemp(join(tmpdir(), 'pglite-test-'))
 t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
@@ -36,14 +37,8 @@ async function open (t: Test, limits: Partial<PgliteOptions> = {}): Promise<{ da
   return { database: await reopen(), dataDir, reopen }
 }
 
-async function failure (promise: Promise<unknown>): Promise<SqlError> {
-  const found: unknown = await promise.then(() => undefined, (error: unknown) => error)
-  if (!(found instanceof SqlError)) throw new Error(`no SqlError but ${inspect(found)}`)
-  return found
-}
-
 async function fails (t: Test, promise: Promise<unknown>, kind: SqlErrorKind, message = ''): Promise<void> {
-  const error = await failure(promise)
+  const error = await rejection(SqlError, promise)
   t.equal(error.kind, kind)
   t.ok(error.message.includes(message), error.message)
 }
@@ -88,13 +83,13 @@ t.test('statements', async (t) => {
 
   t.test('says what PostgreSQL says, and never what was bound', async (t) => {
     const secret = 'sesame'
-    const duplicate = await failure(database.query('insert into notes values (7, $1), (7, $1)', [secret]))
+    const duplicate = await rejection(SqlError, database.query('insert into notes values (7, $1), (7, $1)', [secret]))
     t.match(duplicate, { kind: 'statement', code: '23505', constraint: 'notes_pkey' })
-    const invalid = await failure(database.query('select $1::int', [secret]))
+    const invalid = await rejection(SqlError, database.query('select $1::int', [secret]))
     t.match(invalid, { kind: 'statement', code: '22P02', constraint: undefined })
-    const bool = await failure(database.query('select $1::bool', [secret]))
+    const bool = await rejection(SqlError, database.query('select $1::bool', [secret]))
     t.match(bool, { kind: 'statement', code: '22P02' })
-    const unknown = await failure(database.query('select * from nowhere where $1 = \'a\'', [secret]))
+    const unknown = await rejection(SqlError, database.query('select * from nowhere where $1 = \'a\'', [secret]))
     t.match(unknown.message, 'relation "nowhere" does not exist')
     for (const error of [duplicate, invalid, bool, unknown]) {
       t.notMatch(inspect(error, { depth: 9, showHidden: true }), secret)
@@ -157,7 +152,7 @@ t.test('transactions', async (t) => {
   })
 
   t.test('fail with a statement that failed, though the work goes on', async (t) => {
-    const found = await failure(database.transaction(async (tx) => {
+    const found = await rejection(SqlError, database.transaction(async (tx) => {
       await tx.query('insert into notes values (4, \'d\')')
       await tx.query('insert into notes values (4, \'d\')').catch(() => {})
       return 'done'
@@ -167,7 +162,7 @@ t.test('transactions', async (t) => {
   })
 
   t.test('fail with what fails at the commit', async (t) => {
-    const found = await failure(database.transaction(async (tx) => { await tx.query('insert into pairs values (1), (1)') }))
+    const found = await rejection(SqlError, database.transaction(async (tx) => { await tx.query('insert into pairs values (1), (1)') }))
     t.match(found, { kind: 'statement', code: '23505', constraint: 'pairs_a_key' })
     t.equal(await value(database, 'select count(*)::int as v from pairs'), 0)
   })
@@ -193,7 +188,7 @@ t.test('transactions', async (t) => {
     await database.transaction(async (tx) => {
       t.equal(await value(tx, 'select current_setting(\'transaction_isolation\') as v'), 'repeatable read')
     }, { snapshot: true })
-    t.match(await failure(database.transaction(async (tx) => { await tx.query('delete from notes') }, { snapshot: true })), { code: '25006' })
+    t.match(await rejection(SqlError, database.transaction(async (tx) => { await tx.query('delete from notes') }, { snapshot: true })), { code: '25006' })
     t.equal(await count(), 2)
   })
 
@@ -228,7 +223,7 @@ t.test('bounds', async (t) => {
 
   t.test('refuse who comes when too many wait, at once, and who waits too long', async (t) => {
     const holder = await hold()
-    const waiting = [database.query('select 1'), database.query('select 1')].map(failure)
+    const waiting = [database.query('select 1'), database.query('select 1')].map(async (work) => await rejection(SqlError, work))
     await fails(t, database.query('select 1'), 'busy')
     for (const error of await Promise.all(waiting)) t.equal(error.kind, 'busy')
     await fails(t, database.read('select 1'), 'busy')
@@ -245,7 +240,7 @@ t.test('bounds', async (t) => {
   })
 
   t.test('roll back a transaction in which a statement was too slow', async (t) => {
-    const found = await failure(database.transaction(async (tx) => {
+    const found = await rejection(SqlError, database.transaction(async (tx) => {
       await tx.query('insert into notes values (1, \'a\')')
       await tx.query(SLOW).catch(() => {})
       await tx.query('insert into notes values (2, \'b\')')
@@ -264,8 +259,8 @@ t.test('bounds', async (t) => {
   })
 
   t.test('end what is under way when it is closed', async (t) => {
-    const slow = failure(database.maintain('select pg_sleep(60)'))
-    const waiting = failure(database.query('select 1'))
+    const slow = rejection(SqlError, database.maintain('select pg_sleep(60)'))
+    const waiting = rejection(SqlError, database.query('select 1'))
     await database.close()
     t.equal((await slow).kind, 'connection')
     t.equal((await waiting).kind, 'connection')
@@ -282,7 +277,7 @@ t.test('closing', async (t) => {
     await tx.query('insert into notes values (1, \'a\')')
   })
   await began.opened
-  const waiting = failure(database.query('select 1'))
+  const waiting = rejection(SqlError, database.query('select 1'))
   const closing = Promise.all([database.close(), database.close()])
   await fails(t, database.query('select 1'), 'connection', 'closed')
   t.equal((await waiting).kind, 'connection')
@@ -303,7 +298,7 @@ t.test('starts PostgreSQL anew when it has given up', async (t) => {
   // PostgreSQL panics when it cannot write its control file.
   const control = join(dataDir, 'db', 'global', 'pg_control')
   await rename(control, `${control}.away`)
-  const panic = await failure(database.transaction(async (tx) => {
+  const panic = await rejection(SqlError, database.transaction(async (tx) => {
     await tx.query('insert into notes values (2, \'b\')')
     await tx.query('checkpoint')
   }))

@@ -1,10 +1,10 @@
-import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor, type PostgresOptions } from '../../../../lib/stores/sql/postgres.js'
 import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
 import { tcpProxy, type TcpProxy } from '../../../helpers/tcp-proxy.js'
+import { rejection } from '../../../helpers/rejection.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
 
@@ -38,16 +38,10 @@ async function ids (executor: PostgresExecutor, kept: string): Promise<string[]>
   return (await executor.query<{ id: string }>(`select id from ${kept} order by id`)).map(({ id }) => id)
 }
 
-async function failure (work: Promise<unknown>): Promise<SqlError> {
-  const error = await work.then(() => undefined, (reason: unknown) => reason)
-  if (!(error instanceof SqlError)) throw new Error(`not an SqlError: ${inspect(error)}`)
-  return error
-}
-
 /** The failure, which must come within the bound. */
 async function inTime (t: Test, work: Promise<unknown>, bound = BOUND_MS): Promise<SqlError> {
   const began = performance.now()
-  const error = await failure(work)
+  const error = await rejection(SqlError, work)
   const took = Math.round(performance.now() - began)
   t.ok(took < bound, `${error.message}: ${took} ms`)
   return error
@@ -75,7 +69,7 @@ t.test('a read is asked twice at most', { skip }, async (t) => {
   const watcher = open(t)
   const kept = await table(t, watcher)
   await watcher.query(`create sequence ${kept}_count`)
-  t.equal((await failure(executor.read(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
+  t.equal((await rejection(SqlError, executor.read(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 2 }])
 })
 
@@ -84,7 +78,7 @@ t.test('a write whose backend is killed is not made again', { skip }, async (t) 
   const watcher = open(t)
   const kept = await table(t, watcher)
   await watcher.query(`create sequence ${kept}_count`)
-  t.equal((await failure(executor.query(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
+  t.equal((await rejection(SqlError, executor.query(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 1 }])
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the next finds a connection')
 })
@@ -93,12 +87,12 @@ t.test('a transaction whose backend is killed is undone, in mid-statement and be
   const executor = open(t, { poolSize: 2 })
   const watcher = open(t)
   const kept = await table(t, watcher)
-  const inStatement = await failure(executor.transaction(async (tx) => {
+  const inStatement = await rejection(SqlError, executor.transaction(async (tx) => {
     await tx.query(`insert into ${kept} values ('a')`)
     await tx.query(KILL_ME)
   }))
   t.equal(inStatement.kind, 'connection')
-  const between = await failure(executor.transaction(async (tx) => {
+  const between = await rejection(SqlError, executor.transaction(async (tx) => {
     await tx.query(`insert into ${kept} values ('b')`)
     const [me] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
     // Answers when the backend is gone.
@@ -230,12 +224,12 @@ t.test('close waits for what is under way, and takes nothing more', { skip }, as
     return (await tx.query<{ one: number }>('select 1 as one'))[0]?.one
   })
   await begun
-  const waiting = failure(executor.query('select 1'))
+  const waiting = rejection(SqlError, executor.query('select 1'))
   const closed = executor.close()
   t.equal(await work, 1)
   await closed
   t.match(await waiting, { kind: 'connection', message: 'The store is closed' })
-  const errors = await Promise.all([executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}), executor.maintain('select 1')].map(failure))
+  const errors = await Promise.all([executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}), executor.maintain('select 1')].map(async (work) => await rejection(SqlError, work)))
   for (const error of errors) t.match(error, { kind: 'connection', message: 'The store is closed' })
   await executor.close()
 })
@@ -244,10 +238,10 @@ t.test('close waits for no network that swallows everything, nor for an index th
   const { proxy, executor } = await behindProxy(t, { poolSize: 1 })
   await executor.query('select 1')
   const began = performance.now()
-  const building = failure(executor.maintain('select pg_sleep(60)'))
+  const building = rejection(SqlError, executor.maintain('select pg_sleep(60)'))
   await proxy.nextConnection()
   proxy.silence()
-  const hanging = failure(executor.query('select 1'))
+  const hanging = rejection(SqlError, executor.query('select 1'))
   await executor.close()
   t.ok(performance.now() - began < 10_000)
   t.equal((await building).kind, 'connection')

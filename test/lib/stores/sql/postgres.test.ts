@@ -4,6 +4,7 @@ import { SqlError, type Param } from '../../../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor, type PostgresOptions } from '../../../../lib/stores/sql/postgres.js'
 import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
+import { rejection } from '../../../helpers/rejection.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
 
@@ -19,12 +20,6 @@ async function table (t: Test, executor: PostgresExecutor): Promise<string> {
   await executor.query(`create schema ${schema}`)
   await executor.query(`create table ${schema}.kept (id text primary key check (id <> 'never'), value text, number int)`)
   return `${schema}.kept`
-}
-
-async function failure (work: Promise<unknown>): Promise<SqlError> {
-  const error = await work.then(() => undefined, (reason: unknown) => reason)
-  if (!(error instanceof SqlError)) throw new Error(`not an SqlError: ${inspect(error)}`)
-  return error
 }
 
 for (const transactionPooler of [false, true]) {
@@ -91,7 +86,7 @@ t.test('no error holds anything of what was bound, whatever the database says ab
       async () => await executor.read(text, params),
       async () => await executor.transaction(async (tx) => await tx.query(text, params)),
     ]) {
-      const error = await failure(ask())
+      const error = await rejection(SqlError, ask())
       t.equal(error.code, code, text)
       t.equal(error.kind, 'statement')
       t.equal(error.cause, undefined)
@@ -101,9 +96,9 @@ t.test('no error holds anything of what was bound, whatever the database says ab
       }
     }
   }
-  const taken = await failure(executor.query(wrong[0]![0], wrong[0]![1]))
+  const taken = await rejection(SqlError, executor.query(wrong[0]![0], wrong[0]![1]))
   t.equal(taken.constraint, 'kept_pkey')
-  const unbindable = await failure(executor.query('select $1::text', [{ toString: () => { throw new Error(secret) } } as unknown as Param]))
+  const unbindable = await rejection(SqlError, executor.query('select $1::text', [{ toString: () => { throw new Error(secret) } } as unknown as Param]))
   t.notOk(inspect(unbindable, { depth: 10, showHidden: true }).includes(secret), 'nor the error of the driver itself')
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the pool works')
 })
@@ -113,10 +108,10 @@ t.test('a statement that takes too long ends in time, alone and in a transaction
   const pid = async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
   const before = await pid()
   const began = performance.now()
-  const error = await failure(executor.query('select pg_sleep(30)'))
+  const error = await rejection(SqlError, executor.query('select pg_sleep(30)'))
   t.equal(error.kind, 'timeout')
   t.equal(error.code, '57014')
-  t.equal((await failure(executor.transaction(async (tx) => await tx.query('select pg_sleep(30)')))).kind, 'timeout')
+  t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query('select pg_sleep(30)')))).kind, 'timeout')
   t.ok(performance.now() - began < 5000, 'long before they would have ended')
   t.equal(await pid(), before, 'the server kept its own limit')
 })
@@ -125,7 +120,7 @@ t.test('where the server keeps no limit the gateway does, and tells the server t
   const executor = open(t, { poolSize: 1, statementTimeoutMs: 100, connectTimeoutMs: 1000, transactionPooler: true })
   const watcher = open(t, { poolSize: 1 })
   const mark = `select pg_sleep(30) as mark_${process.pid}`
-  const error = await failure(executor.query(mark))
+  const error = await rejection(SqlError, executor.query(mark))
   t.match(error, { kind: 'timeout', message: 'The database did not answer within 1100 ms' })
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
   // Bounded by the statement limit of the watcher: the server is given no 30 seconds to come to its end.
@@ -135,7 +130,7 @@ t.test('where the server keeps no limit the gateway does, and tells the server t
 t.test('bulk work has its own limit', { skip }, async (t) => {
   const executor = open(t, { statementTimeoutMs: 50, bulkTimeoutMs: 10_000, poolSize: 1 })
   t.same(await executor.transaction(async (tx) => await tx.query('select 1 as one from pg_sleep(0.2)'), { bulk: true }), [{ one: 1 }])
-  t.equal((await failure(executor.query('select pg_sleep(0.2)'))).kind, 'timeout', 'which ends with the transaction')
+  t.equal((await rejection(SqlError, executor.query('select pg_sleep(0.2)'))).kind, 'timeout', 'which ends with the transaction')
 })
 
 t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
@@ -153,15 +148,15 @@ t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
     await tx.query(`insert into ${kept} values ('d')`)
     throw mine
   }), mine, 'what the work rejects with comes out as it is')
-  t.equal((await failure(executor.transaction(async (tx) => {
+  t.equal((await rejection(SqlError, executor.transaction(async (tx) => {
     await tx.query(`insert into ${kept} values ('d')`)
     await tx.query(`insert into ${kept} values ('a')`)
   }))).code, '23505')
-  t.equal((await failure(executor.transaction(async (tx) => {
+  t.equal((await rejection(SqlError, executor.transaction(async (tx) => {
     await tx.query(`insert into ${kept} values ('d')`)
     await tx.query(`insert into ${kept} values ('a')`).catch(() => {})
   }))).kind, 'statement', 'a work that passes over a failed statement is told that nothing of it was kept')
-  await failure(executor.transaction(async (tx) => await Promise.all([
+  await rejection(SqlError, executor.transaction(async (tx) => await Promise.all([
     tx.query(`insert into ${kept} values ('a')`), tx.query(`insert into ${kept} values ('d')`), tx.query(`insert into ${kept} values ('e')`),
   ])))
   t.same(await ids(), ['a', 'b', 'c'])
@@ -184,14 +179,14 @@ t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
     await executor.query(`insert into ${kept} values ('a')`)
     t.same(await tx.query(`select id from ${kept}`), [])
   }, { snapshot: true, bulk: true })
-  t.equal((await failure(executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true }))).code, '25006')
+  t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true }))).code, '25006')
 })
 
 t.test('with every connection in use the next waits, or is refused at once, or when it has waited long enough', { skip }, async (t) => {
   for (const { poolMaxWaiting, poolWaitMs } of [{ poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 }]) {
     const executor = open(t, { poolSize: 1, poolMaxWaiting, poolWaitMs })
     await executor.transaction(async () => {
-      for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) t.equal((await failure(ask)).kind, 'busy')
+      for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) t.equal((await rejection(SqlError, ask)).kind, 'busy')
     })
     t.same(await executor.query('select 1 as one'), [{ one: 1 }])
   }

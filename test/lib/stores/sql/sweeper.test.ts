@@ -2,7 +2,7 @@ import t from 'tap'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
-import { RECEIPT_LIFETIME_MS, type InsertOutcome } from '../../../../lib/stores/vector-store.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical, texts } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -32,14 +32,14 @@ t.test('what has expired is taken away for good, in every bank, and nothing else
   t.strictSame(await database.read(`select sum(memories)::int as memories, sum(expiring)::int as expiring, sum(embedded)::int as embedded from ${schema}.bank_statistics`), [{ memories: 6, expiring: 3, embedded: 6 }])
 })
 
-t.test('receipts go when their time is over', async (t) => {
+t.test('records of idempotency keys go when their time is over', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  const receipt = (key: string) => ({ key, requestFingerprint: 'f', answer: (outcomes: InsertOutcome[]) => JSON.stringify(outcomes) })
-  await store.insert(bank('one'), [await newMemory('first')], NOW, receipt('first'))
-  await store.insert(bank('one'), [await newMemory('second')], NOW + 1, receipt('second'))
+  const keyed = (key: string) => ({ key, requestFingerprint: 'f', context: 'null' })
+  await store.insert(bank('one'), [await newMemory('first')], NOW, keyed('first'))
+  await store.insert(bank('one'), [await newMemory('second')], NOW + 1, keyed('second'))
   const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
-  await sweeper.sweep(NOW + RECEIPT_LIFETIME_MS)
+  await sweeper.sweep(NOW + IDEMPOTENCY_LIFETIME_MS)
   t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
 })
 

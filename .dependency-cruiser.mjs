@@ -1,0 +1,52 @@
+/** @type {import('dependency-cruiser').IConfiguration} The layers of the code, and that no import is part of a circle. */
+export default {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'Files that import each other cannot be read, tested or loaded alone; types count too.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'lib-is-the-lowest-layer',
+      comment: 'lib knows nothing of HTTP, so it imports lib and nothing above it.',
+      severity: 'error',
+      from: { path: '^lib/' },
+      to: { path: '^(http|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+    },
+    {
+      name: 'http-is-below-plugins-and-routes',
+      comment: 'http/ holds what plugins and routes share, so it imports neither.',
+      severity: 'error',
+      from: { path: '^http/' },
+      to: { path: '^(plugins|routes|scripts|app\\.ts|server\\.ts)' },
+    },
+    {
+      name: 'plugins-do-not-know-routes',
+      severity: 'error',
+      from: { path: '^plugins/' },
+      to: { path: '^(routes|scripts|app\\.ts|server\\.ts)' },
+    },
+    {
+      name: 'routes-do-not-know-plugins',
+      comment: 'Routes use what plugins decorate the instance with, and http/ for the rest.',
+      severity: 'error',
+      from: { path: '^routes/' },
+      to: { path: '^(plugins|scripts|app\\.ts|server\\.ts)' },
+    },
+    {
+      name: 'product-does-not-know-tests',
+      severity: 'error',
+      from: { path: '^(lib|http|plugins|routes|app\\.ts|server\\.ts)' },
+      to: { path: '^(test|bench)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules'] },
+    exclude: { path: ['^test/fixtures/.*-package/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

@@ -1,0 +1,80 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../lib/errors/service-error.js'
+import { refusal } from '../lib/validation/schema-check.js'
+import { errorBody, errorHeaders, statusOf } from './error-responses.js'
+
+const JSON_TYPE = 'application/json'
+
+/** The media types of bodies that the route documents. */
+function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
+  const { content } = (schema?.body ?? {}) as { content?: Record<string, unknown> }
+  return content === undefined ? [JSON_TYPE] : Object.keys(content)
+}
+
+/** Fastify's own errors in our words. Fastify's messages can quote the body, so none of them is passed on. */
+function fromFastify (error: FastifyError, request: FastifyRequest): ServiceError | undefined {
+  if (error.validation !== undefined) return refusal(error.validation)
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('body_too_large', 'Request body is too large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError(
+        'unsupported_media_type',
+        `Unsupported Content-Type: this route takes ${mediaTypesOf(request).join(' or ')}`,
+      )
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new ServiceError('invalid_json', 'Request body is not valid JSON')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new ServiceError('invalid_json', 'Request body is empty')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ServiceError('invalid_request', 'Request body does not match Content-Length')
+    case 'FST_ERR_BAD_URL':
+      return new ServiceError('invalid_request', 'The URL is malformed')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ServiceError('invalid_request', 'A part of the URL is too long')
+    default:
+      // Every other error below 500 comes from the client: a body that ends early, a bad header and the like.
+      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+        ? new ServiceError('invalid_request', 'The request could not be read')
+        : undefined
+  }
+}
+
+/** @param request that failed */
+export function toServiceError (error: unknown, request: FastifyRequest): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (error instanceof Error) {
+    const known = fromFastify(error as FastifyError, request)
+    if (known !== undefined) return known
+  }
+  return new ServiceError('internal_error', 'Internal server error', { cause: error })
+}
+
+/** Writes the cause of a server fault to the log. */
+export function logFailure (error: ServiceError, request: FastifyRequest): void {
+  const status = statusOf(error)
+  // That the configured backend lacks a feature (501) is no fault.
+  if (status < 500 || status === 501) return
+  // Under overload one error line for each refused request would fill the log, and the server has no fault.
+  if (error.code === 'server_busy') {
+    request.log.info({ code: error.code }, 'the request found no room')
+    return
+  }
+  // Work that is cancelled because its client is gone fails too, and that is no fault.
+  if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client left before its answer')
+  else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
+}
+
+/** Sends an error in the contract's shape. */
+export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toServiceError(error, request)
+  logFailure(known, request)
+  void reply
+    .code(statusOf(known))
+    .headers(errorHeaders(known))
+    // No hook runs for a URL that the router cannot read, so the id is set here as well.
+    .header('x-request-id', request.id)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(errorBody(known, request.id))
+}

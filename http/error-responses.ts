@@ -1,0 +1,78 @@
+import { ServiceError, type ErrorCode, type ErrorOptions } from '../lib/errors/service-error.js'
+
+interface ErrorResponse {
+  status: number
+  /** Headers of every response with this code. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Where the server wants the client to try another connection later, it does not keep this one open. */
+const CLOSE = { connection: 'close' }
+
+/** The one table that says how each error code is expressed in HTTP. */
+export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
+  invalid_request: { status: 400 },
+  invalid_json: { status: 400 },
+  unauthenticated: { status: 401 },
+  access_denied: { status: 403 },
+  host_not_allowed: { status: 403, headers: CLOSE },
+  not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  idempotency_key_reused: { status: 409 },
+  idempotency_key_in_flight: { status: 409, headers: { 'retry-after': '1' } },
+  conflict: { status: 409 },
+  configuration_invalid: { status: 409 },
+  restart_required: { status: 409 },
+  precondition_failed: { status: 412 },
+  body_too_large: { status: 413 },
+  answer_too_large: { status: 413 },
+  unsupported_media_type: { status: 415 },
+  rate_limited: { status: 429 },
+  quota_exceeded: { status: 429 },
+  overloaded: { status: 429 },
+  too_many_streams: { status: 429, headers: CLOSE },
+  misconfigured: { status: 500 },
+  internal_error: { status: 500 },
+  not_supported: { status: 501 },
+  model_output_invalid: { status: 502 },
+  deadline_exceeded: { status: 503 },
+  server_busy: { status: 503, headers: CLOSE },
+  dependency_unavailable: { status: 503 },
+  identity_provider_unavailable: { status: 503 },
+  shutting_down: { status: 503, headers: { ...CLOSE, 'retry-after': '1' } },
+}
+
+/** An error with headers that only the HTTP layer knows, such as `Allow` or `WWW-Authenticate`. */
+export class HttpError extends ServiceError {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor (code: ErrorCode, detail: string, headers: Readonly<Record<string, string>>, options?: ErrorOptions) {
+    super(code, detail, options)
+    this.headers = headers
+  }
+}
+
+export function statusOf (error: ServiceError): number {
+  return ERROR_RESPONSES[error.code].status
+}
+
+/** The headers of the response to an error, without those that every response has. */
+export function errorHeaders (error: ServiceError): Record<string, string> {
+  return {
+    ...ERROR_RESPONSES[error.code].headers,
+    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error instanceof HttpError && error.headers),
+  }
+}
+
+/** The body of every response with a status from 400 up. */
+export function errorBody (error: ServiceError, requestId: string): Record<string, unknown> {
+  const { detail, code, members, retryAfterSeconds } = error
+  return {
+    detail,
+    code,
+    request_id: requestId,
+    ...members,
+    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
+  }
+}

@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache'
+import { CircuitBreaker, type BreakerOptions, type CallEnded } from './circuit-breaker.js'
+
+/** Keys with failures that are remembered at most; beyond it the one that was not heard of for longest is forgotten. */
+const MAX_KEYS = 10_000
+
+interface Entry {
+  breaker: CircuitBreaker
+  /** Calls under way: while there are any, what they find out must come to this breaker. */
+  underWay: number
+}
+
+/**
+ * A circuit breaker for each key. Kept are those that are in use or have failures; a key without trouble costs nothing.
+ */
+export class KeyedCircuitBreakers {
+  readonly #options: BreakerOptions
+  readonly #timer: () => number
+  readonly #entries: LRUCache<string, Entry>
+
+  constructor (options: BreakerOptions, timer: () => number, maxKeys = MAX_KEYS) {
+    this.#options = options
+    this.#timer = timer
+    this.#entries = new LRUCache({ max: maxKeys })
+  }
+
+  /** Keys that are remembered. */
+  get size (): number {
+    return this.#entries.size
+  }
+
+  /** Keys whose circuit is not closed. */
+  get notClosed (): number {
+    return [...this.#entries.values()].filter(({ breaker }) => breaker.state !== 'closed').length
+  }
+
+  /** Milliseconds until a call with the key may be made; 0: now. */
+  waitMs (key: string): number {
+    return this.#entries.get(key)?.breaker.waitMs ?? 0
+  }
+
+  /** As CircuitBreaker.allow(). */
+  allow (key: string): CallEnded | undefined {
+    const entry = this.#entries.get(key) ?? { breaker: new CircuitBreaker(this.#options, this.#timer), underWay: 0 }
+    const callEnded = entry.breaker.allow()
+    if (callEnded === undefined) return undefined
+    entry.underWay++
+    this.#entries.set(key, entry)
+    let left = false
+    return (outcome) => {
+      callEnded(outcome)
+      if (left) return
+      left = true
+      entry.underWay--
+      if (entry.underWay === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) this.#entries.delete(key)
+    }
+  }
+}

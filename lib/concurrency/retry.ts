@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface RetryOptions {
+  /**
+   * Milliseconds to pause before the next attempt; undefined: there is none, and the error is thrown.
+   * @param failures attempts that have failed, at least 1
+   */
+  pauseMs: (error: unknown, failures: number) => number | undefined
+  /** Settles after the pause; what it rejects with is thrown. Default: a timer. */
+  sleep?: (milliseconds: number) => Promise<void>
+}
+
+/**
+ * Makes attempts until one succeeds or no other may be made. It is our own because the pauses of cockatiel's retry
+ * policy, which has many other parts, cannot be aborted (docs/decisions/waiting.md).
+ */
+export async function retry<T> (attempt: () => Promise<T>, { pauseMs, sleep = delay }: RetryOptions): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const milliseconds = pauseMs(error, failures)
+      if (milliseconds === undefined) throw error
+      await sleep(milliseconds)
+    }
+  }
+}
+
+/**
+ * The longest pause after so many failures: `firstMs` after the first, and twice as long each time. Callers draw theirs
+ * by chance.
+ */
+export function exponentialBackOff (failures: number, firstMs: number, longestMs = Infinity): number {
+  return Math.min(longestMs, firstMs * 2 ** (failures - 1))
+}

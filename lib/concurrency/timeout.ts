@@ -1,0 +1,19 @@
+/** What withTimeout() returns in place of a value that did not come in time. */
+export const TIMED_OUT = Symbol('timed out')
+
+/**
+ * Waits for work that cannot be aborted; work that can be is given a signal by within() of deadline.ts.
+ * @param milliseconds Infinity: as long as it takes
+ * @returns what the work resolves to, or TIMED_OUT; the work goes on then, and how it ends concerns nobody
+ * @throws what the work throws in time
+ */
+export async function withTimeout<T> (work: Promise<T>, milliseconds: number): Promise<T | typeof TIMED_OUT> {
+  if (milliseconds === Infinity) return await work
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<typeof TIMED_OUT>((resolve) => { timer = setTimeout(resolve, milliseconds, TIMED_OUT) })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,51 @@
+import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
+import type { RequestContext } from '../identity/context.js'
+import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
+import type { Dependencies } from './dependencies.js'
+import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
+import type { ForgetAnswer, ForgetRequest } from './schemas.js'
+
+/** Ids that an answer names at most. */
+const MAX_IDS = 1000
+
+/** Removes memories by id, by tag, or all of a bank. */
+export class ForgetService {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param signal gives up a removal that has not begun: it rejects with the signal's reason, and nothing is removed
+   * @throws ServiceError invalid_request unless exactly one way of selecting is given; access_denied; rate_limited
+   */
+  async forget (
+    request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<ForgetAnswer> {
+    const { directory, admission, idempotency: keys, store, clock } = this.#deps
+    const selector = readSelector(request)
+    const { bank_id: bankId, dry_run: dryRun = false } = request
+    const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
+    return await keys.once(idempotency, context, toAnswer, async (keyed) => {
+      await admission.admit('forget', context, [bank])
+      const options = { now: clock(), dryRun, idLimit: MAX_IDS, signal }
+      const outcome = await store.remove(bank.key, selector, options, idempotentWrite(keyed, null))
+      return { context: null, outcome }
+    })
+  }
+}
+
+function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOutcome>): ForgetAnswer {
+  return { deleted_count: count, memory_ids: memoryIds }
+}
+
+/** @throws ServiceError invalid_request unless exactly one way of selecting is given */
+function readSelector (request: ForgetRequest): Selector {
+  const given = [request.memory_ids, request.tags, request.scope].filter((value) => value !== undefined)
+  if (given.length !== 1) throw invalidRequest([{ field: '', message: 'Exactly one of memory_ids, tags and scope must be given' } satisfies FieldError])
+  if (request.tags_match !== undefined && request.tags === undefined) throw invalidField('tags_match', 'needs tags')
+  if (request.memory_ids !== undefined) return { kind: 'ids', memoryIds: [...new Set(request.memory_ids.map((id) => id.toLowerCase()))] }
+  if (request.tags !== undefined) return { kind: 'tags', tags: request.tags, match: request.tags_match ?? 'any' }
+  return { kind: 'all' }
+}

@@ -1,0 +1,162 @@
+import { invalidField } from '../errors/service-error.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
+import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
+import { turns } from '../concurrency/turn-budget.js'
+import { BankQueue } from './bank-queue.js'
+import { isPlanned, planDedup, planWithoutDedup, type ItemTarget, type RetainPlan } from './dedup.js'
+import type { Dependencies } from './dependencies.js'
+import type { OpenBank } from './file-settings.js'
+import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
+import { checkItem, type CheckedItem } from './item-check.js'
+import { prepare, type PreparedMemory } from './preparation.js'
+import {
+  retainAnswer, retainBatchAnswer, type RetainContext, type RetainedItem, type RetainResult, type Target,
+} from './retain-answer.js'
+import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
+
+/** Writes that wait for others of the same bank. */
+const MAX_WAITING = 64
+
+/** A retain whose access is decided. */
+interface Retain {
+  open: OpenBank
+  items: readonly RetainItem[]
+  /** The item's path in an error. */
+  at: (index: number) => string
+  context: RequestContext
+  caller: string
+  keyed: KeyedWrite | undefined
+  signal: AbortSignal | undefined
+}
+
+/**
+ * Stores memories: checks the items, admits them, prepares them, compares them with what is in the bank, and writes
+ * them.
+ */
+export class RetainService {
+  readonly #deps: Dependencies
+  /**
+   * Writes to a bank that compares follow each other. Otherwise two items could both replace the memory that they
+   * nearly repeat, though neither repeats the other, and one of them would be lost.
+   */
+  readonly #comparing = new BankQueue(MAX_WAITING)
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param signal gives up a write that has not begun: it rejects with the signal's reason, and nothing is stored
+   * @throws ServiceError invalid_request that names every wrong field; rate_limited, quota_exceeded; server_busy
+   */
+  async retain (
+    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<RetainAnswer> {
+    const open = await this.#deps.directory.openOne(context, 'write', bankId)
+    return await this.#deps.idempotency.once(idempotency, context, retainAnswer, async (keyed) => (
+      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal })
+    ))
+  }
+
+  /** @throws ServiceError as `retain`; invalid_request is about the first item that is wrong */
+  async retainBatch (
+    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<RetainBatchAnswer> {
+    const open = await this.#deps.directory.openOne(context, 'write', bankId)
+    return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => (
+      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal })
+    ))
+  }
+
+  async #retain (retain: Retain): Promise<RetainResult> {
+    const { open, items, context } = retain
+    const checked = await this.#check(retain)
+    const admitted = await this.#deps.admission.admit('retain', context, [open], items.length)
+    try {
+      const prepared = await this.#prepare(checked, retain)
+      const { dedup } = open.settings.signal_quality
+      if (dedup.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
+      return await this.#comparing.inTurn(open.key, async () => await this.#compareAndWrite(dedup, prepared, retain), retain.signal)
+    } catch (error) {
+      admitted.release()
+      throw error
+    }
+  }
+
+  /** Looks at the fields only: what costs more waits until the items are admitted. */
+  async #check ({ open: { settings }, items, at, caller }: Retain): Promise<CheckedItem[]> {
+    const checked: CheckedItem[] = []
+    for (const [index, item] of items.entries()) {
+      if (turns.isSpent) await turns.next(caller)
+      const one = checkItem(item, settings, at(index))
+      if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
+      checked.push(one)
+    }
+    return checked
+  }
+
+  async #prepare (checked: readonly CheckedItem[], { context, caller }: Retain): Promise<PreparedMemory[]> {
+    const { clock, newId, live } = this.#deps
+    const trust = live.current.trust.of(context)
+    const prepared: PreparedMemory[] = []
+    for (const item of checked) {
+      if (turns.isSpent) await turns.next(caller)
+      prepared.push(await prepare(item, { memoryId: newId(), retainedAt: clock(), trust }, caller))
+    }
+    return prepared
+  }
+
+  async #compareAndWrite (dedup: Parameters<typeof planDedup>[1], prepared: readonly PreparedMemory[], retain: Retain): Promise<RetainResult> {
+    const { open: { key }, caller } = retain
+    const { store, clock } = this.#deps
+    const attempt = async (settings: typeof dedup) => (
+      await this.#write(await planDedup(prepared, settings, { store, key, now: clock() }, caller), prepared, retain)
+    )
+    try {
+      return await attempt(dedup)
+    } catch (error) {
+      if (!(error instanceof LowerTrustError)) throw error
+      // A memory of higher trust was stored since the plan was made, or the search did not find it. So nothing is replaced.
+      return await attempt({ ...dedup, action: 'warn' })
+    }
+  }
+
+  /** Writes what the plan says, all or nothing. */
+  async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal }: Retain): Promise<RetainResult> {
+    const { key: bank, settings: { retrieval } } = open
+    const { indexer, store, clock } = this.#deps
+    const memories = await indexer.index(plan.memories.map(({ memory }) => memory), retrieval.chunk_max_characters, caller)
+    signal?.throwIfAborted()
+    const context = contextOf(bank.bankId, plan, memories, prepared)
+    const idempotency = idempotentWrite(keyed, context)
+    if (plan.memories.some(({ replaces }) => replaces)) {
+      return await indexer.replacing(bank, memories, async () => {
+        const outcome = await store.import(bank, memories, 'supersede', clock(), idempotency, undefined, signal)
+        indexer.stored(bank, memories)
+        return { context, outcome }
+      })
+    }
+    // With a key the store is asked even so, because it keeps the record of the key.
+    if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
+    const outcome = await store.insert(bank, memories, clock(), idempotency, signal)
+    indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
+    return { context, outcome }
+  }
+}
+
+function contextOf (bankId: string, plan: RetainPlan, memories: readonly NewMemory[], prepared: readonly PreparedMemory[]): RetainContext {
+  return {
+    bankId,
+    memories: memories.map(({ memoryId, passages, trust }) => ({ memoryId, passageCount: passages.length, trust })),
+    items: plan.items.map(({ kind, target, near }, index): RetainedItem => ({
+      kind,
+      target: targetOf(target),
+      ...(near !== undefined && { near: { target: targetOf(near.target), similarity: near.similarity } }),
+      redactions: prepared[index]!.redactions,
+    })),
+  }
+}
+
+function targetOf (target: ItemTarget): Target {
+  return isPlanned(target) ? target.index : target
+}

@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { linkedAbort } from '../../concurrency/aborting.js'
+import type { BreakerOptions } from '../../concurrency/circuit-breaker.js'
+import { within } from '../../concurrency/deadline.js'
+import { exponentialBackOff, retry } from '../../concurrency/retry.js'
+import { Semaphore } from '../../concurrency/semaphore.js'
+import type { ModelStatus } from '../status.js'
+import type { CallOptions, CallPriority, CallUnderWay } from './call-options.js'
+import { ModelCallError } from './model-call-error.js'
+import { ModelCircuitBreakers } from './model-circuit-breakers.js'
+import { openStream, ResilientStream } from './resilient-stream.js'
+
+/** The first retry waits up to this long; each further one up to twice as long as the one before. */
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 8000
+/** An endpoint that wants to be left alone for longer has failed the call. */
+const LONGEST_RETRY_AFTER_MS = 60_000
+/**
+ * An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each
+ * begins.
+ */
+const FULL_ATTEMPT = 0.9
+/** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
+const LAST_CALL_WEIGHT = 0.2
+const SHORTEST_WAIT_MS = 1000
+
+/** What tests put in place of time and chance. */
+export interface ResilienceTools {
+  /** Milliseconds of a clock that only rises. */
+  timer: () => number
+  /** At least 0, below 1. */
+  random: () => number
+  /** Settles after so many milliseconds; rejects once the signal is aborted. */
+  sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
+}
+
+export interface ResilienceOptions {
+  /** What is asked, for messages: `embedding endpoint`. */
+  what: string
+  /** Calls under way at a time, of each priority. */
+  maxConcurrency: number
+  /** Calls that may wait for others to end, of each priority. */
+  maxWaiting: number
+  /** Milliseconds that one attempt may take. */
+  attemptTimeoutMs: number
+  /** Attempts after the first. */
+  maxRetries: number
+  breaker: BreakerOptions
+  tools?: Partial<ResilienceTools>
+}
+
+/**
+ * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the
+ * endpoint is known to be down. A permit is held through the retries of a call, so that an endpoint in trouble is asked
+ * less.
+ */
+export class ResilientCalls {
+  readonly #options: ResilienceOptions
+  readonly #tools: ResilienceTools
+  readonly #semaphores: Record<CallPriority, Semaphore>
+  readonly #breakers: ModelCircuitBreakers
+  readonly #underWay = new Set<AbortController>()
+  #meanMs = 0
+  #closed = false
+
+  constructor (options: ResilienceOptions) {
+    const { what, breaker, tools } = options
+    this.#options = options
+    this.#tools = {
+      timer: () => performance.now(),
+      random: Math.random,
+      sleep: async (milliseconds, signal) => { await sleep(milliseconds, undefined, { signal }) },
+      ...tools,
+    }
+    this.#semaphores = { interactive: this.#semaphore(), background: this.#semaphore() }
+    this.#breakers = new ModelCircuitBreakers(what, breaker, this.#tools.timer)
+  }
+
+  /**
+   * @param work one attempt; throws ModelCallError, and lets go of everything once its signal is aborted
+   * @throws ModelCallError; what else the work throws; the reason of the caller's signal once it is aborted
+   */
+  async call<T> (work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
+    const call = await this.#begin(options)
+    try {
+      return await this.#retried(async () => await this.#attempt(work, call), call)
+    } catch (error) {
+      call.controller.signal.throwIfAborted()
+      throw error
+    } finally {
+      call.end()
+    }
+  }
+
+  /**
+   * An answer that comes in parts. It is tried again until its first part is there; the permit is held until the last.
+   * Between two parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's
+   * own time too. A reader that stops reading ends the work.
+   * @param open one attempt; throws as the work of call() does
+   * @param isEnd whether the answer is complete with this part
+   * @throws as call()
+   */
+  stream<T> (
+    open: (signal: AbortSignal) => AsyncIterable<T>,
+    isEnd: (part: T) => boolean,
+    options: CallOptions = {},
+  ): AsyncIterableIterator<T> {
+    return new ResilientStream({
+      begin: async (signal) => await this.#begin({ ...options, signal }),
+      open: async (call) => await this.#retried(async () => await openStream(call, {
+        open,
+        isEnd,
+        ended: this.#breakers.allow(call.tenantId),
+        within: async (work) => await this.#timed(work, call),
+      }), call),
+      leftMs: ({ deadline }) => Math.max(0, deadline - this.#tools.timer()),
+      late: () => this.#late(options.timeoutMs ?? Infinity, true),
+    }, options.signal)
+  }
+
+  status (): Required<Pick<ModelStatus, 'breaker' | 'running' | 'waiting'>> {
+    const semaphores = Object.values(this.#semaphores)
+    return {
+      breaker: this.#breakers.status,
+      running: semaphores.reduce((sum, { held }) => sum + held, 0),
+      waiting: semaphores.reduce((sum, { waiting }) => sum + waiting, 0),
+    }
+  }
+
+  /** Ends what is under way and refuses what comes. */
+  close (): void {
+    this.#closed = true
+    for (const controller of this.#underWay) controller.abort(this.#closing())
+  }
+
+  #semaphore (): Semaphore {
+    const { what, maxConcurrency: permits, maxWaiting } = this.#options
+    const overloaded = (message: string) => {
+      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs)) })
+    }
+    return new Semaphore({
+      permits,
+      maxWaiting,
+      full: () => overloaded(`All ${permits} calls to the ${what} are under way and ${maxWaiting} wait`),
+      late: (waitMs) => overloaded(`None of the ${permits} calls to the ${what} ended within ${Math.round(waitMs)} ms`),
+    })
+  }
+
+  /** Waits for a permit. */
+  async #begin (options: CallOptions): Promise<CallUnderWay> {
+    const { signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId } = options
+    if (this.#closed) throw this.#closing()
+    callers?.throwIfAborted()
+    // Here already, for the permits may be held by calls that hang while the circuit is open.
+    this.#breakers.check(tenantId ?? undefined)
+    const { controller, unlink } = linkedAbort(callers)
+    const { timer } = this.#tools
+    const beganAt = timer()
+    this.#underWay.add(controller)
+    const leave = () => {
+      unlink()
+      this.#underWay.delete(controller)
+    }
+    try {
+      const release = await this.#semaphores[priority].acquire(controller.signal, timeoutMs)
+      const tookAt = timer()
+      let ended = false
+      return {
+        controller,
+        deadline: beganAt + timeoutMs,
+        attemptTimeoutMs: Math.min(this.#options.attemptTimeoutMs, attemptTimeoutMs),
+        tenantId: tenantId ?? undefined,
+        end: () => {
+          if (ended) return
+          ended = true
+          this.#meanMs += LAST_CALL_WEIGHT * (timer() - tookAt - this.#meanMs)
+          release()
+          leave()
+        },
+      }
+    } catch (error) {
+      leave()
+      controller.signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  async #retried<T> (attempt: () => Promise<T>, { controller: { signal }, deadline }: CallUnderWay): Promise<T> {
+    const { timer, sleep } = this.#tools
+    return await retry(async () => {
+      signal.throwIfAborted()
+      return await attempt()
+    }, {
+      pauseMs: (error, failures) => {
+        if (signal.aborted || failures > this.#options.maxRetries) return undefined
+        if (!(error instanceof ModelCallError && error.isRetryable)) return undefined
+        const pauseMs = this.#pauseAfter(error, failures)
+        return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline ? pauseMs : undefined
+      },
+      sleep: async (milliseconds) => { await sleep(milliseconds, signal) },
+    })
+  }
+
+  /**
+   * Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back
+   * together.
+   */
+  #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
+    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  }
+
+  async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
+    const ended = this.#breakers.allow(call.tenantId)
+    try {
+      const result = await this.#timed(work, call)
+      ended({})
+      return result
+    } catch (error) {
+      ended({ error, abandoned: call.controller.signal.aborted })
+      throw error
+    }
+  }
+
+  /** The work in the time that an attempt may take and the call has left. */
+  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
+    const { controller: { signal }, deadline, attemptTimeoutMs } = call
+    const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)
+    return await within(limitMs, signal, work, () => this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT))
+  }
+
+  #late (limitMs: number, cutShort: boolean): ModelCallError {
+    return new ModelCallError('timeout', `The ${this.#options.what} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
+  }
+
+  #closing (): ModelCallError {
+    return new ModelCallError('unreachable', `The ${this.#options.what} is asked no more: the provider is closed`)
+  }
+}

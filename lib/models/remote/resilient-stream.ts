@@ -1,0 +1,128 @@
+import { linkedAbort } from '../../concurrency/aborting.js'
+import { Deadline } from '../../concurrency/deadline.js'
+import type { CallUnderWay } from './call-options.js'
+import type { AttemptEnded } from './model-circuit-breakers.js'
+
+/** A stream whose first part is there. */
+export interface OpenedStream<T> {
+  first: IteratorResult<T>
+  next: () => Promise<IteratorResult<T>>
+  /** Ends the work, if it is not at its end. */
+  cancel: () => void
+}
+
+export interface StreamAttempt<T> {
+  open: (signal: AbortSignal) => AsyncIterable<T>
+  isEnd: (part: T) => boolean
+  ended: AttemptEnded
+  /** Runs work within the time of an attempt. */
+  within: <R>(work: () => Promise<R>) => Promise<R>
+}
+
+/** Makes one attempt at an answer that comes in parts, and waits for the first. */
+export async function openStream<T> (call: CallUnderWay, { open, isEnd, ended, within }: StreamAttempt<T>): Promise<OpenedStream<T>> {
+  const { controller, unlink } = linkedAbort(call.controller.signal)
+  let iterator: AsyncIterator<T> | undefined
+  const cancel = () => {
+    ended({ abandoned: true })
+    unlink()
+    controller.abort(new DOMException('The answer is not read on', 'AbortError'))
+    // It may still wait for its next part, which nobody wants any more.
+    void Promise.resolve(iterator).then(async (left) => await left?.return?.()).catch(() => {})
+  }
+  const next = async () => {
+    try {
+      iterator ??= open(controller.signal)[Symbol.asyncIterator]()
+      const source = iterator
+      const part = await within(async () => await source.next())
+      // A reader may go when it has what it wants, without a look for more.
+      if (part.done === true || isEnd(part.value)) ended({})
+      return part
+    } catch (error) {
+      ended({ error, abandoned: call.controller.signal.aborted })
+      cancel()
+      throw error
+    }
+  }
+  return { first: await next(), next, cancel }
+}
+
+export interface StreamSource<T> {
+  /** Waits for a permit. */
+  begin: (signal: AbortSignal) => Promise<CallUnderWay>
+  /** Makes attempts until the first part is there. */
+  open: (call: CallUnderWay) => Promise<OpenedStream<T>>
+  /** Milliseconds that the call has left, at least 0. */
+  leftMs: (call: CallUnderWay) => number
+  /** The error of a call whose time is over. */
+  late: () => Error
+}
+
+/** An answer in parts for one reader. Nothing happens before the first part is asked for. */
+export class ResilientStream<T> implements AsyncIterableIterator<T> {
+  readonly #leaving = new AbortController()
+  readonly #parts: AsyncGenerator<T, undefined, undefined>
+
+  /** @param callers signal that ends the reading with its reason */
+  constructor (source: StreamSource<T>, callers: AbortSignal | undefined) {
+    this.#parts = readSource(source, callers, this.#leaving.signal)
+  }
+
+  async next (): Promise<IteratorResult<T, undefined>> {
+    try {
+      return await this.#parts.next()
+    } catch (error) {
+      if (this.#leaving.signal.aborted) return { done: true, value: undefined }
+      throw error
+    }
+  }
+
+  /** Ends the work at once, even while a part is waited for; a generator alone would wait for that part. */
+  async return (): Promise<IteratorResult<T, undefined>> {
+    this.#leaving.abort()
+    return await this.#parts.return(undefined)
+  }
+
+  [Symbol.asyncIterator] (): this {
+    return this
+  }
+}
+
+type Parts<T> = AsyncGenerator<T, undefined, undefined>
+
+async function * readSource<T> (source: StreamSource<T>, callers: AbortSignal | undefined, leaving: AbortSignal): Parts<T> {
+  const { controller, unlink } = linkedAbort(callers)
+  leaving.addEventListener('abort', () => { controller.abort(leaving.reason) })
+  try {
+    yield * readCall(source, await source.begin(controller.signal))
+  } finally {
+    unlink()
+  }
+}
+
+async function * readCall<T> (source: StreamSource<T>, call: CallUnderWay): Parts<T> {
+  const { signal } = call.controller
+  let stream: OpenedStream<T> | undefined
+  let deadline: Deadline | undefined
+  try {
+    const opened = stream = await source.open(call)
+    deadline = new Deadline(source.leftMs(call), undefined, undefined, source.late)
+    // A reader that never comes back must not keep the permit.
+    deadline.signal.addEventListener('abort', () => {
+      call.controller.abort(deadline?.signal.reason)
+      opened.cancel()
+      call.end()
+    })
+    for (let part = opened.first; part.done !== true; part = await opened.next()) {
+      yield part.value
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    deadline?.end()
+    stream?.cancel()
+    call.end()
+  }
+}

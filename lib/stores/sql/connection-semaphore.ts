@@ -1,0 +1,24 @@
+import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js'
+import type { PoolStatus } from '../vector-store.js'
+import { SqlError } from './executor.js'
+
+/**
+ * A permit for each connection. What would wait too long, or behind too many, is refused, so that callers do not pile
+ * up here.
+ */
+export function connectionSemaphore (options: Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>): Semaphore {
+  const { permits, maxWaiting } = options
+  return new Semaphore({
+    ...options,
+    full: () => new SqlError('busy', `All ${permits} connections are in use and ${maxWaiting} callers wait`),
+    late: (waitMs) => new SqlError('busy', `None of the ${permits} connections came free within ${waitMs} ms`),
+  })
+}
+
+export function poolStatus ({ permits, held, waiting }: Semaphore): PoolStatus {
+  return { size: permits, inUse: held, waiting }
+}
+
+export function closedError (): SqlError {
+  return new SqlError('connection', 'The store is closed')
+}

@@ -1,0 +1,50 @@
+import type { Trust } from '../identity/trust.js'
+
+export type Selector =
+  | { kind: 'ids', memoryIds: readonly string[] }
+  | { kind: 'tags', tags: readonly string[], match: 'any' | 'all' }
+  | { kind: 'all' }
+
+export type InsertOutcome =
+  | { stored: true, memoryId: string }
+  /** An exact repeat: id, passage count and trust are those of the memory that stands. */
+  | { stored: false, memoryId: string, passageCount: number, trust: Trust }
+
+export interface ImportOutcome {
+  imported: number
+  skipped: number
+  overwritten: number
+}
+
+/**
+ * What an import does about a conflict. skip: what stands is left. overwrite: the new memory takes its place.
+ * supersede: the same, but when one of those that stand is of higher trust than what would replace it, the call rejects
+ * with LowerTrustError.
+ */
+export type OnConflict = 'skip' | 'overwrite' | 'supersede'
+
+/** What stands is of higher trust than what would take its place. Nothing was written. */
+export class LowerTrustError extends Error {
+  constructor () {
+    super('A memory of higher trust stands')
+    this.name = 'LowerTrustError'
+  }
+}
+
+export interface RemoveOptions {
+  now: number
+  dryRun: boolean
+  idLimit: number
+  /** Gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done. */
+  signal?: AbortSignal | undefined
+}
+
+export interface RemoveOutcome {
+  count: number
+  memoryIds: string[]
+}
+
+export interface RemovedBank {
+  memoryCount: number
+  configRemoved: boolean
+}

@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+
+/** @param sent whether the whole response was sent */
+export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, sent: boolean) => void
+
+/** The requests of one gateway whose response is not sent yet, except those of routes that are not watched. */
+export interface ActiveRequests {
+  readonly size: number
+  replies (): Iterable<FastifyReply>
+  /** Calls `listener` at the end of every request, also when the client disconnects, unlike the hook onResponse. */
+  onEnd (listener: RequestEndListener): void
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Whether requests of the route are counted and waited for. False for probes that answer at once and use no
+     * backend. Default true.
+     */
+    watched?: boolean
+  }
+  interface FastifyInstance {
+    activeRequests: ActiveRequests
+  }
+}
+
+/**
+ * Keeps the set of active requests. It is registered before the hooks that refuse requests, so that it sees those too.
+ * It runs for every request, so it allocates no closure and no object for one.
+ */
+async function activeRequests (app: FastifyInstance): Promise<void> {
+  const active = new Map<ServerResponse, FastifyReply>()
+  const listeners: RequestEndListener[] = []
+  const end = (reply: FastifyReply, sent: boolean) => {
+    active.delete(reply.raw)
+    for (const listener of listeners) listener(reply.request, reply, sent)
+  }
+  // When the response was sent, onResponse has run before this.
+  function onClose (this: ServerResponse): void {
+    const reply = active.get(this)
+    if (reply !== undefined) end(reply, false)
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.watched !== false) {
+      active.set(reply.raw, reply)
+      reply.raw.on('close', onClose)
+    }
+    done()
+  })
+  app.addHook('onResponse', (_request, reply, done) => {
+    // Fastify also calls this for a response that ends with an error in the middle.
+    if (reply.raw.writableEnded && active.has(reply.raw)) end(reply, true)
+    done()
+  })
+  app.decorate('activeRequests', {
+    get size () { return active.size },
+    replies: () => active.values(),
+    onEnd: (listener) => { listeners.push(listener) },
+  })
+}
+
+export default fp(activeRequests, { name: 'active-requests', fastify: '5.x' })

@@ -1,0 +1,80 @@
+/** How often something took how long: one set of label values of a histogram. */
+export interface Series {
+  observe (seconds: number): void
+}
+
+export interface HistogramOptions<Label extends string> {
+  /** The whole name of the metric. */
+  name: string
+  help: string
+  labelNames: readonly Label[]
+  /** Upper bounds in seconds, rising. */
+  buckets: readonly number[]
+}
+
+/**
+ * A histogram for what happens with every request: a series is looked up once for its labels and then counts without
+ * making anything. prom-client's checks, sorts and joins the labels for every value.
+ */
+export class FastHistogram<Label extends string> {
+  readonly #options: HistogramOptions<Label>
+  readonly #series: CountedSeries[] = []
+
+  constructor (options: HistogramOptions<Label>) {
+    this.#options = options
+  }
+
+  /** Begins a series; to be asked for once for the same labels. */
+  series (labels: Readonly<Record<Label, string>>): Series {
+    const { labelNames, buckets } = this.#options
+    const series = new CountedSeries(labelNames.map((name) => `${name}="${escaped(labels[name])}"`).join(','), buckets)
+    this.#series.push(series)
+    return series
+  }
+
+  /** In Prometheus's text format. */
+  render (): string {
+    const { name, help } = this.#options
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...this.#series.flatMap((series) => [...series.lines(name)])].join('\n')
+  }
+}
+
+class CountedSeries implements Series {
+  readonly #labels: string
+  readonly #bounds: readonly number[]
+  /** Values by the first bound that they do not exceed; the last for those above all. */
+  readonly #counts: Float64Array
+  #sum = 0
+
+  constructor (labels: string, bounds: readonly number[]) {
+    this.#labels = labels
+    this.#bounds = bounds
+    this.#counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe (seconds: number): void {
+    const bounds = this.#bounds
+    let index = 0
+    while (index < bounds.length && seconds > bounds[index]!) index++
+    this.#counts[index]!++
+    this.#sum += seconds
+  }
+
+  * lines (name: string): Iterable<string> {
+    const labels = this.#labels
+    let count = 0
+    for (const [index, bound] of this.#bounds.entries()) {
+      count += this.#counts[index]!
+      yield `${name}_bucket{le="${bound}",${labels}} ${count}`
+    }
+    count += this.#counts.at(-1)!
+    yield `${name}_bucket{le="+Inf",${labels}} ${count}`
+    yield `${name}_sum{${labels}} ${this.#sum}`
+    yield `${name}_count{${labels}} ${count}`
+  }
+}
+
+/** A label's value between its quotation marks. */
+function escaped (value: string): string {
+  return value.replace(/[\\"\n]/g, (sign) => sign === '\n' ? '\\n' : `\\${sign}`)
+}

@@ -1,0 +1,9 @@
+import type { FastifyInstance } from 'fastify'
+
+/** GET /metrics on the gateway's own port. The caller registers it in a scope of its choice. */
+export async function metricsRoutes (app: FastifyInstance): Promise<void> {
+  app.get('/metrics', {
+    config: { scope: 'admin', accessLog: 'debug', probe: true },
+    schema: { hide: true },
+  }, async (_request, reply) => await reply.type(app.metrics.contentType).send(await app.metrics.render()))
+}

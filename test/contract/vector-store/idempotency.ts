@@ -1,0 +1,78 @@
+import type { Test } from 'tap'
+import { readRecord } from '../../../lib/stores/idempotency.js'
+import type { IdempotentWrite, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
+import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
+
+const HOME = bank('home')
+const CONTEXT = { bankId: 'home', said: 'quoted "so"' }
+
+function keyed (key: string): IdempotentWrite {
+  return { key: key.padEnd(64, '0'), requestFingerprint: 'fingerprint', context: JSON.stringify(CONTEXT) }
+}
+
+/** Every way to write, as one that changes something and as one that changes nothing. */
+const WRITES: Array<[about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>]> = [
+  ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, NOW, idempotency)],
+  ['an insert of nothing', async (store, _memories, idempotency) => await store.insert(HOME, [], NOW, idempotency)],
+  ['an import', async (store, memories, idempotency) => await store.import(HOME, memories, 'skip', NOW, idempotency)],
+  ['an import of nothing', async (store, _memories, idempotency) => await store.import(HOME, [], 'skip', NOW, idempotency)],
+  ['a removal by id', async (store, [memory], idempotency) => (
+    await store.remove(HOME, { kind: 'ids', memoryIds: [memory!.memoryId] }, REMOVE, idempotency)
+  )],
+  ['a removal of all', async (store, _memories, idempotency) => await store.remove(HOME, { kind: 'all' }, REMOVE, idempotency)],
+  ['a removal that only counts', async (store, _memories, idempotency) => (
+    await store.remove(HOME, { kind: 'all' }, { ...REMOVE, dryRun: true }, idempotency)
+  )],
+]
+
+/** What a store that keeps records of idempotency keys must do; another passes by having no `findIdempotencyRecord`. */
+export function idempotencyContract (t: Test, open: OpenStore): void {
+  for (const [about, write] of WRITES) {
+    t.test(`${about} keeps its context and its outcome under its key, and is done once`, async (t) => {
+      const store = await open(t)
+      if (store.findIdempotencyRecord === undefined) return
+      await store.insert(HOME, await newMemories(['before']), NOW)
+      const memories = await newMemories(['first', 'second'])
+      const idempotency = keyed('a')
+      const outcome = await write(store, memories, idempotency)
+      const after = texts(await listAll(store, HOME))
+      const record = await store.findIdempotencyRecord(null, idempotency.key, NOW)
+      t.equal(record?.requestFingerprint, 'fingerprint')
+      t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
+      await t.rejects(write(store, await newMemories(['third', 'fourth']), idempotency), { name: 'IdempotencyKeyTaken' })
+      t.strictSame(texts(await listAll(store, HOME)), after)
+      t.strictSame(readRecord((await store.findIdempotencyRecord(null, idempotency.key, NOW))!.text), { kind: 'outcome', context: CONTEXT, outcome })
+    })
+  }
+
+  t.test('the outcome of a repeat is kept with what the repeat is told of the memory that stands', async (t) => {
+    const store = await open(t)
+    if (store.findIdempotencyRecord === undefined) return
+    const memory = await newMemory('once')
+    await store.insert(HOME, [memory], NOW)
+    const outcome = await store.insert(HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], NOW, keyed('b'))
+    t.match(outcome, [{ stored: false, memoryId: memory.memoryId }])
+    const record = await store.findIdempotencyRecord(null, keyed('b').key, NOW)
+    t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
+  })
+
+  t.test('a write that fails keeps no record', async (t) => {
+    const store = await open(t)
+    if (store.findIdempotencyRecord === undefined) return
+    const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
+    await t.rejects(store.insert(HOME, [broken], NOW, keyed('c')))
+    t.equal(await store.findIdempotencyRecord(null, keyed('c').key, NOW), undefined)
+  })
+
+  t.test('a key is of its tenant, whatever the bank', async (t) => {
+    const store = await open(t)
+    if (store.findIdempotencyRecord === undefined) return
+    await store.insert(HOME, await newMemories(['mine']), NOW, keyed('d'))
+    t.equal(await store.findIdempotencyRecord('acme', keyed('d').key, NOW), undefined)
+    await t.rejects(store.insert(bank('work'), await newMemories(['other']), NOW, keyed('d')), { name: 'IdempotencyKeyTaken' })
+    t.strictSame(await listAll(store, bank('work')), [])
+    await store.insert(bank('home', 'acme'), await newMemories(['theirs']), NOW, keyed('d'))
+    t.strictSame(texts(await listAll(store, bank('home', 'acme'))), ['theirs'])
+  })
+}

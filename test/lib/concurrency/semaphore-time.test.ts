@@ -1,0 +1,49 @@
+import t from 'tap'
+import { Semaphore } from '../../../lib/concurrency/semaphore.js'
+
+function semaphore (permits: number): Semaphore {
+  return new Semaphore({ permits, maxWaiting: 10, full: () => new Error('full'), late: (waitMs) => new Error(`late after ${waitMs} ms`) })
+}
+
+async function failure (work: Promise<unknown>): Promise<unknown> {
+  return await work.then(() => undefined, (error: unknown) => error)
+}
+
+/** Keeps the event loop from turning, as too much work does. */
+function block (milliseconds: number): void {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+t.test('a permit that comes when the time is over goes to the next who has time', async (t) => {
+  const one = semaphore(1)
+  const release = await one.acquire(undefined, Infinity)
+  const late = failure(one.acquire(undefined, 5))
+  const patient = one.acquire(undefined, 60_000)
+  block(6)
+  release()
+  t.match(await late, { message: 'late after 5 ms' })
+  const releaseToo = await patient
+  t.strictSame([one.held, one.waiting], [1, 0])
+  releaseToo()
+  t.equal(one.held, 0)
+})
+
+t.test('a permit that nobody has time for is free', async (t) => {
+  const one = semaphore(1)
+  const release = await one.acquire(undefined, Infinity)
+  const late = [failure(one.acquire(undefined, 5)), failure(one.acquire(undefined, 5))]
+  block(6)
+  release()
+  for (const error of await Promise.all(late)) t.match(error, { message: /^late/ })
+  t.strictSame([one.held, one.waiting], [0, 0])
+  t.type(await one.acquire(undefined, 5), Function)
+})
+
+t.test('a crowd whose time ends together is refused, each once', async (t) => {
+  const one = semaphore(1)
+  await one.acquire(undefined, Infinity)
+  const errors = await Promise.all(Array.from({ length: 10 }, async () => await failure(one.acquire(undefined, 1))))
+  for (const error of errors) t.match(error, { message: /^late/ })
+  t.equal(one.waiting, 0)
+})

@@ -1,0 +1,164 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { Semaphore, type SemaphoreOptions } from '../../../lib/concurrency/semaphore.js'
+
+/** Waits long enough that no test reaches its end by it. */
+function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
+  return new Semaphore({
+    permits: 2,
+    maxWaiting: 3,
+    waitMs: 60_000,
+    full: () => new Error('full'),
+    late: (waitMs) => new Error(`late after ${waitMs} ms`),
+    ...more,
+  })
+}
+
+t.test('as many hold a permit at a time as there are, and the next gets one when one is given back', async (t) => {
+  const all = semaphore()
+  const releases = [await all.acquire(), await all.acquire()]
+  let given = false
+  const third = all.acquire().then((release) => {
+    given = true
+    return release
+  })
+  await nextTurn()
+  t.equal(given, false)
+  releases[0]!()
+  const release = await third
+  t.equal(given, true)
+  releases[1]!()
+  release()
+})
+
+t.test('those that wait are served in the order in which they came', async (t) => {
+  const all = semaphore({ permits: 1 })
+  const order: number[] = []
+  const first = await all.acquire()
+  const others = [1, 2, 3].map(async (number) => {
+    const release = await all.acquire()
+    order.push(number)
+    release()
+  })
+  first()
+  await Promise.all(others)
+  t.same(order, [1, 2, 3])
+})
+
+t.test('one that comes while others wait does not pass them', async (t) => {
+  const all = semaphore({ permits: 1 })
+  const first = await all.acquire()
+  const order: string[] = []
+  const early = all.acquire().then((release) => { order.push('early'); return release })
+  // The permit goes straight from one to the next, so that it is not free in between.
+  first()
+  const late = all.acquire().then((release) => { order.push('late'); return release })
+  const release = await early
+  release()
+  const last = await late
+  last()
+  t.same(order, ['early', 'late'])
+})
+
+t.test('one more than may wait is refused at once, and the others go on waiting', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 1 })
+  const first = await all.acquire()
+  const second = all.acquire()
+  await t.rejects(all.acquire(), { message: 'full' })
+  first()
+  const release = await second
+  release()
+  const again = await all.acquire()
+  again()
+})
+
+t.test('with nobody allowed to wait every caller beyond the permits is refused at once', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 0 })
+  const release = await all.acquire()
+  await t.rejects(all.acquire(), { message: 'full' })
+  release()
+  const again = await all.acquire()
+  again()
+})
+
+t.test('one that waits too long is refused, leaves the line, and takes nothing with it', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 1, waitMs: 1 })
+  const release = await all.acquire()
+  await t.rejects(all.acquire(), { message: 'late after 1 ms' })
+  // Its place in the line is free again: the next waits too and is not refused for the length of the line.
+  await t.rejects(all.acquire(), { message: /^late/ })
+  release()
+  const again = await all.acquire()
+  again()
+})
+
+t.test('a permit that is given back twice is one permit', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 0 })
+  const release = await all.acquire()
+  release()
+  release()
+  const held = await all.acquire()
+  await t.rejects(all.acquire(), { message: 'full' }, 'the second call has made no second permit')
+  release()
+  await t.rejects(all.acquire(), { message: 'full' }, 'nor does a late one take it from who holds it now')
+  held()
+})
+
+t.test('a permit given back twice while others wait serves one of them', async (t) => {
+  const all = semaphore({ permits: 1 })
+  const release = await all.acquire()
+  const second = all.acquire()
+  let third = false
+  const waiting = all.acquire().then((done) => { third = true; return done })
+  release()
+  release()
+  const held = await second
+  await nextTurn()
+  t.equal(third, false)
+  held()
+  const last = await waiting
+  last()
+})
+
+t.test('close refuses those that wait and those that come, and those that hold one give it back in peace', async (t) => {
+  const all = semaphore({ permits: 1 })
+  const release = await all.acquire()
+  const waiting = [all.acquire(), all.acquire()]
+  all.close(new Error('closed'))
+  for (const one of waiting) await t.rejects(one, { message: 'closed' })
+  await t.rejects(all.acquire(), { message: 'closed' })
+  release()
+  await t.rejects(all.acquire(), { message: 'closed' }, 'though a permit is free')
+  all.close(new Error('closed'))
+})
+
+t.test('a caller that is aborted leaves the line with the reason, and the permit goes to the next', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 2 })
+  const release = await all.acquire()
+  const controller = new AbortController()
+  const left = all.acquire(controller.signal)
+  const next = all.acquire()
+  const reason = new Error('left')
+  controller.abort(reason)
+  await t.rejects(left, reason)
+  t.equal(all.waiting, 1)
+  release()
+  const last = await next
+  last()
+  await t.rejects(all.acquire(controller.signal), reason, 'though a permit is free')
+  t.equal(all.held, 0)
+})
+
+t.test('it says how many permits there are, how many are held and how many callers wait', async (t) => {
+  const all = semaphore()
+  const counts = () => [all.permits, all.held, all.waiting]
+  t.same(counts(), [2, 0, 0])
+  const [first] = [await all.acquire(), await all.acquire()]
+  const third = all.acquire()
+  t.same(counts(), [2, 2, 1])
+  first()
+  const release = await third
+  t.same(counts(), [2, 2, 0])
+  release()
+  t.same(counts(), [2, 1, 0])
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { ServiceError } from '../../../lib/errors/service-error.js'
+import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
+import { IdempotencyKeyTaken, LowerTrustError, type VectorStore } from '../../../lib/stores/vector-store.js'
+
+const OPTIONAL = ['findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank', 'reserveUsage', 'adjustUsage'] as const
+const NAMES = ['insert', 'import', 'remove', 'search', 'get', 'list', 'listBanks', 'statistics', 'scan', ...OPTIONAL] as const
+const CONFIGS = ['read', 'write', 'history', 'changedSince'] as const
+
+/** Calls a method by its name, as no caller does: what it is given does not matter here. */
+async function call (target: object, name: string): Promise<unknown> {
+  const method: unknown = Reflect.get(target, name)
+  if (typeof method !== 'function') throw new TypeError(`${name} is no method`)
+  return await Reflect.apply(method, target, [])
+}
+
+/** A store every method of which fails, at once or by its promise. */
+function failing (error: unknown, how: 'throws' | 'rejects'): VectorStore {
+  const fail = how === 'throws' ? () => { throw error } : async () => { throw error }
+  const members = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, fail]))
+  return Object.assign(new InMemoryVectorStore(), members(NAMES), { bankConfigs: { isShared: true, ...members(CONFIGS) } })
+}
+
+for (const how of ['throws', 'rejects'] as const) {
+  t.test(`a fault of a store that ${how} is the one error that a client sees, whatever was asked`, async (t) => {
+    const cause = new Error('connect ECONNREFUSED db.internal:5432')
+    const store = storeWithServiceErrors(failing(cause, how))
+    const expected = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is unavailable', cause }
+    for (const name of NAMES) await t.rejects(call(store, name), expected, name)
+    for (const name of CONFIGS) await t.rejects(call(store.bankConfigs!, name), expected, name)
+  })
+}
+
+t.test('what a store says of a write that it does not make passes as it is', async (t) => {
+  for (const error of [new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError()]) {
+    await t.rejects(call(storeWithServiceErrors(failing(error, 'rejects')), 'insert'), error)
+  }
+})
+
+t.test('a method that the store does not have is not there', async (t) => {
+  const plain = Object.assign(new InMemoryVectorStore(), Object.fromEntries([...OPTIONAL, 'bankConfigs', 'poolStatus'].map((name) => [name, undefined])))
+  const store = storeWithServiceErrors(plain)
+  for (const name of [...OPTIONAL, 'bankConfigs', 'poolStatus']) t.notOk(name in store, name)
+  t.same(await store.health(), { healthy: true })
+  t.same(await store.listBanks({ now: 0, limit: 1 }), [])
+})
