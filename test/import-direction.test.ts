@@ -26,7 +26,8 @@ const UPWARD: Array<[file: string, imported: string]> = [
   ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
   ['lib/identity/context.ts', '../access/patterns.js'],
   ['lib/policy/barriers.ts', '../memory/records.js'],
-  ['lib/config/load.ts', '../identity/context.js'],
+  ['lib/config/load.ts', '../access/patterns.js'],
+  ['lib/time/clock.ts', '../identity/context.js'],
   ['lib/memory/banks.ts', '../sources/pointer.js'],
   ['lib/memory/banks.ts', '../../plugins/errors.js'],
   ['lib/memory/banks.ts', '../../http/error-responses.js'],
@@ -35,7 +36,7 @@ const UPWARD: Array<[file: string, imported: string]> = [
 
 const DOWNWARD: Array<[file: string, imported: string]> = [
   ['lib/access/access-control.ts', '../identity/context.js'],
-  ['lib/stores/in-memory/store.ts', '../../errors.js'],
+  ['lib/stores/in-memory/store.ts', '../../errors/service-error.js'],
   ['lib/memory/banks.ts', '../retrieval/fusion.js'],
   ['lib/sources/webhook-sources.ts', '../memory/service.js'],
 ]
