@@ -55,11 +55,11 @@ export const SignalQualitySchema = section({
   dedup: sectionOfSettings({
     action: setting(choice(['off', 'skip', 'warn', 'update'], 'off: only exact repeats are ' +
       'recognised. skip: a near-duplicate is not stored. warn: it is stored, and the answer names what it repeats. ' +
-      'update: it takes the place of what it repeats, under its id. What is trusted less neither replaces nor keeps ' +
-      'out what is trusted more: both are stored.'), 'off'),
+      'update: it takes the place of what it repeats, under its id. A memory of lower trust neither replaces nor ' +
+      'keeps out one of higher trust: both are stored.'), 'off'),
     threshold: setting(number('Cosine of the word counts, stop words left out, from which on a memory counts as a ' +
-      'near-duplicate. Never are those that differ in numbers, negations or document, or tell the same words in ' +
-      'another order.', 0, 1), 0.9),
+      'near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, ' +
+      'never do.', 0, 1), 0.9),
   }, 'What retain does with a memory that nearly repeats one of the bank.'),
 }, 'What is worth keeping.')
 
@@ -70,7 +70,7 @@ export const ReflectSchema = section({
   max_evidence: setting(integer('Memories that an answer may rest on.', 1, 100), 20),
   max_evidence_tokens: setting(integer('Tokens of these memories together.', 1, 1_000_000), 6000),
   min_score: setting(
-    number('The floor: when no memory scores this much, reflect abstains and asks no model.', 0, 1), 0.2),
+    number('The least score: when no memory reaches it, reflect abstains and asks no model.', 0, 1), 0.2),
   min_trust: setting(choice([...TRUST_LEVELS], 'The least trust of evidence; a request may ask ' +
     'for more (`min_trust`), not for less.'), 'suspect', 'Default suspect: any.'),
 }, 'How reflect answers.')

@@ -27,13 +27,15 @@ export interface ProviderSettings {
 /** The text of `docs/configuration.md`. @param providers those that have settings */
 export function configurationReference (providers: readonly ProviderSettings[] = []): string {
   return `\
-<!-- Written by scripts/write-config-docs.ts from lib/config. Change the sources, then run: npx tsx scripts/write-config-docs.ts -->
+<!-- Written by scripts/write-config-docs.ts from lib/config.
+     Change the sources, then run: npx tsx scripts/write-config-docs.ts -->
 
 # Configuration
 
 Everything is read and checked once, at start. When something is wrong, the process says all of it in one message and
-exits with code 1. Nothing is accepted and then ignored. A changed file is taken over by SIGHUP or \`POST /v1/admin/reload\`, and the admins
-of a bank configure it through the API: [bank-configuration.md](bank-configuration.md).
+exits with code 1. Nothing is accepted and then ignored. A changed file is put in force by SIGHUP or
+\`POST /v1/admin/reload\`, and the admins of a bank configure it through the API:
+[bank-configuration.md](bank-configuration.md).
 
 ## Example
 

@@ -24,8 +24,9 @@ export const RetrievalSchema = section({
       'switches one off.',
     'x-removed': REMOVED_SCORERS,
   }), {}, ''),
-  diversity: setting(number('What each earlier hit of the same document takes from a candidate, beside a lexical ' +
-    'weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing.', 0, 100), 0.1),
+  diversity: setting(number('What each earlier hit of the same document subtracts from the score of a candidate, ' +
+    'beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing.',
+  0, 100), 0.1),
   semantic_timeout_ms: setting(integer('Milliseconds that the embedding of a query may take; past them recall ' +
     'answers without it, marked degraded.', 1, 600_000), 3000),
   rerank: sectionOfSettings({
@@ -51,10 +52,10 @@ export const RetrievalSchema = section({
   // (docs/recall-quality.md).
   bm25: sectionOfSettings({
     k1: setting(number('Saturation of term frequency.', 0, 10), 0.9),
-    pivot: setting(number('Words, stop words left out, up to which a text pays nothing for its length; above it ' +
-      'pays in proportion.', 1, 100_000), 25),
-    b: Type.Optional(number('Takes the place of the pivot: a text pays for its length beside the average of the ' +
-      'bank, 0 nothing to 1 in proportion. Unset: the pivot holds.', 0, 1)),
+    pivot: setting(number('Words, stop words left out, up to which the length of a text has no effect; ' +
+      'above it the score falls in proportion.', 1, 100_000), 25),
+    b: Type.Optional(number('Replaces the pivot: the length of a text is compared with the average of the bank, ' +
+      'from 0 (no effect) to 1 (in proportion). Unset: the pivot is used.', 0, 1)),
   }, 'BM25 parameters.'),
   context: setting(flag('Whether a memory is also found by the words of its neighbours in ' +
     'the document.'), true),

@@ -104,7 +104,7 @@ export const FileSchema = section({
   prices: setting(Type.Record(Type.String({ pattern: '^\\S{1,256}$' }), ModelPriceSchema, {
     additionalProperties: false,
     'x-keys': 'the name of a model, as llm_provider_config.model has it',
-    description: 'What models cost. With a price, `usage.cost` tells what a call did.',
+    description: 'What models cost. With a price, `usage.cost` says what a call cost.',
   }), {}, 'Default: none.'),
   sources: setting(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema, {
     additionalProperties: false,

@@ -1,14 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startServer } from '../helpers/server.js'
 import { readPage, runExamples } from './documented.js'
 
-const README = readPage('README.md')
-
-t.test('the README\'s examples, copied in order, answer what it shows', async (t) => {
+t.test('the examples of the README, copied in order, answer what it shows', async (t) => {
   const { url } = await startServer(t)
-  await runExamples(t, README, url, 6)
+  await runExamples(t, readPage('README.md'), url, 2)
+})
+
+t.test('the examples of the page on the HTTP API do so too', async (t) => {
+  const { url } = await startServer(t)
+  await runExamples(t, readPage('docs/http-api.md'), url, 6)
 })
 
 t.test('the examples of the page on the configuration of banks do so too', async (t) => {
@@ -20,16 +22,12 @@ t.test('the examples of the page on the configuration of banks do so too', async
   await runExamples(t, page, url, 11)
 })
 
-t.test('every file that the README links to is there', async (t) => {
-  for (const [, link] of README.matchAll(/\]\(([^)#:]+)\)/g)) {
-    t.doesNotThrow(() => readFileSync(fileURLToPath(new URL(`../../${link}`, import.meta.url))), String(link))
-  }
-})
+t.test('the page on dependencies has a line for every one', async (t) => {
+  const { dependencies, optionalDependencies, devDependencies } =
+    JSON.parse(readPage('package.json')) as Record<string, Record<string, string>>
 
-t.test('the README\'s table has a line for every dependency', async (t) => {
-  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as Record<string, Record<string, string>>
-  const section = README.slice(README.indexOf('### Dependencies'))
+  const page = readPage('docs/dependencies.md')
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })) {
-    if (name !== '@types/node') t.match(section, new RegExp(`(^|[ |])${name.replaceAll('/', '\\/')}([, |]|$| \\()`, 'm'), name)
+    t.match(page, new RegExp(`(^|[ |])${name.replaceAll('/', '\\/')}([, |]|$| \\()`, 'm'), name)
   }
 })
