@@ -13,7 +13,7 @@ import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyService } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import type { RecallModel } from './recall-model.js'
+import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 /** What the operations of the memory service share. */
@@ -23,7 +23,7 @@ export interface Dependencies {
   languageModel: LanguageModel
   /** The one way to it. */
   meteredModel: MeteredLanguageModel
-  recallModel: RecallModel
+  modelAssistedRecall: ModelAssistedRecall
   /** Absent when none is configured. */
   reranker?: Reranker
   access: AccessControl

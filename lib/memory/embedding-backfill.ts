@@ -78,19 +78,19 @@ export class EmbeddingBackfill {
   }
 
   /** Looks for what lacks vectors: from before the start, or from a write that does not know what it has stored. */
-  look (): void {
+  requestScan (): void {
     this.#scanWanted = true
     this.#wake()
   }
 
   /** Memories that a write has just stored without vectors. */
-  feed (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
+  enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
     for (const { memoryId, text, passages } of memories) {
       const key = backlogKey(bank, memoryId)
       this.#underway.delete(key)
       // Without the terms, which are many and of no use here.
-      const debt = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
-      if (!this.#waiting.add(debt)) this.#scanWanted = true
+      const entry = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
+      if (!this.#waiting.add(entry)) this.#scanWanted = true
     }
     this.#wake()
   }
@@ -137,22 +137,22 @@ export class EmbeddingBackfill {
   }
 
   #wake (): void {
-    if (this.#busy || this.#stop.signal.aborted || !this.#owes()) return
+    if (this.#busy || this.#stop.signal.aborted || !this.#hasWork()) return
     this.#busy = true
     // It goes on after the request that wakes it.
     this.#work = detached(async () => { await this.#run() })
   }
 
-  #owes (): boolean {
+  #hasWork (): boolean {
     return this.#waiting.size > 0 || this.#scanWanted || this.#scan !== undefined
   }
 
   /** Nothing may be awaited between the last look at what is owed and `#busy = false`: what is fed then would be left lying. */
   async #run (): Promise<void> {
-    while (this.#owes() && !this.#stop.signal.aborted) {
+    while (this.#hasWork() && !this.#stop.signal.aborted) {
       let failed = false
       try {
-        failed = this.#waiting.size === 0 ? await this.#readPage() : await this.#fill(this.#waiting.take(this.isFailing))
+        failed = this.#waiting.size === 0 ? await this.#readPage() : await this.#embedBatch(this.#waiting.take(this.isFailing))
       } catch (error) {
         this.#scanFailed = true
         this.#noteFailure(error, 'memories without vectors cannot be looked for')
@@ -186,10 +186,10 @@ export class EmbeddingBackfill {
   }
 
   /** @returns whether it is better to wait before the next */
-  async #fill (batch: readonly BacklogEntry[]): Promise<boolean> {
+  async #embedBatch (batch: readonly BacklogEntry[]): Promise<boolean> {
     const { store, embeddings, clock } = this.#options
     const { signal } = this.#stop
-    for (const debt of batch) this.#underway.set(debt.key, debt)
+    for (const entry of batch) this.#underway.set(entry.key, entry)
     try {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
@@ -238,7 +238,7 @@ export class EmbeddingBackfill {
       this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${reasonOf(error)}); it is found by its words only`)
       return false
     }
-    for (const debt of batch) this.#waiting.putBack({ triedAt: this.#successes, ...debt })
+    for (const entry of batch) this.#waiting.putBack({ triedAt: this.#successes, ...entry })
     this.#noteFailure(error, 'vectors cannot be made')
     return true
   }

@@ -29,7 +29,7 @@ type Observed = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
-/** Where a strategy has the memory, for the question as a whole. */
+/** Where a strategy has the memory, for the query as a whole. */
 interface Places {
   /** From 1; absent when it is not among the DEEP best. */
   ranks: Partial<Record<Strategy, number>>
@@ -70,7 +70,7 @@ export class ExplainService {
     }
     const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }) }
     if (failed.length > 0) return { ...answer, found: false, verdict: 'filtered', rank: null, score: null }
-    if (ranked.question.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
+    if (ranked.query.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
     if (ranked.parts.length > 0) stages.parts = ranked.parts.map(({ text, candidates }) => ({ query: text, rank: placeIn(candidates, memory) ?? null }))
     const rank = placeIn(ranked.candidates, memory)
     if (rank === undefined) {
@@ -91,7 +91,7 @@ export class ExplainService {
     return { ...ranked, ...observation! }
   }
 
-  /** The question's own search tells of candidates only; what else is needed is searched for. */
+  /** The query's own search tells of candidates only; what else is needed is searched for. */
   async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
@@ -168,7 +168,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
 }
 
 function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
-  const asked = [...ranked.question.terms]
+  const asked = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
   return {
@@ -189,7 +189,7 @@ function semanticStage (memory: Memory, ranked: Observed, places: Places, failed
   return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
 }
 
-function timesStage (memory: Memory, { question: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
+function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
   return {
     spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
     searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),

@@ -47,8 +47,8 @@ export class Indexer {
    */
   stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
     const { backfill } = this.#options
-    if (memories === undefined) backfill?.look()
-    else backfill?.feed(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
+    if (memories === undefined) backfill?.requestScan()
+    else backfill?.enqueue(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
   }
 
   /** Does a write that puts other texts under ids that may stand. */

@@ -5,7 +5,7 @@ import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { commonSections, type OpenBank } from './file-settings.js'
-import type { ModelRequest } from './recall-model.js'
+import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit } from './records.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
@@ -24,12 +24,12 @@ export class RecallService {
   }
 
   async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal): Promise<RecallAnswer> {
-    const { admission, live, retriever, recallModel } = this.#deps
+    const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
     const { retrieval } = commonSections(banks, live.current)
-    recallModel.refuseUnsupported(request, retrieval)
+    modelAssistedRecall.refuseUnsupported(request, retrieval)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
@@ -39,7 +39,7 @@ export class RecallService {
       ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
-      ...(request.model_rerank === true && { reranker: recallModel.reranker(asked) }),
+      ...(request.model_rerank === true && { reranker: modelAssistedRecall.reranker(asked) }),
       ...(signal !== undefined && { signal }),
     })
     const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
@@ -54,9 +54,9 @@ export class RecallService {
   }
 
   /** @returns undefined when they did not come */
-  async #rewrites (query: string, asked: ModelRequest): Promise<string[] | undefined> {
+  async #rewrites (query: string, asked: AssistedRecall): Promise<string[] | undefined> {
     try {
-      return await this.#deps.recallModel.rewrite(query, asked)
+      return await this.#deps.modelAssistedRecall.rewrite(query, asked)
     } catch (error) {
       if (asked.signal?.aborted === true) throw error
       return undefined

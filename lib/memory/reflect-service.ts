@@ -13,7 +13,7 @@ import type { MeteredCall } from './metered-language-model.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit } from './records.js'
-import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type ModelAnswer, type ModelQuestion } from './reflect/answering.js'
+import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type ModelAnswer, type AnswerRequest } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
@@ -50,13 +50,13 @@ export type ReflectEvent =
 type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
 
 /** One reflect on its way. */
-interface PreparedReflect {
+interface ReflectRun {
   admitted: Admission
   deadline: Deadline
   degraded: NonNullable<ReflectAnswer['degraded']>
   sources: Hit[]
   /** Undefined when there is no evidence. */
-  question: ModelQuestion | undefined
+  question: AnswerRequest | undefined
   schema: JsonSchema | undefined
 }
 
@@ -72,16 +72,16 @@ export class ReflectService {
 
   /** @throws ServiceError */
   async reflect (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): Promise<ReflectAnswer> {
-    const ground = await this.#begin(request, context, signal)
-    const { deadline, question, schema, sources } = ground
+    const run = await this.#begin(request, context, signal)
+    const { deadline, question, schema, sources } = run
     try {
-      if (question === undefined) return { ...this.#abstention(ground), sources: [], usage: usageOf(NO_USAGE) }
-      const { answered, degraded } = await this.#orExtractive(ground, question, async () => await deadline.wait(schema === undefined
+      if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
+      const { answered, degraded } = await this.#orExtractive(run, question, async () => await deadline.wait(schema === undefined
         ? answerWhole(question)
         : answerInForm(question, schema)))
-      return { ...this.#conclusion(ground, answered, degraded), sources: answered.abstained ? [] : sources, usage: usageOf(answered.spent) }
+      return { ...this.#conclusion(run, answered, degraded), sources: answered.abstained ? [] : sources, usage: usageOf(answered.spent) }
     } catch (error) {
-      ground.admitted.release()
+      run.admitted.release()
       throw error
     } finally {
       deadline.end()
@@ -94,8 +94,8 @@ export class ReflectService {
    * @throws ServiceError
    */
   async * stream (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): AsyncGenerator<ReflectEvent, void> {
-    const ground = await this.#begin(request, context, signal)
-    const { deadline, question, schema, sources } = ground
+    const run = await this.#begin(request, context, signal)
+    const { deadline, question, schema, sources } = run
     // From the first words on: whoever leaves then has had them.
     let counts = false
     try {
@@ -103,7 +103,7 @@ export class ReflectService {
       if (question === undefined) {
         counts = true
         yield { event: 'usage', data: usageOf(NO_USAGE) }
-        yield { event: 'done', data: this.#abstention(ground) }
+        yield { event: 'done', data: this.#abstention(run) }
         return
       }
       let given = ''
@@ -125,15 +125,15 @@ export class ReflectService {
         } catch (error) {
           // What has been said cannot be taken back, so another answer cannot follow it.
           if (given !== '') throw this.#failure(error, deadline)
-          outcome = await this.#orExtractive(ground, question, async () => { throw error })
+          outcome = await this.#orExtractive(run, question, async () => { throw error })
         } finally {
           void pieces.return(undefined as never).catch(() => {})
         }
       } else {
-        outcome = await this.#orExtractive(ground, question, async () => await deadline.wait(answerInForm(question, schema)))
+        outcome = await this.#orExtractive(run, question, async () => await deadline.wait(answerInForm(question, schema)))
       }
       const { answered, degraded } = outcome
-      const done = this.#conclusion(ground, answered, degraded)
+      const done = this.#conclusion(run, answered, degraded)
       counts = true
       if (given === '') yield { event: 'delta', data: { text: done.answer } }
       yield { event: 'usage', data: usageOf(answered.spent) }
@@ -142,13 +142,13 @@ export class ReflectService {
       counts &&= callerLeft(deadline)
       throw error
     } finally {
-      if (!counts) ground.admitted.release()
+      if (!counts) run.admitted.release()
       deadline.end()
     }
   }
 
   /** Everything up to the model: access, limits, recall, evidence, prompt. */
-  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<PreparedReflect> {
+  async #begin (request: ReflectRequest, context: RequestContext, signal: AbortSignal | undefined): Promise<ReflectRun> {
     const { live, retriever, meteredModel, clock } = this.#deps
     const { timer } = this.#options
     const caller = callerOf(context)
@@ -193,7 +193,7 @@ export class ReflectService {
         ...(schema !== undefined && { responseSchema: wrapSchema(schema) }),
       }
       const messages = () => reflectPrompt({
-        question: request.query,
+        query: request.query,
         evidence,
         boundary: this.#options.newBoundary(),
         now: formatInstant(reference ?? clock()),
@@ -213,7 +213,7 @@ export class ReflectService {
               call: { ...call, messages: messages() },
               deadline,
               caller,
-              linkable: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
+              linkableTexts: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
             },
         schema,
       }
@@ -226,16 +226,16 @@ export class ReflectService {
   }
 
   /** Answers with sentences of the evidence when the model cannot be had and the configuration wants it so. */
-  async #orExtractive (ground: PreparedReflect, question: ModelQuestion, answer: () => Promise<ModelAnswer>): Promise<{ answered: ModelAnswer, degraded: boolean }> {
+  async #orExtractive (run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>): Promise<{ answered: ModelAnswer, degraded: boolean }> {
     try {
       return { answered: await answer(), degraded: false }
     } catch (error) {
-      const failure = this.#failure(error, ground.deadline)
+      const failure = this.#failure(error, run.deadline)
       // A store that cannot count the call says so itself, and is no fault of the model.
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
       const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories have no form, so a caller that asked for one is told the truth.
-      if (!isModels || callerLeft(ground.deadline) || ground.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
+      if (!isModels || callerLeft(run.deadline) || run.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
       this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
       return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
     }
@@ -248,13 +248,13 @@ export class ReflectService {
     return isLate ? lateFailure(error) : failure
   }
 
-  #abstention ({ degraded }: PreparedReflect): Conclusion {
+  #abstention ({ degraded }: ReflectRun): Conclusion {
     return { answer: NO_EVIDENCE, abstained: true, ...(degraded.length > 0 && { degraded }) }
   }
 
-  #conclusion (ground: PreparedReflect, answered: ModelAnswer, extractive: boolean): Conclusion {
-    if (answered.abstained) return this.#abstention(ground)
-    const degraded = [...ground.degraded, ...(extractive ? ['model' as const] : [])]
+  #conclusion (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
+    if (answered.abstained) return this.#abstention(run)
+    const degraded = [...run.degraded, ...(extractive ? ['model' as const] : [])]
     return {
       answer: answered.text,
       abstained: false,

@@ -50,10 +50,10 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
     const found = typeof target === 'number' ? inserted[target] : undefined
     return found?.stored === false ? found : undefined
   }
-  const standing = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
+  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
   return {
     results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
-      const { memoryId, passageCount, trust } = standing(target)
+      const { memoryId, passageCount, trust } = memoryOf(target)
       const isRepeat = repeatOf(target) !== undefined
       const stored = kind !== 'skipped' && !isRepeat
       return {
@@ -64,7 +64,7 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
         bank_id: bankId,
         ...(kind === 'updated' && stored && { updated: true }),
         ...(near !== undefined && !(kind === 'stored' && isRepeat) && {
-          near_duplicate: { memory_id: standing(near.target).memoryId, similarity: near.similarity },
+          near_duplicate: { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
         }),
         ...(redactions.length > 0 && { redactions: [...redactions] }),
         ...(trust !== 'trusted' && { trust }),

@@ -37,7 +37,7 @@ import { openProviders, type MemoryConfig, type ProviderOverrides } from './open
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
 import { ReflectService, type ReflectOptions } from './reflect-service.js'
-import { RecallModel } from './recall-model.js'
+import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
@@ -159,7 +159,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const { telemetry } = models
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
-  backfill?.look()
+  backfill?.requestScan()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
   const live = new LiveSettings(readFileSettings(file, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
@@ -190,7 +190,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     meteredModel,
-    recallModel: new RecallModel({ meteredModel, newBoundary }),
+    modelAssistedRecall: new ModelAssistedRecall({ meteredModel, newBoundary }),
     warn,
   }, {
     extractive: new MockLanguageModel(),

@@ -73,7 +73,7 @@ export class AdmissionControl {
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
     this.#checkRates(operation, charges, now)
     for (const { counter, limit } of quotas) {
-      if (items > limit) throw tooLarge(operation, counter, limit)
+      if (items > limit) throw neverAdmitted(operation, counter, limit)
     }
     for (const { key, perMinute, amount } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
@@ -111,7 +111,7 @@ export class AdmissionControl {
     let wait = 0
     let tightest: Charge | undefined
     for (const charge of charges) {
-      if (charge.amount > charge.perMinute) throw tooLarge(operation, charge.name, charge.perMinute)
+      if (charge.amount > charge.perMinute) throw neverAdmitted(operation, charge.name, charge.perMinute)
       // Refilling adds fractions; a hair's breadth below a whole token is a whole token.
       const missing = charge.amount - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
       const needed = missing * MINUTE / charge.perMinute
@@ -170,7 +170,7 @@ export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, 
 }
 
 /** Waiting would not help, so this is no 429. */
-function tooLarge (operation: Operation, name: string, limit: number): ServiceError {
+function neverAdmitted (operation: Operation, name: string, limit: number): ServiceError {
   if (operation === 'import') return invalidField('', `The import has more memories than ${name} (${limit}) ever lets through; split it`)
   return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
 }

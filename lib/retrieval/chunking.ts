@@ -4,7 +4,7 @@ import { sentenceSteps } from '../text/sentences.js'
 export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
 
 /** Sentences that are put together in a step. */
-const TOGETHER = 512
+const SENTENCES_A_STEP = 512
 
 export interface Span {
   /** UTF-16 offsets, half-open. */
@@ -28,7 +28,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
   let current: Span | undefined
   let count = 0
   for (const sentence of yield * sentenceSteps(text)) {
-    if (++count % TOGETHER === 0) yield
+    if (++count % SENTENCES_A_STEP === 0) yield
     for (const piece of pieces(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end
@@ -45,7 +45,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
 function * pieces (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
   let { start } = sentence
   while (sentence.end - start > maxCharacters) {
-    const end = cutBefore(text, start, start + maxCharacters)
+    const end = splitPoint(text, start, start + maxCharacters)
     yield { start, end }
     start = end
     while (start < sentence.end && /\s/u.test(text[start]!)) start++
@@ -54,7 +54,7 @@ function * pieces (text: string, sentence: Span, maxCharacters: number): Generat
 }
 
 /** The best place to cut at or before `limit`: behind the last word if the cut keeps half of the room, else a character's edge. */
-function cutBefore (text: string, start: number, limit: number): number {
+function splitPoint (text: string, start: number, limit: number): number {
   for (let at = limit; at > start + (limit - start) / 2; at--) {
     if (/\s/u.test(text[at]!)) return at
   }

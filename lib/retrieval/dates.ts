@@ -28,8 +28,8 @@ const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during
 /** The first month and the month behind the last; winter runs into the next year. Those of the northern half of the earth. */
 const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
 /** Characters of a text that are looked at, and spans that are kept of it. */
-const LOOKED_AT = 1000
-const MOST = 4
+const MAX_CHARACTERS = 1000
+const MAX_SPANS = 4
 
 let loaded: chronoEn.Chrono | undefined
 
@@ -69,7 +69,7 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
 export function timeSpans (text: string, reference: number): TimeSpan[] {
   if (!HINT.test(text)) return []
   // "7 May,2023": without the space the parser sees no year.
-  const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
+  const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of loadDateParser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
     const { start } = found
@@ -96,7 +96,7 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     } else continue
     // In so many years: the parser counts them up to where there are no dates.
     for (const span of named) if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
-    if (spans.length >= MOST * YEARS.length) break
+    if (spans.length >= MAX_SPANS * YEARS.length) break
   }
   return spans.length > 0 ? spans : yearsIn(looked)
 }
@@ -111,7 +111,7 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
 
 /** Years and seasons of years, which the parser does not take for times by themselves. */
 function yearsIn (text: string): TimeSpan[] {
-  return [...text.matchAll(YEAR)].slice(0, MOST).map(([, season, word, digits]) => {
+  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(([, season, word, digits]) => {
     const year = Number(digits)
     const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
     return months === undefined ? widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase()) : { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
@@ -132,8 +132,8 @@ const EXPLICIT = /\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b(?:Jan
  * too slow to be asked about every text.
  * @param reference the instant at which it was said
  */
-export function toldTimes (text: string, reference: number): TimeSpan[] {
-  return EXPLICIT.test(text.slice(0, LOOKED_AT)) ? timeSpans(text, reference) : []
+export function explicitTimes (text: string, reference: number): TimeSpan[] {
+  return EXPLICIT.test(text.slice(0, MAX_CHARACTERS)) ? timeSpans(text, reference) : []
 }
 
 /** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */

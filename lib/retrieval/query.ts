@@ -34,7 +34,7 @@ export interface AnalyzedQuery {
 }
 
 /** Characters whose form is looked at. */
-const LOOKED_AT = 500
+const FORM_CHARACTERS = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
@@ -53,7 +53,7 @@ const TOLD = new RegExp([
 
 const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
 /** Words of which a question is built and which what answers it need not have: they are no terms where there are others. */
-const FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
+const QUERY_FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
   exactly really mention discuss describe according regarding including considering`)
 const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
 const KINDS = stemsOf('kind type sort')
@@ -71,12 +71,12 @@ function stemsOf (text: string): ReadonlySet<string> {
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
 /** @param now the instant that relative times are counted from */
-export function readQuery (text: string, now: number): AnalyzedQuery {
-  return atOnce(querySteps(text, now))
+export function analyzeQuery (text: string, now: number): AnalyzedQuery {
+  return atOnce(analyzeQuerySteps(text, now))
 }
 
 /** readQuestion in steps. */
-export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
+export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const terms = new Set<string>()
   const others = new Set<string>()
@@ -91,7 +91,7 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const asksAdvice = !asksTold && ADVICE.test(text)
   const asksKind = KIND_OF.test(text)
   for (const one of stems) {
-    const isForm = FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
+    const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
     if (!isForm) terms.add(one)
   }
   // A question that says nothing else.
@@ -117,7 +117,7 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
     asksSelf: !asksTold && SELF.test(text),
     asksTold,
     asksAdvice,
-    asksSeveral: SEVERAL.test(text.slice(0, LOOKED_AT)),
+    asksSeveral: SEVERAL.test(text.slice(0, FORM_CHARACTERS)),
     spans: timeSpans(text, now),
   }
 }

@@ -21,7 +21,7 @@ export interface RankingOptions {
   weights: Weights
   fusion: FusionMethod
   scorers: ScorerWeights
-  /** What each hit of the same document before it takes from a candidate's sum, when the question asks for several things. */
+  /** What each hit of the same document before it takes from a candidate's sum, when the query asks for several things. */
   diversity: number
   /** Whether candidates tell what each scorer added. */
   explain: boolean
@@ -31,17 +31,17 @@ export interface RankingOptions {
 const SPREAD = 60
 
 /** @returns the candidates with their scores, within 0–1, falling, ties by memory id */
-export function rankCandidates (candidates: readonly MergedCandidate[], question: AnalyzedQuery, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
-  return atOnce(rankSteps(candidates, question, signals, options))
+export function rankCandidates (candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
+  return atOnce(rankSteps(candidates, query, signals, options))
 }
 
 /** rankCandidates in steps. */
 export function * rankSteps (
-  candidates: readonly MergedCandidate[], question: AnalyzedQuery, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
+  candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
 ): Steps<ScoredCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
-  const inputs = yield * rankingInputSteps(candidates, question, signals)
-  const sums = yield * scoreSteps(inputs, question, scorers)
+  const inputs = yield * rankingInputSteps(candidates, query, signals)
+  const sums = yield * scoreSteps(inputs, query, scorers)
   // A score means the same with a second strategy as without.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
@@ -49,10 +49,10 @@ export function * rankSteps (
   if (explain) {
     for (const [index, input] of inputs.entries()) {
       yield
-      scored[index] = { ...scored[index]!, signals: contributions(scoreBreakdown(input, question), scorers) }
+      scored[index] = { ...scored[index]!, signals: contributions(scoreBreakdown(input, query), scorers) }
     }
   }
-  if (!question.asksSeveral || diversity === 0) return scored.sort(byScore)
+  if (!query.asksSeveral || diversity === 0) return scored.sort(byScore)
   const sumOf = new Map(scored.map((candidate, index) => [candidate, sums[index]!]))
   return diversify(scored.sort(byScore), sumOf, diversity)
 }
@@ -68,7 +68,7 @@ function toScore (sum: number): number {
 
 /**
  * Takes one candidate after the other, each time the best of those that are left, where every candidate of a document lowers the others of
- * that document: the answers to a question for several things are seldom told in one place. Like maximal marginal relevance (Carbonell
+ * that document: the answers to a query for several things are seldom told in one place. Like maximal marginal relevance (Carbonell
  * and Goldstein 1998), with the document for the likeness.
  */
 function diversify (candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number): ScoredCandidate[] {
@@ -83,11 +83,11 @@ function diversify (candidates: readonly ScoredCandidate[], sums: ReadonlyMap<Sc
     chosen.push({ ...taken!.candidate, score })
     for (const other of left) if (other.document === taken!.document) other.sum -= diversity
   }
-  return append(chosen, candidates.slice(SPREAD))
+  return appendBelow(chosen, candidates.slice(SPREAD))
 }
 
 /** The second list after the first, both in their order; scores of the second are lowered where they are not below the last of the first. */
-export function append (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
+export function appendBelow (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
   let bound = first.at(-1)?.score ?? Infinity
   const lowered = rest.map((candidate) => {
     // Strictly falling, as above.

@@ -1,6 +1,6 @@
 import type { Reranker } from '../models/reranker.js'
 import { byScore, type ScoredCandidate } from './candidates.js'
-import { append } from './ranking.js'
+import { appendBelow } from './ranking.js'
 import { within } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
@@ -31,5 +31,5 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
     score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
     rerank: { rank: ranks.get(index)!, score: given[index]! },
   })).sort(byScore)
-  return append(judged, candidates.slice(options.candidates))
+  return appendBelow(judged, candidates.slice(options.candidates))
 }

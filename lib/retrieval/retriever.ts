@@ -15,7 +15,7 @@ import { interleave } from './interleaving.js'
 import { rankSteps } from './ranking.js'
 import { rerank, type RerankOptions } from './reranking.js'
 import { splitQuery } from './query-parts.js'
-import { querySteps, type AnalyzedQuery } from './query.js'
+import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
@@ -85,12 +85,12 @@ export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'>
 
 /** What the stages of one recall gave, for whoever explains it. */
 export interface RecallObservation {
-  question: AnalyzedQuery
+  query: AnalyzedQuery
   /** What the store was asked for the query itself. */
   search: SearchRequest
   /** What it found for that, by strategy. */
   result: SearchResult
-  /** The questions that the query was split into, each with its own ranking; none for a query that is one question. */
+  /** The queries that the query was split into, each with its own ranking; none for a query that is one query. */
   parts: ReadonlyArray<{ text: string, candidates: readonly ScoredCandidate[] }>
   /** The candidates as they were before the reranker judged them. */
   scored: readonly ScoredCandidate[]
@@ -135,16 +135,16 @@ export class Retriever {
     const { caller, settings } = request
     const stages = new Stages(timer, telemetry)
     const now = clock()
-    const questions = await stages.compute('analyze', analyzeSteps(request, now), caller)
-    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(questions, request))
-    const searches = questions.map((question, index) => searchFor(request, question, now, vectors?.[index]))
-    const results = await stages.wait('search', async () => await this.#search(searches, questions, request))
-    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(questions, results, request), caller)
-    const judge = this.#judgeOf(request)
-    const reranked = judge === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(judge, request, scored))
-    const [question, ...parts] = questions
+    const queries = await stages.compute('analyze', analyzeSteps(request, now), caller)
+    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(queries, request))
+    const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
+    const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
+    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(queries, results, request), caller)
+    const reranking = this.#rerankerOf(request)
+    const reranked = reranking === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
+    const [query, ...parts] = queries
     const result = results[0]![0]!
-    observe?.({ question, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
+    observe?.({ query, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
     return {
       candidates: reranked ?? scored,
       total: result.total,
@@ -158,8 +158,8 @@ export class Retriever {
   }
 
   /** @returns undefined when the vectors could not be had */
-  async #embed (questions: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
-    const texts = questions.map(({ text }) => text)
+  async #embed (queries: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
+    const texts = queries.map(({ text }) => text)
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
@@ -168,32 +168,32 @@ export class Retriever {
     }
   }
 
-  /** @returns for each question the result of its own search, then those of the searches within the times that it names */
-  async #search (searches: readonly SearchRequest[], questions: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
+  /** @returns for each query the result of its own search, then those of the searches within the times that it names */
+  async #search (searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
-      // A store in memory answers at once: between the parts of a question others have their turn.
+      // A store in memory answers at once: between the parts of a query others have their turn.
       if (index > 0 || turns.isSpent) await turns.next(caller)
-      const all = [search, ...spanFilters(search.filters, questions[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
+      const all = [search, ...spanFilters(search.filters, queries[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
     }
     return results
   }
 
-  * #rankSteps (questions: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+  * #rankSteps (queries: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
     const rankings: ScoredCandidate[][] = []
-    for (const [index, question] of questions.entries()) {
+    for (const [index, query] of queries.entries()) {
       if (index > 0) yield
-      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), question, this.#signals, { ...settings, explain }))
+      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, { ...settings, explain }))
     }
-    if (questions.length > 1) yield
+    if (queries.length > 1) yield
     // The query in its own words has its turn among the others.
     const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
     return { rankings, candidates: interleave(lists, minScore) }
   }
 
-  #judgeOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
+  #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
     const { reranker } = this.#options
     return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
   }
@@ -209,14 +209,14 @@ export class Retriever {
   }
 }
 
-/** The query, the questions that it consists of, and its other wordings, in this order. */
+/** The query, the queries that it consists of, and its other wordings, in this order. */
 function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const questions: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * querySteps(query, reference ?? now)]
-  for (const text of [...splitQuery(query), ...rewrites]) questions.push(yield * querySteps(text, reference ?? now))
-  return questions
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, reference ?? now)]
+  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, reference ?? now))
+  return queries
 }
 
-/** @param vector the question's; absent when the semantic strategy is off or its vectors could not be had */
+/** @param vector the query's; absent when the semantic strategy is off or its vectors could not be had */
 function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {

@@ -10,17 +10,17 @@ import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
 /** Characters of an answer that are filtered in one go; a model may answer with a megabyte of anything. */
-const TURN = 2_048
+const CHARACTERS_A_STEP = 2_048
 
 /** What is asked of the model, and how long it may take. */
-export interface ModelQuestion {
+export interface AnswerRequest {
   meteredModel: MeteredLanguageModel
   call: MeteredCall
   deadline: Deadline
   /** As in TurnBudget.next. */
   caller: string
   /** Texts whose web addresses the answer may repeat. */
-  linkable: readonly string[]
+  linkableTexts: readonly string[]
 }
 
 /** An answer of which only what its evidence bears out is left. */
@@ -36,14 +36,14 @@ export interface ModelAnswer {
 }
 
 /** The answer in one piece, of one call. @throws ServiceError quota_exceeded; what the call throws */
-export async function answerWhole (question: ModelQuestion): Promise<ModelAnswer> {
+export async function answerWhole (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
   return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
 }
 
 /** The answer as it comes, of one call; only what can stand is given. @returns the answer as a whole */
-export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQuestion): AsyncGenerator<string, ModelAnswer> {
-  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+export async function * answerInPieces ({ meteredModel, call, linkableTexts }: AnswerRequest): AsyncGenerator<string, ModelAnswer> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
@@ -65,7 +65,7 @@ export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQ
  * The answer by the caller's schema. An answer that does not satisfy it is sent back once with what is wrong.
  * @throws UnusableGeneration when it is still wrong then
  */
-export async function answerInForm (question: ModelQuestion, schema: JsonSchema): Promise<ModelAnswer> {
+export async function answerInForm (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
   let spent: ModelUsage = NO_USAGE
@@ -84,17 +84,17 @@ export async function answerInForm (question: ModelQuestion, schema: JsonSchema)
 }
 
 /** Sentences of the evidence, without the configured model. */
-export async function extractiveAnswer (model: LanguageModel, question: ModelQuestion): Promise<ModelAnswer> {
+export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
   return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
 }
 
-async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable, caller }: ModelQuestion): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
-  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const pieces: string[] = []
-  for (let start = 0; start < generation.text.length; start += TURN) {
+  for (let start = 0; start < generation.text.length; start += CHARACTERS_A_STEP) {
     if (turns.isSpent) await turns.next(caller)
-    pieces.push(filter.push(generation.text.slice(start, start + TURN)))
+    pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_A_STEP)))
   }
   const { text: rest, abstained, unverified } = filter.end()
   const text = [...pieces, rest].join('').trim()

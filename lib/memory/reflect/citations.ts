@@ -2,7 +2,7 @@ import { AbstentionGate, NO_ANSWER } from './abstention.js'
 import { addressesIn } from './addresses.js'
 import { LineWriter } from './line-writer.js'
 import { definesLink, readCode, readProse, type SourceBounds } from './markup.js'
-import { SentenceReader, type Unit } from './sentence-reader.js'
+import { SentenceReader, type TextUnit } from './sentence-reader.js'
 import { VisibleStream } from './visible-stream.js'
 
 export { NO_ANSWER }
@@ -97,7 +97,7 @@ export class CitationFilter {
     return text
   }
 
-  #take ({ text, starts, code }: Unit): void {
+  #take ({ text, starts, code }: TextUnit): void {
     const prefix = (starts && !code ? PREFIX : /^\s*/).exec(text)![0]
     const body = text.slice(prefix.length)
     if (starts) this.#begin(prefix)
@@ -109,11 +109,11 @@ export class CitationFilter {
   }
 
   #takeProse (gap: string, body: string): void {
-    const { text: left, cited, strange } = readProse(body, this.#bounds)
+    const { text: left, cited, hasUnknownSource } = readProse(body, this.#bounds)
     const text = left.trimStart()
     if (text !== body && !TELLS_SOMETHING.test(text)) {
       this.#drop()
-    } else if (strange && cited.length === 0) {
+    } else if (hasUnknownSource && cited.length === 0) {
       this.#cutSentences += 1
       if (this.#shown.isEmpty) this.#uncutText += this.#uncut.keep(gap, text)
       this.#shown.drop()

@@ -42,11 +42,11 @@ export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMe
   for (const candidate of candidates) {
     if (picked.hits.length >= maxMemories || left <= 0) break
     const { bank } = candidate
-    const memory = yield * lookedAt(candidate.memory)
+    const memory = yield * withCurrentTrustSteps(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = yield * fitting(candidate, left)
+    const excerpt = yield * excerptSteps(candidate, left)
     if (excerpt === undefined) continue
     seen.add(key)
     left -= excerpt.tokens
@@ -63,11 +63,11 @@ export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMe
   return picked
 }
 
-function * lookedAt (memory: Memory): Steps<Memory> {
+function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
   return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
-function * fitting ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
+function * excerptSteps ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined

@@ -40,7 +40,7 @@ function balanced (text: string, start: number): ObjectText | undefined {
 }
 
 /** Whether a name stands twice in one object of a valid JSON text, however it is escaped. */
-export function hasTwins (json: string): boolean {
+export function hasDuplicateName (json: string): boolean {
   const open: Array<Set<string>> = []
   for (let at = 0; at < json.length; at++) {
     const character = json[at]

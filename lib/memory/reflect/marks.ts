@@ -12,9 +12,9 @@ export interface Mark {
   /** Numbers of sources that there are: in the order of the mark, each once. */
   cited: number[]
   /** Whether it also, or only, names a source that there is not. */
-  strange: boolean
+  hasUnknownSource: boolean
   /** Whether it is a year and no mark. */
-  year: boolean
+  isYear: boolean
 }
 
 /**
@@ -26,7 +26,7 @@ export interface Mark {
  */
 export function readMark (inside: string, sources: number): Mark | undefined {
   const text = inside.length > LONGEST_LIST ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
-  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], strange: true, year: false } : undefined
+  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
   const spans: Array<[first: number, last: number]> = []
   for (const part of text.split(BETWEEN)) {
     const item = ITEM.exec(part.trim().replace(LABEL, ''))
@@ -35,15 +35,15 @@ export function readMark (inside: string, sources: number): Mark | undefined {
     spans.push([first, item[2] === undefined ? first : numberOf(item[2])])
   }
   const [only] = spans
-  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], strange: false, year: true }
+  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], hasUnknownSource: false, isYear: true }
   const cited = new Set<number>()
-  let strange = false
+  let hasUnknownSource = false
   for (const span of spans) {
     const [low, high] = [Math.min(...span), Math.max(...span)]
-    strange ||= low < 1 || high > sources
+    hasUnknownSource ||= low < 1 || high > sources
     for (let number = Math.max(low, 1); number <= Math.min(high, sources); number++) cited.add(number)
   }
-  return { cited: [...cited], strange, year: false }
+  return { cited: [...cited], hasUnknownSource, isYear: false }
 }
 
 function numberOf (digits: string): number {

@@ -36,7 +36,7 @@ export interface Prose {
   text: string
   cited: number[]
   /** Whether there was a mark that names no source. */
-  strange: boolean
+  hasUnknownSource: boolean
 }
 
 /**
@@ -75,7 +75,7 @@ class ProseReader {
   readonly #skip = new Map<number, { end: number, keep: boolean }>()
   readonly #out = new GuardedText()
   readonly #cited = new Set<number>()
-  #strange = false
+  #hasUnknownSource = false
   #nextAngle = -1
 
   constructor (text: string, bounds: SourceBounds) {
@@ -88,7 +88,7 @@ class ProseReader {
 
   read (): Prose {
     for (let at = 0; at < this.#text.length;) at = this.#next(at)
-    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], strange: this.#strange }
+    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], hasUnknownSource: this.#hasUnknownSource }
   }
 
   /** @returns where to go on */
@@ -163,15 +163,15 @@ class ProseReader {
     LENTICULAR.lastIndex = at
     const found = LENTICULAR.exec(this.#text)
     const mark = found === null ? undefined : readMark(found[1]!, this.#bounds.sources)
-    return found === null || mark === undefined || mark.year ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
+    return found === null || mark === undefined || mark.isYear ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
   }
 
   #mark (mark: Mark, at: number, end: number): number {
     // `[1]: Alice …` would define what the other marks link to.
     const next = this.#text[end] === ':' && this.#out.isBlank ? end + 1 : end
-    this.#strange ||= mark.strange
+    this.#hasUnknownSource ||= mark.hasUnknownSource
     for (const number of mark.cited) this.#cited.add(number)
-    if (mark.year) {
+    if (mark.isYear) {
       this.#out.put(`(${this.#text.slice(at + 1, end - 1)})`)
     } else if (mark.cited.length > 0) {
       this.#out.putFixed(mark.cited.map((number) => `[${number}]`).join(''))

@@ -22,7 +22,7 @@ etc al mme mlle nr bzw usw evtl ggf vgl abb hr fr pt sra dra ej núm pág`.split
 const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})([^`[\]]*)$/
 
 /** A sentence with the white space before it, or a whole line of code or of a table. */
-export interface Unit {
+export interface TextUnit {
   text: string
   /** Whether it is the first of its line. */
   starts: boolean
@@ -31,7 +31,7 @@ export interface Unit {
 }
 
 export interface UnitSink {
-  unit (unit: Unit): void
+  unit (unit: TextUnit): void
   lineBreak (): void
 }
 

@@ -1,7 +1,7 @@
 import secureJson from 'secure-json-parse'
 import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
-import { hasTwins, objectsIn } from './json-text.js'
+import { hasDuplicateName, objectsIn } from './json-text.js'
 import type { InstanceCheck } from './response-schema.js'
 
 /** Lists and objects inside of each other; the schema of a caller allows far less. */
@@ -41,7 +41,7 @@ export function readJsonObject (text: string): ObjectReading {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
     if (!isRecord(value)) continue
-    if (hasTwins(json)) return failed('must not have a name twice in one object')
+    if (hasDuplicateName(json)) return failed('must not have a name twice in one object')
     if (holdsInfinity(value)) return failed('must hold no number that is too great')
     return { ok: true, value }
   }

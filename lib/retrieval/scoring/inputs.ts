@@ -9,7 +9,7 @@ import type { Signals, SignalReader } from './signals.js'
 /** Candidates of a document that count for it, the better the more. */
 const DOCUMENT_DEPTH = 5
 /** Candidates that are gone through in one piece: most recalls have fewer, and so no generator to resume for each of them. */
-const PIECE = 256
+const CANDIDATES_A_STEP = 256
 
 /** What a candidate is judged by. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
@@ -21,15 +21,15 @@ export type ScoreBreakdown = Record<ScorerName, number>
  * Makes of candidates what the scorers look at.
  * @param candidates each memory once
  */
-export function rankingInputs (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): RankingInput[] {
-  return atOnce(rankingInputSteps(candidates, question, reader))
+export function rankingInputs (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): RankingInput[] {
+  return atOnce(rankingInputSteps(candidates, query, reader))
 }
 
 /** rankingInputs in steps. */
-export function * rankingInputSteps (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
+export function * rankingInputSteps (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
-    if (read.length % PIECE === PIECE - 1) yield
+    if (read.length % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
     let signals = reader.known(memory)
     if (signals === undefined) {
       yield
@@ -37,15 +37,15 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
     }
     read.push(signals)
   }
-  const asked = askedSpeaker(read, question)
-  const isLarge = candidates.length > PIECE
+  const asked = askedSpeaker(read, query)
+  const isLarge = candidates.length > CANDIDATES_A_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
   // To read the times that a text names may take a millisecond.
-  const seeksTime = question.spans.length > 0
+  const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
-    if (seeksTime || index % PIECE === PIECE - 1) yield
+    if (seeksTime || index % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = read[index]!
     inputs.push({
@@ -53,8 +53,8 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
       scores,
       signals,
       document: documents[index]!,
-      daysAway: seeksTime ? daysAway(memory, signals, question) : Infinity,
-      asked: asked !== undefined && signals.speaker.join(' ') === asked,
+      daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
+      isAskedSpeaker: asked !== undefined && signals.speaker.join(' ') === asked,
     })
   }
   return inputs
@@ -62,31 +62,31 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
 
 /**
  * The weighted sums of what the scorers give, in steps and in the order of the inputs. Scorer by scorer, and only those that look for
- * something in this question: that takes half the time of one input after the other.
+ * something in this query: that takes half the time of one input after the other.
  */
-export function * scoreSteps (inputs: readonly RankingInput[], question: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
+export function * scoreSteps (inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
-  const isLarge = inputs.length > PIECE
+  const isLarge = inputs.length > CANDIDATES_A_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
-    if (weight === 0 || LOOKS_FOR[name]?.(question) === false) continue
+    if (weight === 0 || LOOKS_FOR[name]?.(query) === false) continue
     if (isLarge) yield
     const score = SCORERS[name]
-    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, question)
+    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, query)
   }
   return sums
 }
 
 /** The weighted sum of what the scorers give. */
-export function scoreOf (input: RankingInput, question: AnalyzedQuery, weights: ScorerWeights): number {
-  return atOnce(scoreSteps([input], question, weights))[0]!
+export function scoreOf (input: RankingInput, query: AnalyzedQuery, weights: ScorerWeights): number {
+  return atOnce(scoreSteps([input], query, weights))[0]!
 }
 
-export function scoreBreakdown (input: RankingInput, question: AnalyzedQuery): ScoreBreakdown {
-  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, question)])) as ScoreBreakdown
+export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
+  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, query)])) as ScoreBreakdown
 }
 
-/** @returns the speaker whom the question names, if there is just one such among those who speak */
+/** @returns the speaker whom the query names, if there is just one such among those who speak */
 function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const named = new Set(stems)
   const seen = new Set<string>()
@@ -150,6 +150,6 @@ function discounted (scores: number[]): number {
 
 function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
-  const told = signals.told.map(({ from }) => daysFrom(spans, from))
+  const told = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
   return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)
 }

@@ -9,16 +9,16 @@ export interface RankingInput {
   signals: Signals
   /** What the candidates of the same document have together, each as a share of what the best document has: by their best five, by their best one's own words, and by the cosines of the best five. */
   document: { together: number, best: number, meaning: number }
-  /** Days between a time that the question names and the memory, by when it occurred and by what its text tells; Infinity when the question names none. */
+  /** Days between a time that the query names and the memory, by when it occurred and by what its text tells; Infinity when the query names none. */
   daysAway: number
-  /** Whether the question names who speaks here and nobody else who speaks in a candidate. */
-  asked: boolean
+  /** Whether the query names who speaks here and nobody else who speaks in a candidate. */
+  isAskedSpeaker: boolean
 }
 
 /** @returns within 0–1; 0 when there is nothing to judge by */
-export type Scorer = (prospect: RankingInput, question: AnalyzedQuery) => number
+export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 
-/** Words, stop words left out, below which a question says little beside what it asks. */
+/** Words, stop words left out, below which a query says little beside what it asks. */
 const SHORT = 15
 /** The same below which a turn of a talk may be small talk, so that a time or names in it say that it is more. */
 const BRIEF = 50
@@ -35,8 +35,8 @@ export const SCORERS = {
   document: ({ document }) => document.together,
   document_best: ({ document }) => document.best,
   document_meaning: ({ document }) => document.meaning,
-  speaker: ({ asked }) => asked ? 1 : 0,
-  speaker_self: ({ asked, signals }) => asked && signals.firstPerson ? 1 : 0,
+  speaker: ({ isAskedSpeaker }) => isAskedSpeaker ? 1 : 0,
+  speaker_self: ({ isAskedSpeaker, signals }) => isAskedSpeaker && signals.firstPerson ? 1 : 0,
   user_said: ({ signals }, { asksSelf, asksAdvice }) => signals.role === 'user' ? asksAdvice ? 1 : asksSelf ? 0.5 : 0 : 0,
   assistant_said: ({ signals }, { asksTold }) => asksTold && signals.role === 'assistant' ? 1 : 0,
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
@@ -49,8 +49,8 @@ export const SCORERS = {
 
 export type ScorerName = keyof typeof SCORERS
 
-/** Whether a question has what a scorer looks for. Where it has not, that scorer is 0 for every candidate and need not be asked. */
-export const LOOKS_FOR: Partial<Record<ScorerName, (question: AnalyzedQuery) => boolean>> = {
+/** Whether a query has what a scorer looks for. Where it has not, that scorer is 0 for every candidate and need not be asked. */
+export const LOOKS_FOR: Partial<Record<ScorerName, (query: AnalyzedQuery) => boolean>> = {
   phrase: ({ hashes }) => hashes.length > 1,
   date: ({ spans }) => spans.length > 0,
   time_told: ({ asksTime }) => asksTime,

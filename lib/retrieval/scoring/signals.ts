@@ -3,12 +3,12 @@ import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
-import { toldTimes, type TimeSpan } from '../dates.js'
+import { explicitTimes, type TimeSpan } from '../dates.js'
 
 /** What a memory's text shows of itself, whatever is asked. */
 export interface Signals {
   /** The times that the text names outright (dates.ts). Read when they are first asked for. */
-  readonly told: readonly TimeSpan[]
+  readonly explicitTimes: readonly TimeSpan[]
   /** Stems of the words that name who speaks; none when nobody is named. */
   speaker: readonly string[]
   /** Who of a user and an assistant speaks, where the speaker is named by that. */
@@ -29,9 +29,9 @@ export interface Signals {
 }
 
 /** Characters of a text that are looked at. */
-const LOOKED_AT = 2000
+const MAX_CHARACTERS = 2000
 /** Characters of all texts that are kept, beside a bound on their number: a text can be 50,000 long. */
-const MOST_KEPT = 16_000_000
+const MAX_CACHED_CHARACTERS = 16_000_000
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
@@ -46,7 +46,7 @@ const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
 
-interface Kept {
+interface CachedSignals {
   text: string
   speaker: unknown
   at: number
@@ -59,8 +59,8 @@ interface Kept {
  */
 export class SignalReader {
   readonly #size: number
-  #young = new Map<string, Kept>()
-  #old = new Map<string, Kept>()
+  #young = new Map<string, CachedSignals>()
+  #old = new Map<string, CachedSignals>()
   #characters = 0
 
   /** @param size memories whose signals are kept at most */
@@ -82,15 +82,15 @@ export class SignalReader {
   known (memory: Memory): Signals | undefined {
     const { memoryId } = memory
     const young = this.#young.get(memoryId)
-    if (young !== undefined) return fits(young, memory) ? young.signals : undefined
+    if (young !== undefined) return isCurrent(young, memory) ? young.signals : undefined
     const old = this.#old.get(memoryId)
-    if (old === undefined || !fits(old, memory)) return undefined
+    if (old === undefined || !isCurrent(old, memory)) return undefined
     this.#keep(memoryId, old)
     return old.signals
   }
 
-  #keep (memoryId: string, kept: Kept): void {
-    if (this.#young.size >= this.#size / 2 || this.#characters > MOST_KEPT / 2) {
+  #keep (memoryId: string, kept: CachedSignals): void {
+    if (this.#young.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
       this.#old = this.#young
       this.#young = new Map()
       this.#characters = 0
@@ -101,20 +101,20 @@ export class SignalReader {
 }
 
 /** Whether what is kept is of this memory as it is now: an import can put another text in the place of one. */
-function fits ({ text, speaker, at }: Kept, memory: Memory): boolean {
+function isCurrent ({ text, speaker, at }: CachedSignals, memory: Memory): boolean {
   return text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
 }
 
 export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
-  const head = text.length > LOOKED_AT ? text.slice(0, LOOKED_AT) : text
+  const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
   let told: readonly TimeSpan[] | undefined
   return {
-    get told () {
-      told ??= toldTimes(said, occurredAt ?? retainedAt)
+    get explicitTimes () {
+      told ??= explicitTimes(said, occurredAt ?? retainedAt)
       return told
     },
     speaker: speaker === undefined ? [] : words(speaker).map(stem),
