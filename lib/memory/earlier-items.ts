@@ -3,13 +3,6 @@ import type { NearDuplicate, PlannedMemory } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
 
-/** A memory to be stored. Items of one request may share it. */
-export interface Slot {
-  memory: PreparedMemory
-  /** Whether it takes the place of one that stands under its id. */
-  replaces: boolean
-}
-
 /** Near-duplicates among the items of a request that later ones are compared with. */
 const MAX_NEAR = 20
 /** Items before one that it is compared with word for word: the nearest by their terms. */

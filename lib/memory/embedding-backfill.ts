@@ -6,10 +6,10 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { unlessAborted } from '../concurrency/aborting.js'
 import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
 import { withTimeout } from '../concurrency/timeout.js'
-import { ModelCallError } from '../models/remote/model-call-error.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
+import { loggedReason } from './model-errors.js'
 import { backlogKey, EmbeddingBacklog, type BacklogEntry } from './embedding-backlog.js'
 
 /** A store that takes vectors after the write. */
@@ -235,7 +235,7 @@ export class EmbeddingBackfill {
     if (batch.length === 1 && only!.triedAt !== undefined && (this.#successes > only!.triedAt || (unusable && this.#refusals < REFUSALS_IN_A_ROW))) {
       this.#refusals++
       this.#refused.set(only!.key, true)
-      this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${reasonOf(error)}); it is found by its words only`)
+      this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)
       return false
     }
     for (const entry of batch) this.#waiting.putBack({ triedAt: this.#successes, ...entry })
@@ -245,13 +245,6 @@ export class EmbeddingBackfill {
 
   #noteFailure (error: unknown, what: string): void {
     if (this.#stop.signal.aborted || !this.#backOff.fail()) return
-    this.#options.warn(`embedding_provider: ${what} (${reasonOf(error)}); what is new is found by its words only until they follow`)
+    this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); what is new is found by its words only until they follow`)
   }
-}
-
-/** Foreign errors may repeat what they were given, so of them only the name is told. */
-function reasonOf (error: unknown): string {
-  if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
-  const { cause, detail } = error
-  return cause instanceof ModelCallError ? cause.message : cause instanceof Error ? `${detail}: ${cause.name}` : detail
 }

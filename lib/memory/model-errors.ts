@@ -46,3 +46,10 @@ export function modelFailure (cause: unknown): ServiceError {
 export function lateFailure (cause: unknown): ServiceError {
   return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
 }
+
+/** The reason of a failure for the log. An error of foreign code may repeat its input, so only its name is logged. */
+export function loggedReason (error: unknown): string {
+  if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
+  const { cause, detail } = error
+  return cause instanceof ModelCallError ? cause.message : cause instanceof Error ? `${detail}: ${cause.name}` : detail
+}

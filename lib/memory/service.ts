@@ -36,7 +36,8 @@ import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
-import { ReflectService, type ReflectOptions } from './reflect-service.js'
+import type { ReflectOptions } from './reflect-preparation.js'
+import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
@@ -55,7 +56,7 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
 
 /**
  * The operations on memories that routes and other callers use. Each decides access for itself. Answers are the records of
- * lib/memory/schemas.ts; refusals are ServiceErrors.
+ * lib/memory/schemas/; refusals are ServiceErrors.
  */
 export class MemoryService {
   readonly retain: RetainService['retain']

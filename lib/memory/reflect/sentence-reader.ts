@@ -1,4 +1,7 @@
 import { readMark } from './marks.js'
+import {
+  CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
+} from './sentence-ends.js'
 
 /** UTF-16 units that are held at most while a sentence does not end. */
 const LONGEST_SENTENCE = 20_000
@@ -6,19 +9,6 @@ const LONGEST_SENTENCE = 20_000
 const LONGEST_SPAN = 300
 const LONGEST_MARK = 200
 
-const STOPS = new Set('.!?…؟۔।॥')
-/** Full stops behind which no space is written. */
-const WIDE_STOPS = new Set('。！？｡')
-const CLOSERS = new Set('"\'”’»)*_`」』〉》）')
-const SPACE = /\s/
-const SMALL = /\p{Ll}/u
-const CAPITAL = /[\p{Lu}\p{Lo}]/u
-const DIGIT = /\d/
-const LIST_NUMBER = /^[\s>]{0,40}\d{1,9}$/
-const LAST_WORD = /(?:^|[^\p{L}\p{N}.])([\p{L}.]{1,10})$/u
-const INITIALS = /^(?:\p{L}\.)*\p{L}$/u
-const ABBREVIATIONS = new Set(`dr mr mrs ms prof st sr jr vs no nos fig eq sec vol ca cf approx dept est inc ltd co corp gen sen rep rev hon
-etc al mme mlle nr bzw usw evtl ggf vgl abb hr fr pt sra dra ej núm pág`.split(/\s+/))
 const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})([^`[\]]*)$/
 
 /** A sentence with the white space before it, or a whole line of code or of a table. */
@@ -147,12 +137,7 @@ export class SentenceReader {
     this.#gap = false
     this.#marked = false
     this.#wide = WIDE_STOPS.has(character)
-    this.#weak = character === '.' && this.#isAbbreviation(offset)
-  }
-
-  #isAbbreviation (offset: number): boolean {
-    const word = LAST_WORD.exec(this.#slice(Math.max(0, offset - 12), offset))?.[1]
-    return word !== undefined && (INITIALS.test(word) || ABBREVIATIONS.has(word.toLowerCase()))
+    this.#weak = character === '.' && endsInAbbreviation(this.#slice(Math.max(0, offset - MAX_ABBREVIATION), offset))
   }
 
   #readEnd (character: string, offset: number): void {

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { BankId, Degraded, MemoryId, query, recallBounds, strict } from './schemas.js'
+import { BankId, MemoryId, strict } from './common.js'
+import { query } from './filters.js'
+import { Degraded, recallBounds } from './recall.js'
 
 const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
 const nullableBoolean = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description })
