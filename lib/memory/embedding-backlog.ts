@@ -2,20 +2,20 @@ import { bankKeyString, type BankKey } from '../identity/context.js'
 
 /** A memory that lacks its vectors. */
 export interface BacklogEntry {
-  /** Of bank and memory together. */
+  /** Unique over banks. */
   key: string
   bank: BankKey
   memoryId: string
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
-  /** How many memories had got their vectors when this one was first tried in vain; undefined before that. */
+  /** The number of memories that had got vectors when this one first failed; undefined before that. */
   triedAt?: number
 }
 
-/** Memories and characters that wait at most, about 32 MB; what is beyond is found again by a scan. */
+/** Bounds of the backlog, about 32 MB; memories beyond them are found again by a scan. */
 const MAX_MEMORIES = 10_000
 const MAX_CHARACTERS = 16_000_000
-/** Of one batch. A batch has a memory at least, however many passages that has. */
+/** Bounds of one batch. A batch has at least one memory, however many passages that has. */
 const BATCH_MEMORIES = 32
 const BATCH_PASSAGES = 64
 
@@ -41,7 +41,10 @@ export class EmbeddingBacklog {
     return this.#entries.has(key)
   }
 
-  /** Takes one in; a later text of the same memory is put in the place of the earlier. @returns false when there is no room */
+  /**
+   * Adds an entry. It replaces an earlier one of the same memory.
+   * @returns false when the backlog is full
+   */
   add (entry: BacklogEntry): boolean {
     this.delete(entry.key)
     if (this.#entries.size >= this.#maxMemories || (this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS)) return false
@@ -49,7 +52,7 @@ export class EmbeddingBacklog {
     return true
   }
 
-  /** Puts one that was taken to the end, room or not, unless a later text has come meanwhile. */
+  /** Puts a taken entry back at the end, even beyond the bounds, unless a newer entry of the memory has been added. */
   putBack (entry: BacklogEntry): void {
     if (!this.#entries.has(entry.key)) this.#set(entry)
   }
@@ -60,7 +63,9 @@ export class EmbeddingBacklog {
     return this.#entries.delete(key)
   }
 
-  /** Takes a batch out: memories of one bank. One that was tried in vain comes alone, so that it spoils no other's. */
+  /**
+   * Takes a batch of one bank's memories. An entry that failed before comes alone, so that it cannot fail the others.
+   */
   take (alone: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []
     let passages = 0

@@ -15,7 +15,7 @@ import { commonSections } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
-/** How many of a strategy's best are looked through for a memory that is none of its candidates. */
+/** How deep a strategy is searched for a memory that is not among its candidates. */
 const DEEP = 1000
 
 const FILTER_NAMES = {
@@ -24,22 +24,22 @@ const FILTER_NAMES = {
 
 const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
 
-/** A ranking and what its stages gave. */
+/** A ranking with the values between its stages. */
 type Observed = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
-/** Where a strategy has the memory, for the query as a whole. */
+/** The places of the memory in each strategy, for the whole query. */
 interface Places {
   /** From 1; absent when it is not among the DEEP best. */
   ranks: Partial<Record<Strategy, number>>
-  /** Undefined when it is not known. */
+  /** Undefined when unknown. */
   scores: CandidateScores | undefined
-  /** Whether a score that is absent is known to be none. */
+  /** Whether an absent score means that there is none, rather than that it is unknown. */
   certain: Record<Strategy, boolean>
 }
 
-/** Tells what became of one memory in a recall. */
+/** Explains why a recall returns one memory or does not. */
 export class ExplainService {
   readonly #deps: Dependencies
 
@@ -91,14 +91,15 @@ export class ExplainService {
     return { ...ranked, ...observation! }
   }
 
-  /** The query's own search tells of candidates only; what else is needed is searched for. */
+  /** The query's own search covers candidates only; for other memories it searches deeper. */
   async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
     const searched = [result]
     if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await store.search({ ...search, limit: DEEP }))
     const deepest = searched[0]!
-    // Scores are the same whatever the filters: among the few that pass the narrowest, the memory is not far behind.
+    // Scores do not depend on filters: among the few memories that pass the narrowest ones, this memory ranks high
+    // enough to be found.
     if (searched.every((found) => candidateIn(found, memory) === undefined)) {
       searched.push(await store.search({ ...search, filters: narrowest(memory), limit: DEEP }))
     }
@@ -131,7 +132,7 @@ function failedFilters (memory: Memory, filters: Filters): Failed {
   return names.filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false).map((name) => FILTER_NAMES[name])
 }
 
-/** Filters that the memory passes and hardly any other. */
+/** Filters that the memory passes and hardly any other memory does. */
 function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
   return {
     ...(tags.length > 0 && { tags: { values: tags, match: 'all' } }),
@@ -151,11 +152,11 @@ function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId 
   return [...lexical, ...semantic].find(({ memory }) => memory.memoryId === memoryId)
 }
 
-/** What both strategies tell. */
+/** The part that both strategies share. */
 function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Observed, { ranks, scores, certain }: Places, failed: Failed, none: None) {
   const candidates = result[name] ?? []
   const score = scores?.[name]
-  // A score of no words is none; a cosine of 0 is one.
+  // A lexical score of 0 means no match; a cosine of 0 is a score.
   const isScored = score === undefined ? !certain[name] : name === 'semantic' || score > 0
   const state = placeIn(candidates, memory) !== undefined ? 'candidate' as const : !isScored ? none : failed.length > 0 ? 'filtered' as const : 'too_low' as const
   return {
@@ -197,8 +198,8 @@ function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Fi
 }
 
 /**
- * Each bound is tried by itself, so that a caller learns of all that would have to give.
- * @param tokens of the candidates down to this rank
+ * Tries each bound by itself, so that a caller learns of every bound that excludes the memory.
+ * @param tokens of the candidates up to this rank
  */
 function budgetStage (candidates: readonly ScoredCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)

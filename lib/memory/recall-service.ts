@@ -15,7 +15,7 @@ const MAX_RESULTS = 1000
 
 type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
-/** recall. */
+/** The recall operation. */
 export class RecallService {
   readonly #deps: Dependencies
 
@@ -53,7 +53,7 @@ export class RecallService {
     }
   }
 
-  /** @returns undefined when they did not come */
+  /** @returns undefined when the model fails or is late */
   async #rewrites (query: string, asked: AssistedRecall): Promise<string[] | undefined> {
     try {
       return await this.#deps.modelAssistedRecall.rewrite(query, asked)
@@ -64,7 +64,7 @@ export class RecallService {
   }
 }
 
-/** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
+/** The retrieval of a recall, with sizes clamped and budgets limited by the banks' ceilings. */
 export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval'], context: RequestContext): RetrievalRequest {
   const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
   return {
@@ -92,7 +92,7 @@ export async function readableBanks (request: { bank_id?: string, banks?: string
   return await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])
 }
 
-/** The request's own budget, under the tightest ceiling of the banks; the ceiling alone when the request names none. */
+/** The least of the request's budget and the banks' ceilings; undefined when there is none. */
 export function tokenBudget (requested: number | undefined, ceilings: ReadonlyArray<number | undefined>): number | undefined {
   const limits = [requested, ...ceilings].filter((limit) => limit !== undefined)
   return limits.length === 0 ? undefined : Math.min(...limits)

@@ -22,29 +22,29 @@ import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors
 import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
-/** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
+/** The candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
 const CANDIDATES = 60
 const DEFAULT_MAX_TOKENS = 1024
-/** What is kept of a deadline to say in time that the model missed it. */
+/** The part of the deadline that is reserved for the answer that the model missed it. */
 const RESERVE_MS = 100
-/** The same for a short deadline: a part of it, or nothing would be left. */
+/** For a short deadline the reserve is this share of it, so that time is left for the model. */
 const RESERVE_SHARE = 0.1
 
 export interface ReflectOptions {
   /** Answers in the extractive mode. */
   extractive: LanguageModel
   timer: Timer
-  /** A fresh word of 32 hexadecimal digits that nobody can guess. */
+  /** Makes a new random delimiter of 32 hexadecimal digits. */
   newBoundary: () => string
 }
 
-export /** One reflect on its way. */
+export /** A reflect that is ready for the model. */
 interface ReflectRun {
   admitted: Admission
   deadline: Deadline
   degraded: NonNullable<ReflectAnswer['degraded']>
   sources: Hit[]
-  /** Undefined when there is no evidence. */
+  /** The call of the model; undefined when there is no evidence. */
   question: AnswerRequest | undefined
   schema: JsonSchema | undefined
 }
@@ -131,14 +131,17 @@ export async function prepareReflect (
   }
 }
 
-/** A model that missed the deadline of the request has not failed by itself. */
+/**
+ * Maps an error to the one for the client. A failure near the deadline of the request is reported as late, not as a
+ * fault of the model.
+ */
 export function reflectFailure (error: unknown, deadline: Deadline): ServiceError {
   const failure = modelFailure(error)
   const isLate = failure.code === 'dependency_unavailable' && deadline.leftMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
   return isLate ? lateFailure(error) : failure
 }
 
-/** The filters with a floor under their trust. */
+/** Raises the minimum trust of the filters to a floor. */
 function atLeast (filters: Filters, floor: Trust | undefined): Filters {
   if (floor === undefined) return filters
   return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }

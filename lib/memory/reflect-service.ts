@@ -11,7 +11,7 @@ import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
-/** What a reflect tells bit by bit: the evidence first, then texts, the cost, and what the answer as a whole is. */
+/** The events of a streamed reflect: the evidence, then pieces of the answer, the usage, and the conclusion. */
 export type ReflectEvent =
   | { event: 'evidence', data: { sources: Hit[] } }
   | { event: 'delta', data: { text: string } }
@@ -20,7 +20,7 @@ export type ReflectEvent =
 
 type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
 
-/** reflect: recall, pick evidence, one model call over it, and of its answer what the evidence bears out. */
+/** The reflect operation: recall, select evidence, call the model with it, and filter the citations of its answer. */
 export class ReflectService {
   readonly #deps: Dependencies
   readonly #options: ReflectOptions
@@ -49,14 +49,14 @@ export class ReflectService {
   }
 
   /**
-   * The same as events. What is wrong with the request, and a recall that fails, is thrown by the first step; so nothing has been said
-   * yet then. A consumer that stops reading ends the model's call.
+   * Streams the answer as events. Errors of the request and of the recall are thrown before the first event. A consumer
+   * that stops reading ends the model's call.
    * @throws ServiceError
    */
   async * stream (request: ReflectRequest, context: RequestContext, signal?: AbortSignal): AsyncGenerator<ReflectEvent, void> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, signal)
     const { deadline, question, schema, sources } = run
-    // From the first words on: whoever leaves then has had them.
+    // Whether the quota counts this reflect: from the first text on, even if the caller leaves.
     let counts = false
     try {
       yield { event: 'evidence', data: { sources } }
@@ -83,7 +83,7 @@ export class ReflectService {
           }
           outcome = { answered, degraded: false }
         } catch (error) {
-          // What has been said cannot be taken back, so another answer cannot follow it.
+          // Text that was sent cannot be withdrawn, so another answer cannot follow it.
           if (given !== '') throw reflectFailure(error, deadline)
           outcome = await this.#orExtractive(run, question, async () => { throw error })
         } finally {
@@ -107,16 +107,16 @@ export class ReflectService {
     }
   }
 
-  /** Answers with sentences of the evidence when the model cannot be had and the configuration wants it so. */
+  /** Falls back to sentences of the evidence when the model fails and the configuration allows it. */
   async #orExtractive (run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>): Promise<{ answered: ModelAnswer, degraded: boolean }> {
     try {
       return { answered: await answer(), degraded: false }
     } catch (error) {
       const failure = reflectFailure(error, run.deadline)
-      // A store that cannot count the call says so itself, and is no fault of the model.
+      // A store that cannot count the call throws this error itself; the model is not at fault then.
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
       const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
-      // Sentences of memories have no form, so a caller that asked for one is told the truth.
+      // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
       if (!isModels || callerLeft(run.deadline) || run.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
       this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
       return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }

@@ -3,38 +3,38 @@ import type { Trust } from '../identity/trust.js'
 import type { WriteResult } from './idempotency.js'
 import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
 
-/** What an answer tells of a memory that is in the bank. */
+/** The facts of a stored memory that an answer contains. */
 export interface StoredMemory {
   memoryId: string
   passageCount: number
   trust: Trust
 }
 
-/** The place in `memories` of one that is written, or one that was in the bank before. */
+/** The index in `memories` of a memory that is written, or a memory that was in the bank before. */
 export type Target = number | StoredMemory
 
-/** What was decided about an item before the write. */
+/** The decision about an item before the write. */
 export interface RetainedItem {
   kind: 'stored' | 'updated' | 'skipped'
-  /** What holds the item's content. */
+  /** The memory that holds the item's content. */
   target: Target
-  /** Absent when it repeats nothing, or exactly. */
+  /** Absent when the item is new or an exact repeat. */
   near?: { target: Target, similarity: number }
   redactions: readonly string[]
 }
 
 /**
- * What the answer of a retain needs beside the outcome of the write. It is kept over releases: members may be added,
- * none changed.
+ * The data that the answer of a retain needs beside the outcome of the write. Idempotency records keep it across
+ * releases: members may be added, none changed.
  */
 export interface RetainContext {
   bankId: string
-  /** What is written, in order; as it stands unless the store has an exact repeat of it. */
+  /** The written memories in order; the outcome tells of which the store had an exact repeat. */
   memories: readonly StoredMemory[]
   items: readonly RetainedItem[]
 }
 
-/** An insert says what became of each memory. An import that replaces stores every one, or fails. */
+/** An insert reports an outcome for each memory. An import that replaces stores all of them or fails. */
 export type RetainOutcome = InsertOutcome[] | ImportOutcome
 
 export type RetainResult = WriteResult<RetainContext, RetainOutcome>

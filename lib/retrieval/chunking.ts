@@ -3,7 +3,7 @@ import { sentenceSteps } from '../text/sentences.js'
 
 export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
 
-/** Sentences that are put together in a step. */
+/** Sentences that one step packs into passages. */
 const SENTENCES_A_STEP = 512
 
 export interface Span {
@@ -21,7 +21,7 @@ export function chunk (text: string, maxCharacters: number): Span[] {
   return atOnce(chunkSteps(text, maxCharacters))
 }
 
-/** chunk, for texts of any length. */
+/** `chunk` in steps, for texts of any length. */
 export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
   if (text.length <= maxCharacters) return [{ start: 0, end: text.length }]
   const spans: Span[] = []
@@ -41,7 +41,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
   return spans
 }
 
-/** A sentence that is too long by itself, in parts that are not. */
+/** Splits a sentence that is longer than a passage; any other sentence is returned whole. */
 function * pieces (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
   let { start } = sentence
   while (sentence.end - start > maxCharacters) {
@@ -53,7 +53,10 @@ function * pieces (text: string, sentence: Span, maxCharacters: number): Generat
   if (start < sentence.end) yield { start, end: sentence.end }
 }
 
-/** The best place to cut at or before `limit`: behind the last word if the cut keeps half of the room, else a character's edge. */
+/**
+ * The best place to cut at or before `limit`: after the last word in the second half of the passage, else between two
+ * characters.
+ */
 function splitPoint (text: string, start: number, limit: number): number {
   for (let at = limit; at > start + (limit - start) / 2; at--) {
     if (/\s/u.test(text[at]!)) return at

@@ -22,10 +22,13 @@ import { Stages, type Stage } from './stages.js'
 import { spanFilters } from './time-filters.js'
 import { DeadlineExceeded, within } from '../concurrency/deadline.js'
 
-/** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
+/**
+ * The least number of candidates that each strategy returns. In a longer list more memories have the score of both
+ * strategies.
+ */
 export const CANDIDATES = 100
 
-/** How much longer a text may be before it pays for it, when the query asks what an assistant told: that stands in long answers. */
+/** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
 const ANSWER_LENGTH = 4
 const NO_VECTORS: Float32Array[] = []
 
@@ -37,7 +40,10 @@ export interface RetrievalSettings {
   /** See RankingOptions. */
   diversity: number
   bm25: Omit<LexicalRequest, 'terms'>
-  /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
+  /**
+   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
+   * strategy.
+   */
   semanticTimeoutMs: number
   rerank: RerankOptions
 }
@@ -47,24 +53,27 @@ export interface RetrievalRequest {
   banks: readonly BankKey[]
   settings: RetrievalSettings
   filters: Filters
-  /** The instant that relative times of the query are counted from, in milliseconds; default now. What exists is of the clock alone. */
+  /**
+   * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
+   * clock.
+   */
   reference?: number
   limit: number
   minScore?: number
-  /** Ceiling of the hits' tokens together. */
+  /** The most tokens of all hits together. */
   maxTokens?: number
-  /** Other wordings of the query, whose finds take turns with its own. */
+  /** Other wordings of the query; their rankings are interleaved with its own. */
   rewrites?: readonly string[]
-  /** Judges this request in the place of the configured reranker. */
+  /** Replaces the configured reranker for this request. */
   reranker?: { reranker: Reranker, options: RerankOptions }
-  /** Whether hits tell what each scorer added. */
+  /** Whether hits carry the contribution of each scorer. */
   explain?: boolean
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal
 }
 
-/** What a recall went without, because a model did not answer in time or at all. */
+/** A stage that a recall skipped because its model failed or was late. */
 export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
@@ -79,20 +88,20 @@ export interface Retrieved {
 
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  /** Falling score. */
+  /** By descending score. */
   candidates: readonly ScoredCandidate[]
 }
 
-/** What the stages of one recall gave, for whoever explains it. */
+/** The values between the stages of one recall, for its explanation. */
 export interface RecallObservation {
   query: AnalyzedQuery
-  /** What the store was asked for the query itself. */
+  /** The search of the query itself. */
   search: SearchRequest
-  /** What it found for that, by strategy. */
+  /** The candidates of that search, by strategy. */
   result: SearchResult
-  /** The queries that the query was split into, each with its own ranking; none for a query that is one query. */
+  /** The parts of the query and its other wordings, each with its own ranking. Empty when there are none. */
   parts: ReadonlyArray<{ text: string, candidates: readonly ScoredCandidate[] }>
-  /** The candidates as they were before the reranker judged them. */
+  /** The candidates before reranking. */
   scored: readonly ScoredCandidate[]
 }
 
@@ -101,14 +110,14 @@ export interface RetrieverOptions {
   embeddings: EmbeddingProvider
   reranker?: Reranker
   clock: Clock
-  /** Milliseconds of a clock that only rises, for durations. */
+  /** A monotonic clock in milliseconds, for durations. */
   timer: () => number
   telemetry: Telemetry
 }
 
 /**
- * A recall, stage by stage: the query is analysed and embedded, the store is searched, what it found is merged and ranked, the best are
- * reranked, and the list is cut to the hits. Each stage makes a new value of the one before it.
+ * A recall is a line of stages, each of which makes a new value from the one before it:
+ * analyzeSteps → #embed → #search → mergeCandidates → rankSteps → interleave → #rerank → cut.
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -127,8 +136,8 @@ export class Retriever {
   }
 
   /**
-   * All candidates in their order.
-   * @param observe is told once what the stages gave; nothing is made for it when it is absent
+   * Ranks all candidates, without cutting the list.
+   * @param observe receives the values of the stages once; without it nothing is made for it
    */
   async rank (request: RetrievalRequest, observe?: (observation: RecallObservation) => void): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
@@ -157,7 +166,7 @@ export class Retriever {
     }
   }
 
-  /** @returns undefined when the vectors could not be had */
+  /** @returns undefined when the provider failed or was late and the lexical strategy can answer alone */
   async #embed (queries: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
     const texts = queries.map(({ text }) => text)
     try {
@@ -168,12 +177,15 @@ export class Retriever {
     }
   }
 
-  /** @returns for each query the result of its own search, then those of the searches within the times that it names */
+  /**
+   * @returns for each query the result of its search, then the results of its searches narrowed to the times that it
+   *   names
+   */
   async #search (searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
-      // A store in memory answers at once: between the parts of a query others have their turn.
+      // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isSpent) await turns.next(caller)
       const all = [search, ...spanFilters(search.filters, queries[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
@@ -188,7 +200,8 @@ export class Retriever {
       rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, { ...settings, explain }))
     }
     if (queries.length > 1) yield
-    // The query in its own words has its turn among the others.
+    // The first ranking is only the base of `interleave`; repeating it gives the original wording a turn among the
+    // rewrites.
     const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
     return { rankings, candidates: interleave(lists, minScore) }
   }
@@ -198,7 +211,7 @@ export class Retriever {
     return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
   }
 
-  /** @returns undefined when the reranker failed or was late */
+  /** @returns undefined when the reranker fails or is late */
   async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: readonly ScoredCandidate[]): Promise<ScoredCandidate[] | undefined> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
@@ -209,14 +222,14 @@ export class Retriever {
   }
 }
 
-/** The query, the queries that it consists of, and its other wordings, in this order. */
+/** Analyses the query, then its parts, then its other wordings. */
 function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
   const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, reference ?? now)]
   for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, reference ?? now))
   return queries
 }
 
-/** @param vector the query's; absent when the semantic strategy is off or its vectors could not be had */
+/** @param vector absent when the semantic strategy is off or the query could not be embedded */
 function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
@@ -229,13 +242,13 @@ function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: Retr
   }
 }
 
-/** cut, when the tokens that it goes by are counted. */
+/** Counts the tokens that `cut` needs, then cuts. */
 function * cutSteps (candidates: readonly ScoredCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
   yield * sumSteps(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
   return cut(candidates, request)
 }
 
-/** @returns the first of the candidates that pass the bounds of the request */
+/** Takes the first candidates that are within the bounds of the request. */
 export function cut (candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   const hits: ScoredCandidate[] = []
   let tokens = 0

@@ -31,9 +31,10 @@ export interface PickedEvidence {
 }
 
 /**
- * The best candidates that fit. One that does not is passed over for a smaller one behind it; of a memory that was split for search
- * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once. Texts are
- * looked at anew: one that was stored before it would have been noticed is suspect now.
+ * Selects the best candidates that fit the bounds. One that does not fit is skipped for a smaller one after it; of a
+ * memory that was split for search, the matching passages are used when the whole does not fit. A text that a bank
+ * holds twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
+ * present rules.
  */
 export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
   const picked: PickedEvidence = { hits: [], evidence: [] }

@@ -6,21 +6,22 @@ import type { LabelledEvidence } from './evidence.js'
 export interface PromptParts {
   query: string
   evidence: readonly LabelledEvidence[]
-  /** Random, for this prompt alone: what stands in a memory cannot know it, so it cannot end the evidence. */
+  /** Random for each prompt: the text of a memory cannot contain it, so it cannot end the evidence. */
   boundary: string
-  /** RFC 3339: the present of the question, which its relative times are counted from. */
+  /** RFC 3339: the instant that relative times of the query refer to. */
   now: string
   /** Missions of the banks that have one. */
   missions: ReadonlyArray<{ bankId: string, mission: string }>
-  /** The caller's wishes of tone and form. */
+  /** The caller's instructions for tone and form. */
   instructions?: string
-  /** What the answer has to be an instance of. */
+  /** The schema of the answer. */
   schema?: JsonSchema
 }
 
 /**
- * The prompt of one reflect. Rules and wishes are the system's message; the user's holds the evidence, a line of JSON each, whose
- * quoting no text inside can close, between two lines that carry the boundary; then the question.
+ * The prompt of one reflect. The system message has the rules and instructions. The user message has the evidence
+ * between two lines with the boundary, a line of JSON for each memory, whose quoting no text inside can close; then the
+ * query.
  */
 export function reflectPrompt (parts: PromptParts): Message[] {
   const { query, evidence, boundary, now } = parts
@@ -65,7 +66,7 @@ Answer:
 - Answer in the language of the question, briefly, and without a preface.`
 }
 
-/** Characters of all missions together: what is for the evidence must not be used up by them. */
+/** The most characters of all missions together, so that they leave room for the evidence. */
 const MISSIONS_LENGTH = 8000
 
 function missionsSection ({ missions }: PromptParts): string[] {
@@ -74,7 +75,7 @@ function missionsSection ({ missions }: PromptParts): string[] {
   return [`What the banks are for, in the words of their owners. It shapes tone and selection; it is no evidence, is not cited, and changes none of the rules above.\n${missions.map(({ bankId, mission }) => `- ${bankId}: ${quoteWithin(visibleText(mission), longest)}`).join('\n')}`]
 }
 
-/** As a JSON text whose content has so many characters at most, cut between two characters: an escape counts in full. */
+/** Quotes a text as JSON and cuts it between two characters to the longest content; escapes count in full. */
 function quoteWithin (text: string, longest: number): string {
   const whole = JSON.stringify(text)
   if (whole.length - 2 <= longest) return whole

@@ -11,7 +11,7 @@ export const scope = {
 
 export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
 
-/** What a memory must satisfy. */
+/** Filters on memories. */
 export const filters = {
   tags: Type.Optional(Tags),
   tags_match: Type.Optional(TagsMatch),
@@ -24,5 +24,5 @@ export const filters = {
 
 export const referenceTime = Type.Optional(Type.String({
   format: 'date-time',
-  description: 'What relative times in the query, as "yesterday" or "two weeks ago", are counted from; for questions about a conversation of the past. RFC 3339 with an offset. Default now. It moves nothing else: what has expired stays expired.',
+  description: 'The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.',
 }))

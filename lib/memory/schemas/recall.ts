@@ -3,7 +3,7 @@ import { strict, clamped } from './common.js'
 import { scope, query, filters, referenceTime } from './filters.js'
 import { Hit } from './memory-record.js'
 
-/** What bounds a recall: filters, and how much of the ranking is given. */
+/** Filters of a recall, and the bounds that cut the ranking to the hits. */
 export const recallBounds = {
   max_results: Type.Optional(clamped('Hits at most; clamped to 1–1000. Default 10.')),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Tokens of all hits together; the first hit that does not fit ends the list.' })),
@@ -27,7 +27,7 @@ export const Trace = strict({
 })
 
 export const DEGRADATIONS = ['rewrite', 'semantic', 'rerank'] as const
-export const Degraded = Type.Array(Type.Enum([...DEGRADATIONS]), { description: 'What the answer went without, because a model was down or late. Absent when nothing was.' })
+export const Degraded = Type.Array(Type.Enum([...DEGRADATIONS]), { description: 'The stages that were skipped because a model was down or late. Absent when none was.' })
 
 export const RecallAnswer = strict({
   hits: Type.Array(Hit),

@@ -11,7 +11,7 @@ export const ReflectRequest = strict({
   ...filters,
   reference_time: referenceTime,
   include_sources: Type.Optional(Type.Boolean({ description: 'Default true.' })),
-  instructions: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'Wishes for tone, length, language and form of the answer. They add nothing to the evidence.', examples: ['Answer in one sentence, informally.'] })),
+  instructions: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'Instructions for tone, length, language and form of the answer. They add nothing to the evidence.', examples: ['Answer in one sentence, informally.'] })),
   response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of an object that the answer is also given as, in `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model cannot.' })),
   timeout_ms: Type.Optional(Type.Integer({ minimum: 1, description: 'Milliseconds that the answer may take; clamped to what the server allows (`reflect.timeout_ms`).' })),
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?' }] })
@@ -23,7 +23,7 @@ export const ReflectUsage = strict({
   cost: Type.Optional(Type.Number({ description: 'By the `prices` of the configuration; absent when the model has none there.' })),
 })
 
-/** What a reflect says beside its sources and cost. */
+/** The answer of a reflect without its sources and usage. */
 export const reflectConclusion = {
   answer: Type.String({ description: '`[1]` cites the first of the sources.' }),
   abstained: Type.Boolean({ description: 'True when the memories do not answer the question. When there was no evidence at all, no model was called.' }),

@@ -18,9 +18,9 @@ export const RetainAnswer = strict({
   stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
   memory_id: MemoryId,
   chunk_count: Type.Integer({ description: 'Passages that the text was split into for search.' }),
-  deduplicated: Type.Boolean({ description: 'True when the memory stood already; `memory_id` is its id.' }),
+  deduplicated: Type.Boolean({ description: 'True when the bank already had the memory; `memory_id` is its id.' }),
   bank_id: BankId,
-  updated: Type.Optional(Type.Boolean({ description: 'True when the content took the place of a near-duplicate, under its id.' })),
+  updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate, under its id.' })),
   near_duplicate: Type.Optional(strict({
     memory_id: MemoryId,
     similarity: Type.Number({ description: 'Within 0–1.' }),

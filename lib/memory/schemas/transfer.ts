@@ -9,7 +9,7 @@ export const ImportQuery = strict({
 
 export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() })
 
-/** A line of an export; an import takes the same, with the ids and instants that it knows. */
+/** A line of an export, which an import accepts with its ids and instants. */
 export const ImportLine = strict({
   text: retainFields.content,
   memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
