@@ -5,10 +5,10 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
 import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
+import { cutSteps } from './cut.js'
 import { mergeCandidates, type FusionMethod, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
@@ -240,24 +240,4 @@ function searchFor ({ banks, filters, limit, settings: { weights, bm25 } }: Retr
     ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
     ...(vector !== undefined && { semantic: { vector } }),
   }
-}
-
-/** Counts the tokens that `cut` needs, then cuts. */
-function * cutSteps (candidates: readonly ScoredCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
-  yield * sumSteps(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
-  return cut(candidates, request)
-}
-
-/** Takes the first candidates that are within the bounds of the request. */
-export function cut (candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  const hits: ScoredCandidate[] = []
-  let tokens = 0
-  for (const candidate of candidates) {
-    if (hits.length >= limit || candidate.score < minScore) break
-    const { value } = candidate.memory.tokens
-    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
-    tokens += value
-    hits.push(candidate)
-  }
-  return { hits, truncated: false, tokens }
 }
