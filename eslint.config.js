@@ -52,10 +52,6 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
 const LONGER_FILES = [
   'lib/config/schema.ts',
   'lib/memory/embedding-backfill.ts',
-  'lib/memory/reflect/sentence-reader.ts',
-  'lib/memory/reflector.ts',
-  'lib/memory/schemas.ts',
-  'lib/retrieval/retriever.ts',
   'lib/stores/in-memory/bank.ts',
   'lib/stores/in-memory/lexical-index.ts',
   'lib/stores/in-memory/lexical-search.ts',

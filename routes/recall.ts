@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { ExplainAnswer, ExplainRequest } from '../lib/memory/explain-schemas.js'
-import { RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
+import { ExplainAnswer, ExplainRequest, RecallAnswer, RecallRequest } from '../lib/memory/schemas.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 

@@ -4,7 +4,7 @@ import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/retrieval/fusion.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
 import { CANDIDATES } from '../../lib/retrieval/retriever.js'
-import { readQuery } from '../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../lib/retrieval/query.js'
 import { scoreBreakdown, rankingInputs } from '../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
@@ -30,7 +30,7 @@ export async function makeExamples (conversations: readonly Conversation[], now:
     await store.insert(BANK, memories, now)
     const signals = new SignalReader()
     for (const { text, evidence, category, askedAt } of conversation.questions) {
-      const question = readQuery(text, askedAt ?? now)
+      const question = analyzeQuery(text, askedAt ?? now)
       const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
       const request: SearchRequest = {
         banks: [BANK], now, filters: {}, limit: CANDIDATES, lexical: { terms: question.terms, ...BM25 }, ...(vector !== undefined && { semantic: { vector } }),

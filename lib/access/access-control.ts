@@ -29,7 +29,7 @@ export interface Decision {
   grantedBy?: string
 }
 
-/** A grant that is ready to be asked. */
+/** A grant whose patterns are compiled. */
 export interface CompiledGrant {
   matchesBank: Matcher
   matchesPrincipal: Matcher
@@ -37,15 +37,15 @@ export interface CompiledGrant {
   origin: string
 }
 
-/** The grants of the configuration, ready to be asked. */
+/** The compiled grants of the configuration. */
 interface Rules {
   settings: AccessSettings
-  /** Grants on literal bank ids by that id; the others have to be tried one by one. */
+  /** Grants on literal bank ids, by that id; grants with patterns are tried one by one. */
   byBank: ReadonlyMap<string, CompiledGrant[]>
   patterned: readonly CompiledGrant[]
 }
 
-/** Who may do what on which bank. Grants are united; the default policy speaks whenever none matches. */
+/** Decides who may do what on which bank. Grants add up; where none matches, the default policy decides. */
 export class AccessControl {
   readonly #telemetry: Pick<Telemetry, 'refused'>
   #rules: Rules
@@ -70,12 +70,12 @@ export class AccessControl {
   }
 
   /**
-   * With an on-behalf-of identity both have to be allowed: it narrows, never widens.
-   * @param bankGrants what the admins of this very bank have granted
+   * With an on-behalf-of identity both principals need the permission, so acting for another only narrows access.
+   * @param bankGrants the grants of the bank's own configuration
    */
   decide (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): Decision {
     if (!this.#rules.settings.enabled) return { allowed: true, grantedBy: 'access_control disabled' }
-    // Only dev mode lets a caller without a principal in, and the specification gives it no access control.
+    // Only dev mode accepts a caller without a principal, and dev mode has no access control by specification.
     if (context.principal === undefined) return { allowed: true, grantedBy: 'anonymous in dev mode' }
     const own = this.#decideFor(context.principal, permission, bankId, bankGrants)
     if (!own.allowed || context.onBehalfOf === undefined) return own

@@ -3,7 +3,7 @@ export type Matcher = (name: string) => boolean
 
 /**
  * A pattern of the configuration: literal, or a prefix before one trailing `*`; a lone `*` matches everything.
- * A `*` anywhere in the name that is tested is an ordinary character: callers cannot bring patterns.
+ * A `*` in the name that is tested is an ordinary character, so callers cannot supply patterns.
  */
 export function compilePattern (pattern: string): Matcher {
   if (!pattern.endsWith('*')) return (name) => name === pattern
@@ -12,18 +12,18 @@ export function compilePattern (pattern: string): Matcher {
 }
 
 /**
- * A pattern of principals. Types that a token tells are in lower case, so a grant to `User:*` holds for `user:x` too; a type that a
- * caller writes is compared as it stands, and an id always is.
+ * Compiles a pattern of principals. Types from tokens are in lower case, so a grant to `User:*` also holds for
+ * `user:x`. Otherwise type and id are compared with regard to case.
  */
 export function compilePrincipalPattern (pattern: string): Matcher {
-  const asItStands = compilePattern(pattern)
+  const matchesExactly = compilePattern(pattern)
   const colon = pattern.indexOf(':')
   const type = colon === -1 ? pattern : pattern.slice(0, colon)
   const lowered = `${type.toLowerCase()}${pattern.slice(type.length)}`
-  // A literal without a type is an id alone.
-  if (lowered === pattern || (colon === -1 && isLiteral(pattern))) return asItStands
-  const inLowerCase = compilePattern(lowered)
-  return (name) => asItStands(name) || (name.includes(':') && inLowerCase(name))
+  // A literal without a colon is a plain id.
+  if (lowered === pattern || (colon === -1 && isLiteral(pattern))) return matchesExactly
+  const matchesLowered = compilePattern(lowered)
+  return (name) => matchesExactly(name) || (name.includes(':') && matchesLowered(name))
 }
 
 export function isLiteral (pattern: string): boolean {

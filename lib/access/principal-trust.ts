@@ -8,7 +8,7 @@ export interface TrustRule {
   trust: Exclude<Trust, 'suspect'>
 }
 
-/** How far the memories of each caller are trusted (`identity.trust`). */
+/** The trust level of each caller's memories (`identity.trust`). */
 export class PrincipalTrust {
   readonly #rules: ReadonlyArray<{ principal: string, trust: Trust, matches: Matcher }>
 
@@ -17,15 +17,16 @@ export class PrincipalTrust {
   }
 
   /**
-   * The level of the rule that fits best: a literal before a pattern, a longer pattern before a shorter one, and of two equal ones
-   * the lower level. `trusted` without a rule. With an on-behalf-of identity the lower of both, and never above the context's ceiling.
+   * The level of the most specific rule: a literal before a pattern, a longer pattern before a shorter one, and of two
+   * equal patterns the lower level; `trusted` without a rule. With an on-behalf-of identity it is the lower level of
+   * both principals. It never exceeds the context's ceiling.
    */
   of ({ principal, onBehalfOf, trustCeiling = 'trusted' }: RequestContext): Trust {
     const levels = [principal, ...(onBehalfOf === undefined ? [] : [onBehalfOf])].map((name) => this.#ofPrincipal(name))
     return lowestTrust(trustCeiling, ...levels)
   }
 
-  /** @param name undefined for an anonymous caller, whom only a lone `*` means */
+  /** @param name undefined for an anonymous caller, whom only a lone `*` matches */
   #ofPrincipal (name: string | undefined): Trust {
     return this.#rules.find(({ principal, matches }) => name === undefined ? principal === '*' : matches(name))?.trust ?? 'trusted'
   }

@@ -11,7 +11,7 @@ export interface Actor {
   claims: Record<string, string>
 }
 
-/** Who asks. Authentication makes one for each request; every memory operation takes it. */
+/** The identity of the caller. Authentication makes one for each request; every memory operation takes it. */
 export interface RequestContext {
   /** `<type>:<id>`; absent for anonymous callers, whom only dev mode knows. */
   principal?: string
@@ -20,11 +20,11 @@ export interface RequestContext {
   tenantId: string | null
   /** The principal that the caller acts for; it can only narrow what the caller may do. */
   onBehalfOf?: string
-  /** What is written is trusted at most so far, whoever writes it. Absent: it depends on the principals alone. */
+  /** The highest trust of what the request writes. When absent, trust depends on the principals alone. */
   trustCeiling?: Trust
 }
 
-/** Where a memory lives: a bank name means another bank in another tenant. */
+/** The identity of a bank: the same name in another tenant is another bank. */
 export interface BankKey {
   tenantId: string | null
   bankId: string
@@ -35,9 +35,12 @@ export function bankOf (context: RequestContext, bankId: string): BankKey {
   return { tenantId: context.tenantId, bankId }
 }
 
-/** One string for who asks, of one tenant: what is shared out between callers (turns of the event loop, streams) goes by it. */
+/**
+ * One string for each caller of a tenant. What is shared between callers fairly (the event loop, streams) is counted by
+ * it.
+ */
 export function callerOf ({ tenantId, principal = '' }: RequestContext): string {
-  // A principal has no white space, so the text cannot be read in two ways.
+  // A principal has no white space, so the string is unambiguous.
   return `${principal} ${tenantId ?? ''}`
 }
 

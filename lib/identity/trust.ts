@@ -1,9 +1,9 @@
-/** How far a memory may be believed, from the least to the most. */
+/** Trust levels of a memory, from the lowest to the highest. */
 export const TRUST_LEVELS = ['suspect', 'untrusted', 'trusted'] as const
 
 /**
- * The trust of a memory. It comes from who wrote it (`identity.trust`, `sources.<id>.trust`) and from what its text looks like
- * (lib/text/suspicion.ts), never from the request.
+ * The trust of a memory. It depends on its writer (`identity.trust`, `sources.<id>.trust`) and on its text
+ * (lib/text/suspicion.ts), never on the request.
  */
 export type Trust = typeof TRUST_LEVELS[number]
 
@@ -16,7 +16,7 @@ export function isAtLeast (trust: Trust, least: Trust): boolean {
   return TRUST_LEVELS.indexOf(trust) >= TRUST_LEVELS.indexOf(least)
 }
 
-/** What a text from outside says; what is no level is believed least. */
+/** Reads a level from outside data; anything else is `suspect`. */
 export function readTrust (text: string): Trust {
   return TRUST_LEVELS.find((level) => level === text) ?? 'suspect'
 }

@@ -2,19 +2,19 @@ import { atCapacity } from '../errors/service-error.js'
 import { bankKeyString, type BankKey } from '../identity/context.js'
 import { KeyedQueue } from '../concurrency/keyed-queue.js'
 
-/** Lets one piece of work after the other at a bank, and so many wait for it. */
+/** Runs work on a bank one after the other, with a bound on how much may wait. */
 export class BankQueue {
   readonly #maxWaiting: number
   readonly #queue = new KeyedQueue()
 
-  /** @param maxWaiting how many may wait for one bank; what waits holds its request in memory */
+  /** @param maxWaiting how much work may wait for one bank; each piece holds its request in memory */
   constructor (maxWaiting: number) {
     this.#maxWaiting = maxWaiting
   }
 
   /**
-   * @param signal gives up the wait, not the work
-   * @throws ServiceError server_busy when too many wait for this bank already; then nothing is begun
+   * @param signal cancels the wait, not work that has begun
+   * @throws ServiceError server_busy when too much work waits for this bank already
    */
   async inTurn<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = bankKeyString(bank)

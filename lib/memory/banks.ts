@@ -12,17 +12,17 @@ import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, Memorie
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
-/** Summaries read from the store at a time while those that the caller may not read are skipped. */
+/** Summaries that one read takes from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
 /** Banks whose configurations are read at a time: each may have 32 KiB. */
 const RESOLVED_TOGETHER = 25
 /** Summaries read at a time for an operator, who gets all of them. */
 const ADMIN_PAGE = 5000
-/** Who an operator's turns are for. No principal begins with a space. */
+/** The caller of an operator's work in the turn budget. No principal begins with a space. */
 const OPERATOR = ' operator'
 
-/** What there is: banks, their figures and their memories. */
+/** Lists and describes banks and their memories. */
 export class Banks {
   readonly #deps: Dependencies
 
@@ -30,7 +30,7 @@ export class Banks {
     this.#deps = deps
   }
 
-  /** The banks on which the caller has `read`, by name. */
+  /** The banks on which the caller has `read`, ordered by name. */
   async list (query: PageQuery, context: RequestContext): Promise<BanksAnswer> {
     const limit = pageSize(query.limit)
     const banks: BankSummary[] = []
@@ -103,7 +103,7 @@ export class Banks {
     return toRecord(bankId, memory)
   }
 
-  /** What the caller may do on a bank, and which grant or policy says so. */
+  /** The caller's permissions on a bank, each with the grant or policy that gives it. */
   async permissions (bankId: string, context: RequestContext): Promise<Array<{ permission: Permission, granted_by: string }>> {
     const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
     return PERMISSIONS.flatMap((permission) => {
@@ -112,7 +112,7 @@ export class Banks {
     })
   }
 
-  /** For operators: banks over all tenants, or of one. */
+  /** For operators: the banks of one tenant or of all. */
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
@@ -125,7 +125,7 @@ export class Banks {
     return { banks }
   }
 
-  /** Those that the caller may read. What a bank itself grants is looked up only where the file does not grant it. */
+  /** The banks that the caller may read. Grants of a bank itself are looked up only where the file grants no access. */
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
     const caller = callerOf(context)

@@ -2,7 +2,10 @@ import { invalidField } from '../errors/service-error.js'
 import { isBankId } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
 
-/** The latest instant of a Date (ECMA-262, time values), either side of the epoch; not every database can compare with more. */
+/**
+ * The latest instant of a Date (ECMA-262, time values), either side of the epoch; not every database can compare with
+ * more.
+ */
 const MAX_INSTANT = 8.64e15
 
 /**
@@ -14,7 +17,7 @@ export function decodeCursor<T> (cursor: string, check: (parts: unknown) => part
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (check(parts)) return parts
   } catch {
-    // Not JSON: answered below like any other cursor that is not ours.
+    // Not JSON: refused below like any other invalid cursor.
   }
   throw invalidField('cursor', 'is not a cursor that this service gave')
 }
@@ -23,7 +26,7 @@ export function encodeCursor (parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-// A store takes a place as it stands, so what is no instant, id or bank id must not reach it.
+// A store uses the values of a cursor unchecked, so only a valid instant, id or bank id may reach it.
 
 export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, memoryId: string] {
   if (!Array.isArray(parts) || parts.length !== 2) return false

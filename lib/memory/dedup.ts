@@ -11,16 +11,16 @@ import type { RetainedItem, StoredMemory } from './retain-answer.js'
 
 type Settings = BankSections['signal_quality']['dedup']
 
-/** A memory that is to be written. Several items of one request may have come to be the same one. */
+/** A memory to be written. Several items of one request may share it. */
 export interface PlannedMemory {
   /** Its place in the plan. */
   readonly index: number
   memory: PreparedMemory
-  /** Whether it takes the place of the memory of the bank that has its id. */
+  /** Whether it replaces the memory of the bank with the same id. */
   readonly replaces: boolean
 }
 
-/** What holds an item's content: a memory of the plan, or one that is in the bank. */
+/** The memory that holds an item's content: one of the plan, or one in the bank. */
 export type ItemTarget = PlannedMemory | StoredMemory
 
 export interface NearDuplicate<T extends ItemTarget = ItemTarget> {
@@ -31,9 +31,9 @@ export interface NearDuplicate<T extends ItemTarget = ItemTarget> {
 /** What becomes of one item. */
 export interface ItemDecision {
   kind: RetainedItem['kind']
-  /** What the item becomes, or for `skipped` what it repeats. */
+  /** The memory that the item becomes or, for `skipped`, the one that it repeats. */
   target: ItemTarget
-  /** Absent when it repeats nothing, or exactly. */
+  /** Absent when the item is new or an exact repeat. */
   near?: NearDuplicate
 }
 
@@ -44,11 +44,11 @@ export interface RetainPlan {
 }
 
 const CANDIDATES = 20
-/** Only orders the candidates. The words of neighbours in the document make no repeat, so they are left out. */
+/** BM25 only orders the candidates. Words of neighbours in the document do not make a repeat, so context is off. */
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
-/** Searches under way at a time. More would hold more texts. */
+/** Concurrent searches. More would hold more texts in memory. */
 const SEARCHES_AHEAD = 4
-/** Characters of texts whose profiles are kept, at some four bytes a character. */
+/** The most characters of texts whose profiles are cached, at about four bytes a character. */
 const PROFILED_CHARACTERS = 8_000_000
 
 export function isPlanned (target: ItemTarget): target is PlannedMemory {
@@ -59,7 +59,7 @@ function trustOf (target: ItemTarget): Trust {
   return isPlanned(target) ? target.memory.memory.trust : target.trust
 }
 
-/** The plan of a bank without `dedup`: every item is written as it comes. */
+/** The plan of a bank without `dedup`: every item is written. */
 export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
   const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: false }))
   return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
@@ -82,7 +82,7 @@ interface Compared {
  * Compares each item with the nearest memories of the bank and with the nearest items before it, and decides what
  * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
  * and of exact repeats the store keeps the one of higher trust.
- * @param caller as in TurnBudget.next; it is done in pieces of a turn
+ * @param caller as in TurnBudget.next
  * @throws ServiceError dependency_unavailable
  */
 export async function planDedup (
@@ -126,13 +126,13 @@ export async function planDedup (
   return { memories: earlier.memories, items: decisions }
 }
 
-/** Results in order, of which a few are worked on before they are asked for. */
+/** Yields the results in order and keeps `count` of them in progress ahead of the consumer. */
 async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
   const begun: Array<Promise<R>> = []
   for (let next = 0; next < items.length || begun.length > 0;) {
     while (next < items.length && begun.length < count) {
       const result = work(items[next++]!)
-      // Whoever awaits the result gets the error. Nobody does when an earlier one has failed.
+      // The consumer gets the error when it awaits this result. It does not when an earlier result has failed.
       result.catch(() => {})
       begun.push(result)
     }
@@ -162,7 +162,7 @@ class StoredMemories {
     const { lexical = [] }: Partial<SearchResult> = await store.search({
       banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES,
     })
-    // The same words in another document belong to another context, so they are no repeat.
+    // The same words in another document have another context, so they are not a repeat.
     return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
   }
 

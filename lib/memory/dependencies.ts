@@ -13,17 +13,17 @@ import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyService } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import type { RecallModel } from './recall-model.js'
+import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
-/** What the operations of the memory service share. */
+/** The dependencies that the operations of the memory service share. */
 export interface Dependencies {
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
-  /** The one way to it. */
+  /** Every call of the language model goes through it. */
   meteredModel: MeteredLanguageModel
-  recallModel: RecallModel
+  modelAssistedRecall: ModelAssistedRecall
   /** Absent when none is configured. */
   reranker?: Reranker
   access: AccessControl
@@ -31,15 +31,15 @@ export interface Dependencies {
   live: LiveSettings
   directory: BankDirectory
   admission: AdmissionControl
-  /** Of daily quotas. */
+  /** Counts of daily quotas. */
   usage: UsageCounters
   idempotency: IdempotencyService
   retriever: Retriever
   indexer: Indexer
-  /** Absent when no vectors come after the write. */
+  /** Absent when vectors are always written with the memory. */
   backfill?: EmbeddingBackfill
   clock: Clock
   newId: IdSource
-  /** Takes sentences for the operator's log. */
+  /** Writes to the operator's log. */
   warn: (message: string) => void
 }

@@ -3,20 +3,13 @@ import type { NearDuplicate, PlannedMemory } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
 
-/** A memory to be stored. Items of one request may share it. */
-export interface Slot {
-  memory: PreparedMemory
-  /** Whether it takes the place of one that stands under its id. */
-  replaces: boolean
-}
-
-/** Near-duplicates among the items of a request that later ones are compared with. */
+/** The most near-duplicates of a request that later items are compared with. */
 const MAX_NEAR = 20
-/** Items before one that it is compared with word for word: the nearest by their terms. */
+/** The most earlier items that an item is compared with word for word: the nearest by their terms. */
 const MAX_COMPARED = 20
-/** Of rounding, so that similarity() has the last word. */
+/** A margin for rounding errors, so that similarity() makes the final decision. */
 const MARGIN = 1e-6
-/** Columns of the sketch of a text. Terms that share a column make texts look nearer to each other, never farther. */
+/** Columns of the sketch of a text. Terms that share a column can only make texts seem more similar, never less. */
 const SKETCH = 65_536
 
 interface Known {
@@ -27,9 +20,9 @@ interface Known {
 }
 
 /**
- * The items of a request that are to be stored. Only those can be near-duplicates that have the same numbers and
- * negations in the same document; of these an item is compared with the nearest by its terms: a thousand are not
- * compared each with each word for word.
+ * The items of a request that are to be stored. Near-duplicates have the same numbers and negations and the same
+ * document; among those, an item is compared only with the nearest by its terms, so that a thousand items do not need a
+ * million comparisons.
  */
 export class EarlierItems {
   readonly memories: PlannedMemory[] = []
@@ -54,8 +47,8 @@ export class EarlierItems {
   }
 
   /**
-   * Adds a near-duplicate that is written all the same. Only some of these are compared with later items: a thousand
-   * that are alike would make a million pairs.
+   * Adds a near-duplicate that is stored anyway. Only the first few are compared with later items: a thousand similar
+   * items would make a million pairs.
    */
   addNear (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
     if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)
@@ -64,7 +57,7 @@ export class EarlierItems {
     return planned
   }
 
-  /** Puts another memory in the place of a planned one, under its id. */
+  /** Replaces a planned memory by another one, under its id. */
   change (planned: PlannedMemory, memory: PreparedMemory, profile: TextProfile): void {
     const known = this.#known.get(planned)!
     this.#groups.get(groupOf(planned.memory, known.profile))!.delete(known)
@@ -77,7 +70,7 @@ export class EarlierItems {
     return this.#byFingerprint.get(fingerprint)
   }
 
-  /** Those that may reach the threshold. */
+  /** The earlier items that may reach the threshold. */
   async near (item: PreparedMemory, profile: TextProfile): Promise<Array<NearDuplicate<PlannedMemory>>> {
     const nearest = await this.#nearest(this.#groups.get(groupOf(item, profile)) ?? [], profile)
     const found: Array<NearDuplicate<PlannedMemory>> = []
@@ -120,7 +113,7 @@ function groupOf ({ memory: { documentId } }: PreparedMemory, { marks }: TextPro
   return JSON.stringify([documentId, marks])
 }
 
-/** At least the product of two texts' term counts. */
+/** An upper bound of the dot product of two texts' term counts. */
 function productOf (sketch: Uint32Array, { columns, profile: { counts } }: Known): number {
   let product = 0
   for (let index = 0; index < columns.length; index++) product += sketch[columns[index]!]! * counts[index]!

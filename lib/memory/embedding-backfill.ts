@@ -6,10 +6,10 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { unlessAborted } from '../concurrency/aborting.js'
 import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
 import { withTimeout } from '../concurrency/timeout.js'
-import { ModelCallError } from '../models/remote/model-call-error.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
+import { loggedReason } from './model-errors.js'
 import { backlogKey, EmbeddingBacklog, type BacklogEntry } from './embedding-backlog.js'
 
 /** A store that takes vectors after the write. */
@@ -19,35 +19,36 @@ export interface EmbeddingBackfillOptions extends BackOffTools {
   store: LateVectorStore
   embeddings: EmbeddingProvider
   clock: Clock
-  /** Take sentences for the operator's log, never with content of a memory. */
+  /** Write to the operator's log, never with content of a memory. */
   warn: (message: string) => void
   info: (message: string) => void
-  /** Memories that wait in memory at most. */
+  /** The most memories in the backlog. */
   maxWaiting?: number
 }
 
 const PAGE = 256
-/** What stop() waits at most for the store to take what is on its way. */
+/** How long stop() waits for the batch in progress. */
 const STOP_MS = 2000
-/** Memories that get no vectors, remembered so that no scan brings them back. */
+/** The most memories that are remembered as failed, so that scans skip them. */
 const MAX_REFUSED = 10_000
-/** So many memories in a row with unusable vectors tell against the provider and not against them. */
+/** After so many memories in a row with unusable vectors, the fault is the provider's and not the memories'. */
 const REFUSALS_IN_A_ROW = 3
 
 /**
- * Makes the vectors of memories that were stored without, one batch at a time, and hands them to the store. What is written here is
- * fed in; what else lacks vectors (from before the start, what found no room, what came while the provider failed) is found by scans of the store.
+ * Computes the vectors of memories that were stored without them, one batch at a time, and writes them to the store.
+ * Writes of this process are enqueued; other memories without vectors (from before the start, beyond the bound, or
+ * after failures) are found by scans of the store.
  */
 export class EmbeddingBackfill {
   readonly #options: EmbeddingBackfillOptions
   readonly #backOff: BackOff
   readonly #waiting: EmbeddingBacklog
   readonly #underway = new Map<string, BacklogEntry>()
-  /** Memories that are being replaced, and by how many writes. */
+  /** Memories that writes in progress are replacing, with the number of those writes. */
   readonly #replacing = new Map<string, number>()
-  /** Memories that were replaced while a page was read, which may tell of their old texts. */
+  /** Memories that were replaced while a page of the scan was read; the page may hold their old texts. */
   #replaced: Set<string> | undefined
-  /** Whether a scan came upon a memory that was being replaced. */
+  /** Whether a scan skipped a memory because it was being replaced. */
   #passedOver = false
   readonly #refused = new LRUCache<string, true>({ max: MAX_REFUSED })
   readonly #stop = new AbortController()
@@ -67,35 +68,41 @@ export class EmbeddingBackfill {
     this.#waiting = new EmbeddingBacklog(options.maxWaiting)
   }
 
-  /** Whether the last thing tried went wrong: then a write need not wait for a provider that is likely to fail it. */
+  /** Whether the last attempt failed. A write then does not wait for a provider that is likely to fail. */
   get isFailing (): boolean {
     return this.#backOff.isFailing
   }
 
-  /** Memories that wait here or are being worked on; what a scan would find is not known. */
+  /** Memories in the backlog or in progress, without those that a scan would find. */
   get pending (): number {
     return this.#waiting.size + this.#underway.size
   }
 
-  /** Looks for what lacks vectors: from before the start, or from a write that does not know what it has stored. */
-  look (): void {
+  /**
+   * Requests a scan for memories without vectors: after the start, or after a write that does not report what it
+   * stored.
+   */
+  requestScan (): void {
     this.#scanWanted = true
     this.#wake()
   }
 
-  /** Memories that a write has just stored without vectors. */
-  feed (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
+  /** Adds memories that a write has just stored without vectors. */
+  enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
     for (const { memoryId, text, passages } of memories) {
       const key = backlogKey(bank, memoryId)
       this.#underway.delete(key)
-      // Without the terms, which are many and of no use here.
-      const debt = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
-      if (!this.#waiting.add(debt)) this.#scanWanted = true
+      // Only the offsets are kept: the terms take memory and are not needed.
+      const entry = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
+      if (!this.#waiting.add(entry)) this.#scanWanted = true
     }
     this.#wake()
   }
 
-  /** Does a write that puts other texts under ids that may stand: vectors of the old texts must not come to the new ones. */
+  /**
+   * Runs a write that may replace the texts of existing memories, and keeps vectors of the old texts from being stored
+   * with the new ones.
+   */
   async replacing<T> (bank: BankKey, memoryIds: readonly string[], write: () => Promise<T>): Promise<T> {
     const keys = memoryIds.map((memoryId) => backlogKey(bank, memoryId))
     for (const key of keys) {
@@ -107,7 +114,7 @@ export class EmbeddingBackfill {
       await this.#attaching?.catch(() => {})
       return await write()
     } catch (error) {
-      // The old texts stand, and may lack vectors still.
+      // The old texts are still stored, perhaps without vectors.
       this.#scanWanted = true
       throw error
     } finally {
@@ -123,12 +130,12 @@ export class EmbeddingBackfill {
     }
   }
 
-  /** Resolves when no memory is known to lack vectors, and when stopped. */
+  /** Resolves when no memory is known to lack vectors, or when stopped. */
   async idle (): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => { this.#idle.push(resolve) })
   }
 
-  /** Gives up what waits (a durable store has it found again at the next start), and waits a moment for the batch under way. */
+  /** Drops the backlog, which a scan finds again after the next start, and waits briefly for the batch in progress. */
   async stop (): Promise<void> {
     this.#stop.abort(new Error('The server is stopping'))
     this.#backOff.endPause()
@@ -137,22 +144,25 @@ export class EmbeddingBackfill {
   }
 
   #wake (): void {
-    if (this.#busy || this.#stop.signal.aborted || !this.#owes()) return
+    if (this.#busy || this.#stop.signal.aborted || !this.#hasWork()) return
     this.#busy = true
-    // It goes on after the request that wakes it.
+    // It outlives the request that starts it, so it is detached from that request's trace.
     this.#work = detached(async () => { await this.#run() })
   }
 
-  #owes (): boolean {
+  #hasWork (): boolean {
     return this.#waiting.size > 0 || this.#scanWanted || this.#scan !== undefined
   }
 
-  /** Nothing may be awaited between the last look at what is owed and `#busy = false`: what is fed then would be left lying. */
+  /**
+   * Nothing may be awaited between the last check of #hasWork and `#busy = false`: an entry that is added then would be
+   * forgotten.
+   */
   async #run (): Promise<void> {
-    while (this.#owes() && !this.#stop.signal.aborted) {
+    while (this.#hasWork() && !this.#stop.signal.aborted) {
       let failed = false
       try {
-        failed = this.#waiting.size === 0 ? await this.#readPage() : await this.#fill(this.#waiting.take(this.isFailing))
+        failed = this.#waiting.size === 0 ? await this.#readPage() : await this.#embedBatch(this.#waiting.take(this.isFailing))
       } catch (error) {
         this.#scanFailed = true
         this.#noteFailure(error, 'memories without vectors cannot be looked for')
@@ -185,11 +195,11 @@ export class EmbeddingBackfill {
     return false
   }
 
-  /** @returns whether it is better to wait before the next */
-  async #fill (batch: readonly BacklogEntry[]): Promise<boolean> {
+  /** @returns whether to back off before the next batch */
+  async #embedBatch (batch: readonly BacklogEntry[]): Promise<boolean> {
     const { store, embeddings, clock } = this.#options
     const { signal } = this.#stop
-    for (const debt of batch) this.#underway.set(debt.key, debt)
+    for (const entry of batch) this.#underway.set(entry.key, entry)
     try {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
@@ -226,8 +236,9 @@ export class EmbeddingBackfill {
   }
 
   /**
-   * Puts the batch back. A memory that fails alone while others do not is given up: it must not stop them for ever.
-   * @returns whether the fault seems to be the provider's or the store's
+   * Puts the batch back into the backlog. A memory that fails alone while others succeed is dropped, so that it cannot
+   * block them.
+   * @returns whether the fault seems to lie with the provider or the store
    */
   #fail (batch: readonly BacklogEntry[], error: unknown): boolean {
     const unusable = error instanceof ServiceError && error.code === 'model_output_invalid'
@@ -235,23 +246,16 @@ export class EmbeddingBackfill {
     if (batch.length === 1 && only!.triedAt !== undefined && (this.#successes > only!.triedAt || (unusable && this.#refusals < REFUSALS_IN_A_ROW))) {
       this.#refusals++
       this.#refused.set(only!.key, true)
-      this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${reasonOf(error)}); it is found by its words only`)
+      this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)
       return false
     }
-    for (const debt of batch) this.#waiting.putBack({ triedAt: this.#successes, ...debt })
+    for (const entry of batch) this.#waiting.putBack({ triedAt: this.#successes, ...entry })
     this.#noteFailure(error, 'vectors cannot be made')
     return true
   }
 
   #noteFailure (error: unknown, what: string): void {
     if (this.#stop.signal.aborted || !this.#backOff.fail()) return
-    this.#options.warn(`embedding_provider: ${what} (${reasonOf(error)}); what is new is found by its words only until they follow`)
+    this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); what is new is found by its words only until they follow`)
   }
-}
-
-/** Foreign errors may repeat what they were given, so of them only the name is told. */
-function reasonOf (error: unknown): string {
-  if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
-  const { cause, detail } = error
-  return cause instanceof ModelCallError ? cause.message : cause instanceof Error ? `${detail}: ${cause.name}` : detail
 }

@@ -2,20 +2,20 @@ import { bankKeyString, type BankKey } from '../identity/context.js'
 
 /** A memory that lacks its vectors. */
 export interface BacklogEntry {
-  /** Of bank and memory together. */
+  /** Unique over banks. */
   key: string
   bank: BankKey
   memoryId: string
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
-  /** How many memories had got their vectors when this one was first tried in vain; undefined before that. */
+  /** The number of memories that had got vectors when this one first failed; undefined before that. */
   triedAt?: number
 }
 
-/** Memories and characters that wait at most, about 32 MB; what is beyond is found again by a scan. */
+/** Bounds of the backlog, about 32 MB; memories beyond them are found again by a scan. */
 const MAX_MEMORIES = 10_000
 const MAX_CHARACTERS = 16_000_000
-/** Of one batch. A batch has a memory at least, however many passages that has. */
+/** Bounds of one batch. A batch has at least one memory, however many passages that has. */
 const BATCH_MEMORIES = 32
 const BATCH_PASSAGES = 64
 
@@ -26,7 +26,7 @@ export function backlogKey (bank: BankKey, memoryId: string): string {
 /** Memories that wait for their vectors, each once, in the order in which they came. */
 export class EmbeddingBacklog {
   readonly #maxMemories: number
-  readonly #debts = new Map<string, BacklogEntry>()
+  readonly #entries = new Map<string, BacklogEntry>()
   #characters = 0
 
   constructor (maxMemories = MAX_MEMORIES) {
@@ -34,52 +34,57 @@ export class EmbeddingBacklog {
   }
 
   get size (): number {
-    return this.#debts.size
+    return this.#entries.size
   }
 
   has (key: string): boolean {
-    return this.#debts.has(key)
+    return this.#entries.has(key)
   }
 
-  /** Takes one in; a later text of the same memory is put in the place of the earlier. @returns false when there is no room */
-  add (debt: BacklogEntry): boolean {
-    this.delete(debt.key)
-    if (this.#debts.size >= this.#maxMemories || (this.#debts.size > 0 && this.#characters + debt.text.length > MAX_CHARACTERS)) return false
-    this.#set(debt)
+  /**
+   * Adds an entry. It replaces an earlier one of the same memory.
+   * @returns false when the backlog is full
+   */
+  add (entry: BacklogEntry): boolean {
+    this.delete(entry.key)
+    if (this.#entries.size >= this.#maxMemories || (this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS)) return false
+    this.#set(entry)
     return true
   }
 
-  /** Puts one that was taken to the end, room or not, unless a later text has come meanwhile. */
-  putBack (debt: BacklogEntry): void {
-    if (!this.#debts.has(debt.key)) this.#set(debt)
+  /** Puts a taken entry back at the end, even beyond the bounds, unless a newer entry of the memory has been added. */
+  putBack (entry: BacklogEntry): void {
+    if (!this.#entries.has(entry.key)) this.#set(entry)
   }
 
   delete (key: string): boolean {
-    const debt = this.#debts.get(key)
-    if (debt !== undefined) this.#characters -= debt.text.length
-    return this.#debts.delete(key)
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#characters -= entry.text.length
+    return this.#entries.delete(key)
   }
 
-  /** Takes a batch out: memories of one bank. One that was tried in vain comes alone, so that it spoils no other's. */
+  /**
+   * Takes a batch of one bank's memories. An entry that failed before comes alone, so that it cannot fail the others.
+   */
   take (alone: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []
     let passages = 0
-    for (const debt of this.#debts.values()) {
+    for (const entry of this.#entries.values()) {
       const [first] = batch
       if (first !== undefined) {
-        if (debt.triedAt !== undefined || bankKeyString(debt.bank) !== bankKeyString(first.bank)) continue
-        if (passages + debt.passages.length > BATCH_PASSAGES) break
+        if (entry.triedAt !== undefined || bankKeyString(entry.bank) !== bankKeyString(first.bank)) continue
+        if (passages + entry.passages.length > BATCH_PASSAGES) break
       }
-      batch.push(debt)
-      passages += debt.passages.length
+      batch.push(entry)
+      passages += entry.passages.length
       if (alone || batch[0]!.triedAt !== undefined || batch.length === BATCH_MEMORIES) break
     }
     for (const { key } of batch) this.delete(key)
     return batch
   }
 
-  #set (debt: BacklogEntry): void {
-    this.#debts.set(debt.key, debt)
-    this.#characters += debt.text.length
+  #set (entry: BacklogEntry): void {
+    this.#entries.set(entry.key, entry)
+    this.#characters += entry.text.length
   }
 }

@@ -3,7 +3,8 @@ import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
 import { fuse, mergeCandidates } from '../retrieval/fusion.js'
-import { cut, type Ranked, type RecallObservation, type RetrievalRequest, type RetrievalSettings } from '../retrieval/retriever.js'
+import { cut } from '../retrieval/cut.js'
+import type { Ranked, RecallObservation, RetrievalRequest, RetrievalSettings } from '../retrieval/retriever.js'
 import { spanFilters } from '../retrieval/time-filters.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
@@ -11,12 +12,12 @@ import { inTurns } from '../concurrency/steps.js'
 import { analyzeSteps } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
-import type { ExplainAnswer, ExplainRequest, ExplainStages } from './explain-schemas.js'
+import type { ExplainAnswer, ExplainRequest, ExplainStages } from './schemas.js'
 import { commonSections } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
-/** How many of a strategy's best are looked through for a memory that is none of its candidates. */
+/** How deep a strategy is searched for a memory that is not among its candidates. */
 const DEEP = 1000
 
 const FILTER_NAMES = {
@@ -25,22 +26,22 @@ const FILTER_NAMES = {
 
 const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
 
-/** A ranking and what its stages gave. */
+/** A ranking with the values between its stages. */
 type Observed = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
-/** Where a strategy has the memory, for the question as a whole. */
+/** The places of the memory in each strategy, for the whole query. */
 interface Places {
   /** From 1; absent when it is not among the DEEP best. */
   ranks: Partial<Record<Strategy, number>>
-  /** Undefined when it is not known. */
+  /** Undefined when unknown. */
   scores: CandidateScores | undefined
-  /** Whether a score that is absent is known to be none. */
+  /** Whether an absent score means that there is none, rather than that it is unknown. */
   certain: Record<Strategy, boolean>
 }
 
-/** Tells what became of one memory in a recall. */
+/** Explains why a recall returns one memory or does not. */
 export class ExplainService {
   readonly #deps: Dependencies
 
@@ -74,7 +75,7 @@ export class ExplainService {
     }
     const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }) }
     if (failed.length > 0) return { ...answer, found: false, verdict: 'filtered', rank: null, score: null }
-    if (ranked.question.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
+    if (ranked.query.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
     if (ranked.parts.length > 0) stages.parts = ranked.parts.map(({ text, candidates }) => ({ query: text, rank: placeIn(candidates, memory) ?? null }))
     const rank = placeIn(ranked.candidates, memory)
     if (rank === undefined) {
@@ -95,14 +96,15 @@ export class ExplainService {
     return { ...ranked, ...observation! }
   }
 
-  /** The question's own search tells of candidates only; what else is needed is searched for. */
+  /** The query's own search covers candidates only; for other memories it searches deeper. */
   async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
     const searched = [result]
     if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await store.search({ ...search, limit: DEEP }))
     const deepest = searched[0]!
-    // Scores are the same whatever the filters: among the few that pass the narrowest, the memory is not far behind.
+    // Scores do not depend on filters: among the few memories that pass the narrowest ones, this memory ranks high
+    // enough to be found.
     if (searched.every((found) => candidateIn(found, memory) === undefined)) {
       searched.push(await store.search({ ...search, filters: narrowest(memory), limit: DEEP }))
     }
@@ -135,7 +137,7 @@ function failedFilters (memory: Memory, filters: Filters): Failed {
   return names.filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false).map((name) => FILTER_NAMES[name])
 }
 
-/** Filters that the memory passes and hardly any other. */
+/** Filters that the memory passes and hardly any other memory does. */
 function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
   return {
     ...(tags.length > 0 && { tags: { values: tags, match: 'all' } }),
@@ -155,11 +157,11 @@ function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId 
   return [...lexical, ...semantic].find(({ memory }) => memory.memoryId === memoryId)
 }
 
-/** What both strategies tell. */
+/** The part that both strategies share. */
 function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Observed, { ranks, scores, certain }: Places, failed: Failed, none: None) {
   const candidates = result[name] ?? []
   const score = scores?.[name]
-  // A score of no words is none; a cosine of 0 is one.
+  // A lexical score of 0 means no match; a cosine of 0 is a score.
   const isScored = score === undefined ? !certain[name] : name === 'semantic' || score > 0
   const state = placeIn(candidates, memory) !== undefined ? 'candidate' as const : !isScored ? none : failed.length > 0 ? 'filtered' as const : 'too_low' as const
   return {
@@ -172,7 +174,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
 }
 
 function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
-  const asked = [...ranked.question.terms]
+  const asked = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
   return {
@@ -193,7 +195,7 @@ function semanticStage (memory: Memory, ranked: Observed, places: Places, failed
   return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
 }
 
-function timesStage (memory: Memory, { question: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
+function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
   return {
     spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
     searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),
@@ -201,8 +203,8 @@ function timesStage (memory: Memory, { question: { spans } }: Observed, filters:
 }
 
 /**
- * Each bound is tried by itself, so that a caller learns of all that would have to give.
- * @param tokens of the candidates down to this rank
+ * Tries each bound by itself, so that a caller learns of every bound that excludes the memory.
+ * @param tokens of the candidates up to this rank
  */
 function budgetStage (candidates: readonly ScoredCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)

@@ -5,10 +5,10 @@ import type { Dependencies } from './dependencies.js'
 import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
 import type { ForgetAnswer, ForgetRequest } from './schemas.js'
 
-/** Ids that an answer names at most. */
+/** The most ids that an answer lists. */
 const MAX_IDS = 1000
 
-/** Removes memories by id, by tag, or all of a bank. */
+/** Removes memories by id or tag, or all memories of a bank. */
 export class ForgetService {
   readonly #deps: Dependencies
 
@@ -17,7 +17,7 @@ export class ForgetService {
   }
 
   /**
-   * @param signal gives up a removal that has not begun: it rejects with the signal's reason, and nothing is removed
+   * @param signal cancels a removal that has not begun: it rejects with the signal's reason, and nothing is removed
    * @throws ServiceError invalid_request unless exactly one way of selecting is given; access_denied; rate_limited
    */
   async forget (

@@ -7,9 +7,9 @@ export type Check =
   | { status: 'failed', reason: 'unhealthy' | 'error' | 'timeout', cause?: unknown }
 
 /**
- * Asks the store, and waits no longer than `timeoutMs`: a store that says no, one that throws and one that hangs are all down.
- * Probes that come while one is under way share it, so that a slow store is not asked again and again; one that outlasts
- * its timeout is given up, so that a question that is never answered does not hide that the store is back.
+ * Checks the health of the store within `timeoutMs`: a store that reports a fault, throws or hangs is down. Concurrent
+ * checks share one probe, so that a slow store is not asked again and again. A probe that exceeds its timeout is
+ * dropped, so that one that never ends does not hide that the store has recovered.
  */
 export class HealthProbe {
   readonly #store: VectorStore

@@ -8,7 +8,10 @@ import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite, type VectorStore,
 } from '../stores/vector-store.js'
 
-/** Answers kept at a time, in characters of JSON. Beyond it the oldest are given up before their 24 hours are over. */
+/**
+ * The most answers in memory, in characters of JSON. Beyond that the least recently used are evicted before their 24
+ * hours are over.
+ */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** How a caller marks a repeat of the same request. */
@@ -18,16 +21,16 @@ export interface IdempotencyKey {
   operation: string
   /** Equal for equal bodies. */
   fingerprint: string
-  /** Called when the answer is an earlier one. */
+  /** Called when the answer is a replay. */
   onReplay?: () => void
 }
 
-/** What the store's write is given of an idempotency key; without a context yet. */
+/** The part of an idempotent write that is known before its context. */
 export type KeyedWrite = Omit<IdempotentWrite, 'context'>
 
 /**
- * What the answer of a write is made of. Both parts are plain data: a store keeps them as JSON, and a repeat is
- * answered from that.
+ * The data from which the answer of a write is made. Both parts are plain data: a store keeps them as JSON, and a
+ * repeat is answered from them.
  */
 export interface WriteResult<Context, Outcome> {
   /** Known before the write. */
@@ -48,9 +51,9 @@ interface Answered<Answer> {
 }
 
 /**
- * Answers by idempotency key, for 24 hours: a repeat gets the first answer again and does no work. A store that has
- * `findIdempotencyRecord` keeps what the answer is made of in the transaction of the write, for every process and over
- * restarts; with another store the answers live as long as this process.
+ * Replays answers by idempotency key for 24 hours. A store with `findIdempotencyRecord` keeps the data of the answer in
+ * the transaction of the write, for all processes and across restarts; with another store the answers last as long as
+ * this process.
  */
 export class IdempotencyService {
   readonly #clock: Clock
@@ -67,9 +70,9 @@ export class IdempotencyService {
   }
 
   /**
-   * Does the work once a key. Only the result of work that succeeds is kept; after a failure the key is free again.
-   * @param toAnswer makes the answer of a result, the first time and for each repeat
-   * @param work hands what it is given, if anything, to the store's write
+   * Does the work once for each key. Only a successful result is kept; after a failure the key is free again.
+   * @param toAnswer makes the answer from a result, for the first request and for each repeat
+   * @param work passes its argument, if any, to the store's write
    * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first is not done
    */
   async once<Context, Outcome, Answer> (
@@ -95,7 +98,7 @@ export class IdempotencyService {
     this.#inFlight.set(id, fingerprint)
     try {
       const { answer, isReplayed } = await this.#durably(id, idempotency, context, toAnswer, work)
-      // How old a replayed answer is only the store knows, so it is not kept here.
+      // A replayed answer is not cached, because only the store knows its age.
       if (isReplayed) onReplay?.()
       else this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
@@ -119,7 +122,7 @@ export class IdempotencyService {
     try {
       return { answer: toAnswer(await work({ key, requestFingerprint: fingerprint })), isReplayed: false }
     } catch (error) {
-      // Another process has worked on the same request meanwhile.
+      // Another process has written the same request meanwhile.
       const first = error instanceof IdempotencyKeyTaken ? await find() : undefined
       if (first === undefined) throw error
       return replay(first, fingerprint, toAnswer)
@@ -127,17 +130,17 @@ export class IdempotencyService {
   }
 }
 
-/** What the store is to keep beside a write; nothing for a request without a key. */
+/** The idempotency record of a write; undefined for a request without a key. */
 export function idempotentWrite (keyed: KeyedWrite | undefined, context: unknown): IdempotentWrite | undefined {
   return keyed === undefined ? undefined : { ...keyed, context: JSON.stringify(context) }
 }
 
-/** A key belongs to its caller and operation, whatever bank the work is on. */
+/** A key is scoped to its caller and operation, not to a bank. */
 function idOf ({ operation, key }: IdempotencyKey, { tenantId, principal, onBehalfOf }: RequestContext): string {
   return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, key])
 }
 
-/** The answer of a record is of the operation that the key belongs to, which is this one. */
+/** The record has the answer type of this operation, because its key includes the operation. */
 function replay<Context, Outcome, Answer> (
   { requestFingerprint, text }: IdempotencyRecord, fingerprint: string, toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
 ): Answered<Answer> {

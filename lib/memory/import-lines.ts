@@ -9,18 +9,20 @@ const LINE_FEED = 10
 /** An escaped character of two UTF-16 units, `\ud83d\ude00`. */
 const BYTES_A_CHARACTER = 12
 /**
- * What a line has beside text and metadata, generously: a hundred tags, ids, instants, and the configuration in a
- * header.
+ * A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header.
  */
 const OTHER_BYTES = 524_288
 
 export interface ImportLine {
-  /** As an editor counts, from 1. */
+  /** From 1. */
   number: number
   bytes: Buffer
 }
 
-/** @throws ServiceError body_too_large; no line has been looked at then */
+/**
+ * Checks the number of lines before any line is parsed.
+ * @throws ServiceError body_too_large
+ */
 export async function requireFewLines (bytes: Buffer, most: number, caller: string): Promise<void> {
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
@@ -30,7 +32,7 @@ export async function requireFewLines (bytes: Buffer, most: number, caller: stri
   }
 }
 
-/** The lines without their line feeds, blank ones too. */
+/** The lines without their line feeds, blank lines included. */
 export function * linesOf (bytes: Buffer): Generator<ImportLine> {
   for (let at = 0, number = 1; at < bytes.length; number++) {
     const end = endOfLine(bytes, at)
@@ -44,13 +46,13 @@ function endOfLine (bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end
 }
 
-/** Bytes that a line may have: whatever is longer holds no memory that the bank takes. */
+/** The most bytes of a line: a longer one cannot hold a memory that the bank accepts. */
 export function longestLine ({ barriers }: BankSections): number {
   return OTHER_BYTES + BYTES_A_CHARACTER * (barriers.validation.max_content_length + barriers.metadata.max_metadata_size_bytes)
 }
 
 /**
- * Reads the JSON of one line, in time by its length.
+ * Parses one line, in time linear in its length.
  * @param maxBytes `longestLine`
  * @returns undefined for a blank line
  * @throws ServiceError invalid_request or body_too_large, which name the line

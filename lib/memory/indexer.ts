@@ -6,13 +6,13 @@ import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 export interface IndexerOptions {
-  /** Absent when the semantic strategy is off: then nothing is embedded. */
+  /** Absent when the semantic strategy is off; nothing is embedded then. */
   embeddings?: EmbeddingProvider
-  /** Absent without `embeddings`, and for a store that takes vectors with the write only. */
+  /** Absent without `embeddings`, and for a store that cannot add vectors after a write. */
   backfill?: EmbeddingBackfill
 }
 
-/** Makes memories searchable: with passages and terms at once, with vectors at once or after the write. */
+/** Makes memories searchable: splits them into passages with terms, and embeds these before or after the write. */
 export class Indexer {
   readonly #options: IndexerOptions
 
@@ -21,10 +21,11 @@ export class Indexer {
   }
 
   /**
-   * @param chunkMaxCharacters what a text is split above
+   * @param chunkMaxCharacters the longest passage
    * @param caller as in TurnBudget.next
-   * @returns the memories as the store wants them, in order; without vectors when these come later
-   * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store takes no late vectors
+   * @returns the memories for the store, in order; without vectors when these follow later
+   * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store cannot
+   *   add vectors later
    */
   async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
     const { embeddings, backfill } = this.#options
@@ -42,23 +43,23 @@ export class Indexer {
   }
 
   /**
-   * To be called after a write: what has no vectors gets them.
-   * @param memories those that were stored; undefined when the store does not say which
+   * Schedules the missing vectors after a write.
+   * @param memories the stored memories; undefined when the store does not report which these are
    */
   stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
     const { backfill } = this.#options
-    if (memories === undefined) backfill?.look()
-    else backfill?.feed(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
+    if (memories === undefined) backfill?.requestScan()
+    else backfill?.enqueue(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
   }
 
-  /** Does a write that puts other texts under ids that may stand. */
+  /** Runs a write that may replace the texts of existing memories. */
   async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
     const { backfill } = this.#options
     return backfill === undefined ? await write() : await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
   }
 }
 
-/** Every member by its name: an object that begins as a copy of another takes several times as long. */
+/** Written out without a spread, which takes several times as long. */
 function newMemory (memory: Memory, fingerprint: string, passages: readonly Passage[]): NewMemory {
   return {
     memoryId: memory.memoryId,

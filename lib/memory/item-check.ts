@@ -5,7 +5,7 @@ import type { Metadata } from '../stores/vector-store.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
-/** An item that the bank takes. What costs more than a look at its fields is done after it is admitted. */
+/** An item that passed the cheap checks of its fields. Expensive work on it follows after it is admitted. */
 export interface CheckedItem {
   text: string
   /** Sorted, each once. */
@@ -20,8 +20,8 @@ export interface CheckedItem {
 
 /**
  * Checks one item against the bank's policy.
- * @param at what stands before a field's name in an error, for instance `items[3].`
- * @param textField what the caller calls the text
+ * @param at the prefix of field names in errors, for instance `items[3].`
+ * @param textField the caller's name of the text field
  * @throws ServiceError invalid_request that names every wrong field
  */
 export function checkItem (item: RetainItem, policy: BankSections, at: string, textField = 'content'): CheckedItem {
@@ -31,7 +31,7 @@ export function checkItem (item: RetainItem, policy: BankSections, at: string, t
   }
   const text = item.content.trim()
   check(textField, checkContent(text, policy))
-  // The same set of tags is the same set in any order, so it is kept once and sorted.
+  // Tags are a set, so they are stored sorted and without repeats.
   const tags = item.tags === undefined ? [] : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id !== undefined) check('document_id', checkText(item.document_id))

@@ -1,10 +1,10 @@
 import { invalidRequest } from '../errors/service-error.js'
 
-/** Deeper than any configuration is. */
+/** Deeper than any valid configuration. */
 const MAX_DEPTH = 16
 
 /**
- * Applies a merge patch: maps are merged, null takes a member away, anything else takes the place of what stands.
+ * Applies a merge patch: maps are merged, null removes a member, any other value replaces the present one.
  * Source: RFC 7396, section 2.
  * @returns a new value; neither argument is changed
  * @throws ServiceError invalid_request for a patch that is nested more than 16 levels deep

@@ -21,21 +21,21 @@ export interface MeteredLanguageModelOptions {
   languageModel: LanguageModel
   /** Name of the provider in the configuration. */
   provider: string
-  /** In force until they are replaced. */
+  /** By the name of the model. */
   prices: Readonly<Record<string, Price>>
   budget: ModelBudget
   telemetry: Telemetry
   timer: Timer
 }
 
-/** A call, and who pays for it. */
+/** A call with its purpose and the banks whose budgets it uses. */
 export interface MeteredCall extends GenerateRequest {
   purpose: CallPurpose
-  /** The banks whose budgets it counts for. */
+  /** The banks whose budgets count it. */
   banks: readonly ResolvedBank[]
 }
 
-/** The one way to the language model: budgets are counted before a call, and what came of it is told after. */
+/** Wraps the language model: reserves budgets before a call, and reports usage, cost and outcome after it. */
 export class MeteredLanguageModel {
   readonly #options: MeteredLanguageModelOptions
   readonly #model: string
@@ -63,7 +63,8 @@ export class MeteredLanguageModel {
   }
 
   /**
-   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model throws
+   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model
+   *   throws
    */
   async generate (call: MeteredCall): Promise<Generation & { usage: ModelUsage }> {
     const account = await this.#open(call)
@@ -79,8 +80,8 @@ export class MeteredLanguageModel {
   }
 
   /**
-   * The same bit by bit; the last part tells what the call cost. A model that cannot stream gives one text. A consumer that stops
-   * reading ends the call, and what came until then is paid for.
+   * Streams a generation; the last part has the usage. A model that cannot stream yields one text. A consumer that
+   * stops reading ends the call, and the text up to then is charged.
    */
   async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: ModelUsage, finish?: Generation['finish'] }> {
     const { languageModel } = this.#options
@@ -93,7 +94,7 @@ export class MeteredLanguageModel {
     const account = await this.#open(call)
     let text = ''
     try {
-      // The generator's own steps run in the context in which it is asked, so each is asked within the span.
+      // A generator runs in the async context of its caller, so each step is requested within the span.
       const parts = languageModel.stream({ ...call, progress: account.progress })[Symbol.asyncIterator]()
       try {
         for (;;) {
@@ -115,7 +116,7 @@ export class MeteredLanguageModel {
       account.fail(error, text)
       throw error
     } finally {
-      // Only a consumer that left comes here with an open account.
+      // The account is still open here only when the consumer has left.
       account.fail(undefined, text)
     }
   }
@@ -127,7 +128,7 @@ export class MeteredLanguageModel {
   async #open (call: MeteredCall): Promise<CallAccount> {
     const { budget, provider, telemetry, timer } = this.#options
     const reservation = await budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
-    // A caller who left while the store was counting has asked no model.
+    // The caller left while the store was counting, so no call is made.
     if (call.signal?.aborted === true) {
       reservation.settle(0, false)
       call.signal.throwIfAborted()
@@ -152,13 +153,13 @@ interface CallAccountOptions {
   labels: { provider: string, model: string }
 }
 
-/** What one call is charged and told with; closed once. */
+/** Settles the budget and reports the telemetry of one call, once. */
 class CallAccount {
   readonly span: OpenSpan
   readonly #options: CallAccountOptions
   readonly #startedAt: number
   #closed = false
-  /** Whether the model was asked, as far as is known. */
+  /** Whether the call was made, as far as is known. */
   #isMade = true
 
   constructor (options: CallAccountOptions) {
@@ -179,16 +180,19 @@ class CallAccount {
     return spending
   }
 
-  /** @param error undefined when the consumer left; @param text what had come until then */
+  /**
+   * @param error undefined when the consumer left
+   * @param text the text received up to then
+   */
   fail (error: unknown, text: string): void {
     if (this.#closed) return
     const { call, reservation, span } = this.#options
     const { aborted = false, reason }: Partial<AbortSignal> = call.signal ?? {}
-    // The request's deadline aborts the call as its caller does, but nobody has left then.
+    // The deadline aborts the call through the same signal as a caller who leaves, so the reason tells them apart.
     const isLate = reason instanceof DeadlineExceeded
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
-    // What the endpoint has worked on is paid for, answered or not.
+    // The provider bills what its endpoint has worked on, answered or not.
     if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
     else reservation.settle(0, false)
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
@@ -206,7 +210,7 @@ function costOf ({ inputTokens, outputTokens }: TokenUsage, { input, output }: P
   return Number(((inputTokens * input + outputTokens * output) / 1_000_000).toPrecision(12))
 }
 
-/** A model that somebody else wrote may give anything. */
+/** A model class of the operator may return anything. */
 function isUsable (value: unknown): value is Generation {
   const generation = value as Partial<Generation> | null | undefined
   return typeof generation?.text === 'string' && generation.text.trim() !== '' && isUsage(generation.usage)

@@ -3,24 +3,24 @@ import { retryAfter, ServiceError } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
-/** What an operator does about a language model that gives no structured answers, as the mock. */
+/** Tells an operator how to get a language model with structured answers, which the mock is not. */
 export const HOW_TO_HAVE_STRUCTURE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
 
-/** The model gave something that is no answer. */
+/** The model returned something that cannot be used as an answer. */
 export class UnusableGeneration extends Error {
-  /** @param reason for the log; nothing of the answer */
+  /** @param reason for the log; it must not contain text of the answer */
   constructor (reason = 'The language model answered without text, or without its count of tokens') {
     super(reason)
     this.name = 'UnusableGeneration'
   }
 }
 
-/** The error of an answer that cannot be used and ends like this. */
+/** The error of an unusable answer with this finish reason. */
 export function unusableFor (finish: Finish | undefined): UnusableGeneration {
   return finish === 'filtered' ? new UnusableGeneration('The filter of the language model held its answer back') : new UnusableGeneration()
 }
 
-/** What became of a call, as metrics name it. */
+/** The outcome of a call, in the words of the metrics. */
 export function callOutcome (error: unknown): string {
   if (error instanceof ModelCallError) return error.kind
   if (error instanceof UnusableGeneration) return 'unusable'
@@ -32,7 +32,10 @@ export function reachedTheModel (error: unknown): boolean {
   return ['timeout', 'unusable'].includes(callOutcome(error))
 }
 
-/** The one error that a client sees of a failed call; what the model's client said is only for the log. */
+/**
+ * The error that the client of the gateway receives for a failed call. Details of the model's client are only for the
+ * log.
+ */
 export function modelFailure (cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
   if (cause instanceof DeadlineExceeded) return lateFailure(cause)
@@ -42,7 +45,17 @@ export function modelFailure (cause: unknown): ServiceError {
   return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
 }
 
-/** The error of an answer that missed its deadline. @param cause why it did, for the log */
+/**
+ * The error of an answer that missed its deadline.
+ * @param cause for the log
+ */
 export function lateFailure (cause: unknown): ServiceError {
   return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
+}
+
+/** The reason of a failure for the log. An error of foreign code may repeat its input, so only its name is logged. */
+export function loggedReason (error: unknown): string {
+  if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
+  const { cause, detail } = error
+  return cause instanceof ModelCallError ? cause.message : cause instanceof Error ? `${detail}: ${cause.name}` : detail
 }

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../models/language-model.js'
 
-/** What calls of the language model cost: whole tokens, and money when the model has a price. */
+/** The usage of the language model: tokens, and a cost when the model has a price. */
 export interface ModelUsage extends TokenUsage {
   cost?: number
 }

@@ -5,23 +5,23 @@ import { wordsInParts } from '../text/words.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 /**
- * What is known of a text when it is compared with others. Terms are hashes of 53 bits: there may be millions in a
- * request.
+ * The data of a text for its comparison with others. Terms are hashes of 53 bits, because a request may have millions
+ * of them.
  */
 export interface TextProfile {
-  /** Terms that are no stop words, each once, in rising order. */
+  /** Distinct terms without stop words, ascending. */
   terms: Float64Array
   /** How often each of `terms` occurs. */
   counts: Uint32Array
-  /** Length of `counts` as a vector. */
+  /** The Euclidean norm of `counts`. */
   norm: number
   /** The terms in the order of the text, with repeats. */
   sequence: Float64Array
-  /** Equal for texts with the same numbers and as many negations. */
+  /** Equal for texts with the same numbers and the same count of negations. */
   marks: string
 }
 
-/** Terms that a text is looked for by. */
+/** The most terms of the search for near-duplicates of a text. */
 const MAX_LONGEST = 64
 
 const DIGIT = /\p{N}/u
@@ -36,11 +36,11 @@ const NEGATIONS: ReadonlySet<string> = new Set([
   'dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt mustnt neednt',
 ].flatMap((line) => line.split(' ')))
 
-/** First states of the hashes: which terms share one, if any do, differs from process to process. */
+/** Random seeds, so that nobody can prepare texts whose hashes collide. */
 const SEEDS = [randomInt(2 ** 32), randomInt(2 ** 32)] as const
 
 /**
- * @param caller as in TurnBudget.next; it is done in pieces of a turn
+ * @param caller as in TurnBudget.next
  * @returns the profile, and the longest terms of the text, which are the rarest most often: a near-duplicate shares
  *   nearly all
  */
@@ -89,7 +89,7 @@ function firstOf (lists: ReadonlyArray<readonly string[] | undefined>, limit: nu
   return found
 }
 
-/** Two rounds of multiplication as FNV-1a has it, of which 53 bits are kept: as many as a number holds. */
+/** Two multiplicative hashes in the manner of FNV-1a, joined to the 53 bits that a number holds exactly. */
 function hashOf (term: string): number {
   let [low, high] = SEEDS
   for (let index = 0; index < term.length; index++) {
@@ -103,8 +103,8 @@ function hashOf (term: string): number {
 }
 
 /**
- * How much two texts say the same, 0–1: the cosine of their term counts. 0 when their numbers or negations differ, and
- * when words that each has once stand in another order: who did what to whom is told by nothing else.
+ * The similarity of two texts, 0–1: the cosine of their term counts. It is 0 when their numbers or negations differ,
+ * and when the words that occur once in both are in another order, because only the order tells who did what to whom.
  */
 export function similarity (a: TextProfile, b: TextProfile): number {
   if (a.marks !== b.marks || a.norm === 0 || b.norm === 0) return 0
@@ -122,11 +122,11 @@ export function similarity (a: TextProfile, b: TextProfile): number {
   }
   const cosine = Math.min(1, product / (a.norm * b.norm))
   if (cosine === 0 || !inSameOrder(a, b, single)) return 0
-  // Digits beyond are noise of the arithmetic, and would keep equal texts below a threshold of 1.
+  // Rounded, because rounding errors would keep equal texts below a threshold of 1.
   return Math.round(cosine * 1e6) / 1e6
 }
 
-/** @param single the terms that each of the two has once */
+/** @param single the terms that occur once in both texts */
 function inSameOrder (a: TextProfile, b: TextProfile, single: ReadonlySet<number>): boolean {
   const next = singles(b, single)
   for (const term of singles(a, single)) {

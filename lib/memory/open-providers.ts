@@ -13,19 +13,19 @@ import { storeWithServiceErrors } from '../stores/service-errors.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 
-/** What the service is built from. */
+/** The configuration from which the service is built. */
 export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
 
-/** What stands in for a configured provider. */
+/** Replacements of configured providers. */
 export interface ProviderOverrides {
   store?: VectorStore
   embeddings?: EmbeddingProvider
   languageModel?: LanguageModel
   reranker?: Reranker
-  /** Take sentences for the operator's log. Default: they are dropped. */
+  /** Write to the operator's log. Default: messages are dropped. */
   warn?: (message: string) => void
   info?: (message: string) => void
-  /** Takes what happens, for metrics. Default: nobody does. */
+  /** Receives events for metrics. Default: they are dropped. */
   telemetry?: Telemetry
 }
 
@@ -39,7 +39,7 @@ export interface Providers {
 }
 
 /**
- * Makes what the configuration names and starts the store. When one cannot be had, those that were made are closed again.
+ * Makes the configured providers and starts the store. When one fails, the others are closed again.
  * @throws ProviderError
  */
 export async function openProviders ({ file, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides, clock: Clock): Promise<Providers> {
@@ -83,7 +83,10 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
   }
 }
 
-/** What a durable store knows vectors by: a provider whose number of dimensions is changed makes other vectors. */
+/**
+ * The identity of vectors in a durable store. It includes the dimensions, because another number of them means other
+ * vectors.
+ */
 export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
   return { model: `${model ?? settingsOf(file).embeddings.name}:${dimensions}`, dimensions }
 }

@@ -8,28 +8,28 @@ import type { CheckedItem } from './item-check.js'
 import { normalForm } from '../text/normal-form.js'
 import { AT_ONCE, partsFor } from '../text/parts.js'
 
-/** A memory on its way to the index. */
+/** A memory that is ready to be indexed. */
 export interface PreparedMemory {
   memory: Memory
   fingerprint: string
   redactions: readonly string[]
 }
 
-/** What is decided about a memory, not sent with it. */
+/** The properties that the service assigns to a memory. */
 interface Identity {
   memoryId: string
   retainedAt: number
-  /** Of its writer. */
+  /** The trust of its writer. */
   trust: Trust
 }
 
 /**
- * Makes the memory of an item that was checked, and decides whether it looks suspect.
+ * Makes a memory from a checked item, and marks it as suspect when its text looks like an attack.
  * @param caller as in TurnBudget.next
  */
 export async function prepare (item: CheckedItem, { memoryId, retainedAt, trust }: Identity, caller: string): Promise<PreparedMemory> {
   const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
-  // Every member by its name: an object that begins as a copy of another takes several times as long.
+  // Written out without a spread, which takes several times as long.
   const memory: Memory = {
     memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens: TokenCount.of(text),
   }
@@ -42,14 +42,14 @@ function * suspicionIn (text: string, labels: string): Steps<boolean> {
   return (yield * suspicionSteps(text)).length > 0 || (labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0)
 }
 
-/** Of a memory that has none. */
+/** The labels of a memory that has none. */
 const NO_LABELS = ' ,  , '
-/** White space that is not one blank. */
+/** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
- * Every text of a memory but its own: a model is shown those as well. None begins a line, where a tag like
- * `system:linux` would look like the turn of a speaker.
+ * All texts of a memory beside its content, because a model may see them too. None is placed at the beginning of a
+ * line, where a tag like `system:linux` would look like a speaker's turn.
  */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
   if (tags.length === 0 && documentId === null && source === null && Object.keys(metadata).length === 0) return NO_LABELS
@@ -57,14 +57,14 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
 }
 
 /**
- * What makes a retain an exact repeat: the content after NFC, trimming and single spaces, the set of tags, the document
- * and the time. SHA-256 in hex.
+ * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, the set of
+ * tags, the document and the time.
  */
 export function fingerprintOf (memory: Memory): string {
   return atOnce(fingerprintSteps(memory))
 }
 
-/** fingerprintOf, for texts of any length. */
+/** `fingerprintOf` in steps, for texts of any length. */
 export function * fingerprintSteps ({ text, tags, documentId, occurredAt }: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
   const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))

@@ -6,7 +6,7 @@ import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { commonSections, type OpenBank } from './file-settings.js'
-import type { ModelRequest } from './recall-model.js'
+import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit } from './records.js'
 import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
@@ -16,7 +16,7 @@ const MAX_RESULTS = 1000
 
 type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
-/** recall. */
+/** The recall operation. */
 export class RecallService {
   readonly #deps: Dependencies
 
@@ -26,12 +26,12 @@ export class RecallService {
 
   /** @param budget of what the store brings into the process */
   async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
-    const { admission, live, retriever, recallModel } = this.#deps
+    const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
     const { retrieval } = commonSections(banks, live.current)
-    recallModel.refuseUnsupported(request, retrieval)
+    modelAssistedRecall.refuseUnsupported(request, retrieval)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
@@ -41,7 +41,7 @@ export class RecallService {
       ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
-      ...(request.model_rerank === true && { reranker: recallModel.reranker(asked) }),
+      ...(request.model_rerank === true && { reranker: modelAssistedRecall.reranker(asked) }),
       ...(signal !== undefined && { signal }),
       budget,
     })
@@ -56,10 +56,10 @@ export class RecallService {
     }
   }
 
-  /** @returns undefined when they did not come */
-  async #rewrites (query: string, asked: ModelRequest): Promise<string[] | undefined> {
+  /** @returns undefined when the model fails or is late */
+  async #rewrites (query: string, asked: AssistedRecall): Promise<string[] | undefined> {
     try {
-      return await this.#deps.recallModel.rewrite(query, asked)
+      return await this.#deps.modelAssistedRecall.rewrite(query, asked)
     } catch (error) {
       if (asked.signal?.aborted === true) throw error
       return undefined
@@ -67,7 +67,7 @@ export class RecallService {
   }
 }
 
-/** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
+/** The retrieval of a recall, with sizes clamped and budgets limited by the banks' ceilings. */
 export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval'], context: RequestContext): RetrievalRequest {
   const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
   return {
@@ -95,7 +95,7 @@ export async function readableBanks (request: { bank_id?: string, banks?: string
   return await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])
 }
 
-/** The request's own budget, under the tightest ceiling of the banks; the ceiling alone when the request names none. */
+/** The least of the request's budget and the banks' ceilings; undefined when there is none. */
 export function tokenBudget (requested: number | undefined, ceilings: ReadonlyArray<number | undefined>): number | undefined {
   const limits = [requested, ...ceilings].filter((limit) => limit !== undefined)
   return limits.length === 0 ? undefined : Math.min(...limits)

@@ -41,7 +41,7 @@ export function readFilters (wire: WireFilters): Filters {
   }
 }
 
-/** What relative times of the query are counted from, where the request names it. */
+/** The instant that relative times of the query refer to, when the request has one. */
 export function readReference ({ reference_time: text }: { reference_time?: string }): Pick<RetrievalRequest, 'reference'> {
   return text === undefined ? {} : { reference: instantField('reference_time', text) }
 }

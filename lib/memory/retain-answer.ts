@@ -3,38 +3,38 @@ import type { Trust } from '../identity/trust.js'
 import type { WriteResult } from './idempotency.js'
 import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
 
-/** What an answer tells of a memory that is in the bank. */
+/** The facts of a stored memory that an answer contains. */
 export interface StoredMemory {
   memoryId: string
   passageCount: number
   trust: Trust
 }
 
-/** The place in `memories` of one that is written, or one that was in the bank before. */
+/** The index in `memories` of a memory that is written, or a memory that was in the bank before. */
 export type Target = number | StoredMemory
 
-/** What was decided about an item before the write. */
+/** The decision about an item before the write. */
 export interface RetainedItem {
   kind: 'stored' | 'updated' | 'skipped'
-  /** What holds the item's content. */
+  /** The memory that holds the item's content. */
   target: Target
-  /** Absent when it repeats nothing, or exactly. */
+  /** Absent when the item is new or an exact repeat. */
   near?: { target: Target, similarity: number }
   redactions: readonly string[]
 }
 
 /**
- * What the answer of a retain needs beside the outcome of the write. It is kept over releases: members may be added,
- * none changed.
+ * The data that the answer of a retain needs beside the outcome of the write. Idempotency records keep it across
+ * releases: members may be added, none changed.
  */
 export interface RetainContext {
   bankId: string
-  /** What is written, in order; as it stands unless the store has an exact repeat of it. */
+  /** The written memories in order; the outcome tells of which the store had an exact repeat. */
   memories: readonly StoredMemory[]
   items: readonly RetainedItem[]
 }
 
-/** An insert says what became of each memory. An import that replaces stores every one, or fails. */
+/** An insert reports an outcome for each memory. An import that replaces stores all of them or fails. */
 export type RetainOutcome = InsertOutcome[] | ImportOutcome
 
 export type RetainResult = WriteResult<RetainContext, RetainOutcome>
@@ -50,10 +50,10 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
     const found = typeof target === 'number' ? inserted[target] : undefined
     return found?.stored === false ? found : undefined
   }
-  const standing = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
+  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
   return {
     results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
-      const { memoryId, passageCount, trust } = standing(target)
+      const { memoryId, passageCount, trust } = memoryOf(target)
       const isRepeat = repeatOf(target) !== undefined
       const stored = kind !== 'skipped' && !isRepeat
       return {
@@ -64,7 +64,7 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
         bank_id: bankId,
         ...(kind === 'updated' && stored && { updated: true }),
         ...(near !== undefined && !(kind === 'stored' && isRepeat) && {
-          near_duplicate: { memory_id: standing(near.target).memoryId, similarity: near.similarity },
+          near_duplicate: { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
         }),
         ...(redactions.length > 0 && { redactions: [...redactions] }),
         ...(trust !== 'trusted' && { trust }),

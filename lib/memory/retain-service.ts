@@ -14,10 +14,10 @@ import {
 } from './retain-answer.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
-/** Writes that wait for others of the same bank. */
+/** The most writes that wait for others of the same bank. */
 const MAX_WAITING = 64
 
-/** A retain whose access is decided. */
+/** A retain whose caller has access. */
 interface Retain {
   open: OpenBank
   items: readonly RetainItem[]
@@ -30,14 +30,13 @@ interface Retain {
 }
 
 /**
- * Stores memories: checks the items, admits them, prepares them, compares them with what is in the bank, and writes
- * them.
+ * Stores memories: checks, admits and prepares the items, compares them with the bank's memories, and writes them.
  */
 export class RetainService {
   readonly #deps: Dependencies
   /**
-   * Writes to a bank that compares follow each other. Otherwise two items could both replace the memory that they
-   * nearly repeat, though neither repeats the other, and one of them would be lost.
+   * Serialises the writes to a bank with deduplication. Otherwise two different items could both replace the same
+   * near-duplicate, and one of them would be lost.
    */
   readonly #comparing = new BankQueue(MAX_WAITING)
 
@@ -46,7 +45,7 @@ export class RetainService {
   }
 
   /**
-   * @param signal gives up a write that has not begun: it rejects with the signal's reason, and nothing is stored
+   * @param signal cancels a write that has not begun: it rejects with the signal's reason, and nothing is stored
    * @throws ServiceError invalid_request that names every wrong field; rate_limited, quota_exceeded; server_busy
    */
   async retain (
@@ -83,7 +82,7 @@ export class RetainService {
     }
   }
 
-  /** Looks at the fields only: what costs more waits until the items are admitted. */
+  /** Checks the fields only; expensive work waits until the items are admitted. */
   async #check ({ open: { settings }, items, at, caller }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
@@ -116,12 +115,12 @@ export class RetainService {
       return await attempt(dedup)
     } catch (error) {
       if (!(error instanceof LowerTrustError)) throw error
-      // A memory of higher trust was stored since the plan was made, or the search did not find it. So nothing is replaced.
+      // The plan would replace a memory of higher trust, stored since or missed by the search. So nothing is replaced.
       return await attempt({ ...dedup, action: 'warn' })
     }
   }
 
-  /** Writes what the plan says, all or nothing. */
+  /** Writes the plan, all or nothing. */
   async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal }: Retain): Promise<RetainResult> {
     const { key: bank, settings: { retrieval } } = open
     const { indexer, store, clock } = this.#deps
@@ -136,7 +135,7 @@ export class RetainService {
         return { context, outcome }
       })
     }
-    // With a key the store is asked even so, because it keeps the record of the key.
+    // With a key the store is called even for no memories, because it keeps the record of the key.
     if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
     const outcome = await store.insert(bank, memories, clock(), idempotency, signal)
     indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))

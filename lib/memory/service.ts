@@ -36,26 +36,27 @@ import { MeteredLanguageModel } from './metered-language-model.js'
 import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
-import { ReflectService, type ReflectOptions } from './reflect-service.js'
-import { RecallModel } from './recall-model.js'
+import type { ReflectOptions } from './reflect-preparation.js'
+import { ReflectService } from './reflect-service.js'
+import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 import { usageStore } from './usage-store.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
 
-/** What a test or an embedding application puts in place of what the configuration names. */
+/** Replacements that a test or an embedding application provides. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
   clock?: Clock
   newId?: IdSource
-  /** Makes the word that delimits the evidence of one prompt. Default: 32 random hexadecimal digits. */
+  /** Makes the random delimiter of the evidence in one prompt. Default: 32 hexadecimal digits. */
   newBoundary?: () => string
-  /** Milliseconds of a clock that only rises. */
+  /** A monotonic clock in milliseconds. */
   timer?: Timer
 }
 
 /**
- * The operations on memories that routes and other callers use. Each decides access for itself. Answers are the records of
- * lib/memory/schemas.ts; refusals are ServiceErrors.
+ * The operations on memories that routes and other callers use. Each checks access itself. Answers are the records of
+ * lib/memory/schemas/; refusals are ServiceErrors.
  */
 export class MemoryService {
   readonly retain: RetainService['retain']
@@ -73,7 +74,7 @@ export class MemoryService {
   readonly #capabilities: Capabilities
   readonly #models: ModelHealth
 
-  /** @param models follows the calls of the models that the dependencies ask */
+  /** @param models observes the calls of the models */
   constructor (deps: Dependencies, reflection: ReflectOptions, capabilities: Capabilities, models: ModelHealth) {
     this.#deps = deps
     this.#capabilities = capabilities
@@ -97,8 +98,8 @@ export class MemoryService {
   }
 
   /**
-   * Judges access on banks before the rest of a request is looked at. Each operation judges it again, by the same rule, when it begins.
-   * @returns undefined when the configuration file lets the caller in, which is known at once
+   * Checks access on banks before the rest of a request is read. Each operation checks it again, by the same rule.
+   * @returns undefined when the configuration file grants access, which needs no waiting
    * @throws ServiceError access_denied, dependency_unavailable
    */
   admit (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined {
@@ -107,15 +108,15 @@ export class MemoryService {
     return directory.open(context, permission, bankIds)
   }
 
-  /** How it stands, for metrics. Asks no database and no endpoint. */
+  /** The state for metrics. It asks no database and no endpoint. */
   status (): MemoryStatus {
     return memoryStatus(this.#deps)
   }
 
   /**
-   * Puts another configuration file in force, whole or not at all, for every operation that begins from now on. What only a start
-   * reads (lib/config/changes.ts names it) stays as it was.
-   * @throws ProviderError for settings that no recall could work with; nothing has changed then
+   * Applies another configuration file, completely or not at all, to operations that begin from now on. Settings that
+   * are read only at a start (lib/config/changes.ts) do not change.
+   * @throws ProviderError for settings with which no recall could work; nothing changes then
    */
   replaceFile (file: FileConfig): void {
     const { live, meteredModel } = this.#deps
@@ -123,18 +124,18 @@ export class MemoryService {
     meteredModel.replacePrices(live.current.prices)
   }
 
-  /** How the models fare, as far as their calls have shown; none is made. */
+  /** The conditions of the models, from their past calls; no call is made. */
   modelConditions (): ModelConditions {
     return modelConditions(this.#deps, this.#models)
   }
 
-  /** The models by their names, which a provider may tell or leave to the configuration. */
+  /** The names of the models, from the provider or the configuration. */
   modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
     const { embeddings, meteredModel, reranker } = this.#deps
     return { embedding: embeddings.model, languageModel: meteredModel.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
   }
 
-  /** Resolves when no memory is known to wait for its vectors, and what was used of daily quotas is counted. */
+  /** Resolves when no memory is known to lack vectors, and the use of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.backfill?.idle()
     await this.#deps.usage.idle()
@@ -149,8 +150,8 @@ export class MemoryService {
 }
 
 /**
- * Builds the service that the configuration describes.
- * @throws ProviderError when a provider cannot be had
+ * Builds the service from its configuration.
+ * @throws ProviderError when a provider cannot be made
  */
 export async function createMemoryService (config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
   const { file } = config
@@ -159,7 +160,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const { telemetry } = models
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
-  backfill?.look()
+  backfill?.requestScan()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
   const live = new LiveSettings(readFileSettings(file, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
@@ -190,7 +191,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     meteredModel,
-    recallModel: new RecallModel({ meteredModel, newBoundary }),
+    modelAssistedRecall: new ModelAssistedRecall({ meteredModel, newBoundary }),
     warn,
   }, {
     extractive: new MockLanguageModel(),
@@ -199,7 +200,7 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   }, capabilities, models)
 }
 
-/** The mock asks nobody, so nothing of it can be slow or down. */
+/** The mock makes no calls that could be slow or fail, so it needs no bounds. */
 function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
   return boundedLanguageModel(languageModel, {
@@ -208,7 +209,7 @@ function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings,
   })
 }
 
-/** @returns undefined for a store that takes vectors with the write only */
+/** @returns undefined for a store that cannot add vectors after a write */
 function makeBackfill (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): EmbeddingBackfill | undefined {
   if (store.attachVectors === undefined || store.listUnembedded === undefined) return undefined
   const { warn = () => {}, info = () => {}, schedule, random } = overrides

@@ -5,16 +5,16 @@ import type { ModelCallRecord } from '../telemetry/telemetry.js'
 import type { PoolStatus } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 
-/** How the service stands at a moment, for metrics; known in the process, so that nothing is asked over the network. */
+/** The present state of the service for metrics, from data in this process; nothing is asked over the network. */
 export interface MemoryStatus {
   models: Array<{ kind: ModelCallRecord['kind'], status: ModelStatus }>
   /** Absent for a store without connections. */
   pool?: PoolStatus
-  /** Memories known to wait for their vectors. Absent when no vectors come after the write. */
+  /** Memories known to lack vectors. Absent when vectors are always written with the memory. */
   vectorsPending?: number
 }
 
-/** A provider that fails to say how it stands is left out. */
+/** A provider whose status call fails is left out. */
 export function memoryStatus ({ store, embeddings, languageModel, reranker, backfill }: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
   const models = [
     { kind: 'embedding' as const, provider: embeddings },
@@ -28,14 +28,14 @@ export function memoryStatus ({ store, embeddings, languageModel, reranker, back
   return { models, ...(pool !== undefined && { pool }), ...(backfill !== undefined && { vectorsPending: backfill.pending }) }
 }
 
-/** How the models fare. `reranker` is absent when none is configured. */
+/** The conditions of the models. `reranker` is absent when none is configured. */
 export interface ModelConditions {
   embedding: ModelCondition
   language_model: ModelCondition
   reranker?: ModelCondition
 }
 
-/** From what their calls and circuits have shown. */
+/** Derived from past calls and circuit breakers; no call is made. */
 export function modelConditions ({ embeddings, languageModel, reranker }: Pick<Dependencies, 'embeddings' | 'languageModel' | 'reranker'>, models: ModelHealth): ModelConditions {
   const conditionOf = (kind: ModelCallRecord['kind'], provider: { status? (): ModelStatus }) => models.conditionOf(kind, attempt(() => statusOf(provider)))
   return {

@@ -21,13 +21,13 @@ import { ImportLine, type ImportAnswer } from './schemas.js'
 
 const FORMAT = 'memory-gateway-export'
 const VERSION = 1
-/** Imports that wait for another one into the same bank; each holds its whole body. */
+/** The most imports that wait for another one into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
 const INDEXED_TOGETHER = 256
 
 const checkLine = schemaCheck(ImportLine)
 
-/** How an import meets what stands. */
+/** How an import treats existing memories and the configuration. */
 export interface ImportOptions {
   onConflict: 'skip' | 'overwrite'
   /** Whether the configuration that the export carries is applied. */
@@ -35,7 +35,7 @@ export interface ImportOptions {
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
-/** A line that was checked, with what is decided about its memory. */
+/** A checked line, with the properties that the import assigns to its memory. */
 interface CheckedLine {
   item: CheckedItem
   /** The line's own, or a new one. */
@@ -44,33 +44,36 @@ interface CheckedLine {
   trust: Trust
 }
 
-/** What an import brings. */
+/** A checked import. */
 interface CheckedImport {
   lines: CheckedLine[]
-  /** How many more there were that have expired. */
+  /** Lines whose memories have expired; they are not in `lines`. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
   change: BankConfigChange | undefined
 }
 
-/** What the answer needs beside the outcome. It is kept over releases: members may be added, none changed. */
+/**
+ * The data that the answer needs beside the outcome. Idempotency records keep it across releases: members may be added,
+ * none changed.
+ */
 interface ImportContext {
   /** Lines that were not given to the store, because they have expired. */
   expired: number
 }
 
-/** What the check of a line needs beside it. */
+/** The parameters of the check of a line. */
 interface LineCheck {
-  /** What stands before a field's name in an error. */
+  /** The prefix of field names in errors. */
   at: string
   now: number
-  /** What the importer's memories are trusted; a line can only lower it. */
+  /** The trust of the importer's memories; a line can only lower it. */
   ceiling: Trust
 }
 
 /** The lines of an export, with their line feeds. */
 export interface Export extends AsyncIterable<string> {
-  /** Lets go of what the store keeps for it. */
+  /** Releases the resources that the store holds for the export. */
   end: () => void
 }
 
@@ -86,9 +89,9 @@ export class Transfer {
   }
 
   /**
-   * The bank as it stood when the call was made. Whoever asks ends the export, read or not: the store may keep
-   * something for it.
-   * @param signal gives up what is not yet read of the store
+   * Exports the bank as of the call. The caller must call `end`, read or not, because the store may hold resources for
+   * it.
+   * @param signal cancels reading from the store
    */
   async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
     const { directory, store, clock } = this.#deps
@@ -108,7 +111,8 @@ export class Transfer {
    * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault
    * ends it.
    * @param bytes the NDJSON
-   * @param signal gives up an import that has not begun to write: it rejects with the signal's reason, and nothing is stored
+   * @param signal cancels an import that has not begun to write: it rejects with the signal's reason, and nothing is
+   *   stored
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
   async import (
@@ -126,7 +130,7 @@ export class Transfer {
     ))
   }
 
-  /** Reads every line, and does nothing with any that costs more than its check: the import is not admitted yet. */
+  /** Checks every line and does no expensive work, because the import is not admitted yet. */
   async #check (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
@@ -190,7 +194,7 @@ export class Transfer {
     }
   }
 
-  /** Takes the lines from the list, so that no memory is held in both forms for long. */
+  /** Removes the lines from the list as it goes, so that memories are not held in both forms for long. */
   async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string): Promise<NewMemory[]> {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
@@ -205,7 +209,7 @@ export class Transfer {
   }
 }
 
-/** A memory that has expired since it was exported would be gone the moment it came in: it is skipped. */
+/** A memory that has expired since the export counts as skipped. */
 function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext, ImportOutcome>): ImportAnswer {
   return { ...outcome, skipped: outcome.skipped + expired }
 }

@@ -1,7 +1,7 @@
 import type { UsageStore } from '../policy/usage-counters.js'
 import type { VectorStore } from '../stores/vector-store.js'
 
-/** @returns what counts usage in the store; undefined for a store that keeps no counts */
+/** @returns the usage counters of the store; undefined for a store without them */
 export function usageStore (store: VectorStore): UsageStore | undefined {
   if (store.reserveUsage === undefined || store.adjustUsage === undefined) return undefined
   return {

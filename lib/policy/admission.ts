@@ -8,18 +8,18 @@ import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
 
 /**
- * `configure` changes the configuration of a bank; only the limit on all operations together counts it. That limit counts an import once,
- * and those of imports count its memories.
+ * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
+ * import once; the limits of imports count its memories.
  */
 export type Operation = 'retain' | 'import' | 'recall' | 'reflect' | 'forget' | 'configure'
 
 const MINUTE = 60_000
 /**
- * Buckets kept at a time; at about 200 bytes each, 20 MB at the worst. When callers invent more principals and banks
- * than that, the bucket that was idle longest is given up, which forgives its owner at most one minute's use.
+ * The most buckets in memory; at about 200 bytes each, 20 MB at worst. Beyond that the least recently used bucket is
+ * evicted, which forgives its owner at most one minute's use.
  */
 const MAX_BUCKETS = 100_000
-/** Counted as sizes: with `max` the room of all of them is taken at once, which costs each start some 12 ms. */
+/** `maxSize`, because with `max` the cache allocates all entries at once, which costs each start some 12 ms. */
 const BOUND = { maxSize: MAX_BUCKETS, sizeCalculation: () => 1 }
 
 interface Bucket {
@@ -31,21 +31,21 @@ interface Charge {
   key: string
   name: string
   perMinute: number
-  /** What the operation costs of it. */
+  /** The tokens that the operation takes. */
   amount: number
 }
 
-/** An operation that has been let in. */
+/** An operation that its limits have admitted. */
 export interface Admission {
-  /** Gives the day's quota back, once, behind the answer: the operation came to nothing through no fault of the caller. */
+  /** Returns the daily quota of an operation that failed. It takes effect once, and nobody waits for it. */
   release (): void
 }
 
 const FREE: Admission = { release: () => {} }
 
 /**
- * Rate limits (token bucket a principal and bank), which each process counts for itself, and daily quotas (a bank and UTC
- * day), which the store counts where it can.
+ * Rate limits (a token bucket for each principal and bank), which each process counts by itself, and daily quotas (for
+ * each bank and UTC day), which the store counts if it supports that.
  */
 export class AdmissionControl {
   readonly #clock: Clock
@@ -66,14 +66,14 @@ export class AdmissionControl {
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
   async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
-    // Most banks have none.
+    // The common case: no limits are configured.
     if (banks.every(isUnlimited)) return FREE
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
     this.#checkRates(operation, charges, now)
     for (const { counter, limit } of quotas) {
-      if (items > limit) throw tooLarge(operation, counter, limit)
+      if (items > limit) throw neverAdmitted(operation, counter, limit)
     }
     for (const { key, perMinute, amount } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
@@ -98,7 +98,10 @@ export class AdmissionControl {
     }
   }
 
-  /** A refused quota costs no rate. It is charged meanwhile, or requests at the same moment would share one rest. */
+  /**
+   * Undoes the rate charges of a refused quota. They are charged before it, so that concurrent requests cannot use the
+   * same tokens.
+   */
   #refund (charges: readonly Charge[]): void {
     const now = this.#clock()
     for (const { key, perMinute, amount } of charges) {
@@ -111,8 +114,8 @@ export class AdmissionControl {
     let wait = 0
     let tightest: Charge | undefined
     for (const charge of charges) {
-      if (charge.amount > charge.perMinute) throw tooLarge(operation, charge.name, charge.perMinute)
-      // Refilling adds fractions; a hair's breadth below a whole token is a whole token.
+      if (charge.amount > charge.perMinute) throw neverAdmitted(operation, charge.name, charge.perMinute)
+      // Refilling adds fractions, so a rounding error below a whole token counts as a whole one.
       const missing = charge.amount - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
       const needed = missing * MINUTE / charge.perMinute
       if (needed > wait) {
@@ -131,7 +134,7 @@ export class AdmissionControl {
   #refilled (key: string, perMinute: number, now: number): Bucket {
     const bucket = this.#buckets.get(key)
     if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
-    // A clock that was set back takes no tokens away, and the bucket refills from the new time on.
+    // When the clock was set back, no tokens are lost and refilling starts at the new time.
     bucket.refilledAt = Math.min(bucket.refilledAt, now)
     return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
   }
@@ -144,14 +147,14 @@ export class AdmissionControl {
       const perMinute = limits[`${scope}_per_minute`]
       if (perMinute === undefined) continue
       const amount = operation === 'import' && scope === 'global' ? 1 : items
-      // A principal has no white space, so the key cannot be read in two ways.
+      // A principal has no white space, so the key is unambiguous.
       charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute, amount })
     }
     return charges
   }
 
   #quota (operation: Operation, { key: bank, settings }: ResolvedBank, items: number, now: number): UsageReservation[] {
-    // An import of nothing but its header uses nothing.
+    // An import without memories uses no quota.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
     const counter = `${operation}_per_day` as const
     const limit = settings.homeostasis.quotas?.[counter]
@@ -163,14 +166,14 @@ function isUnlimited ({ settings: { homeostasis } }: ResolvedBank): boolean {
   return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
 }
 
-/** The error that says when the limit lets the caller through again. */
+/** The error of an exhausted limit, with the time after which the caller can retry. */
 export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
   const retry = retryAfter(waitMs)
   return new ServiceError(code, `The limit ${what}; try again in ${retry.retryAfterSeconds} s`, retry)
 }
 
-/** Waiting would not help, so this is no 429. */
-function tooLarge (operation: Operation, name: string, limit: number): ServiceError {
+/** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
+function neverAdmitted (operation: Operation, name: string, limit: number): ServiceError {
   if (operation === 'import') return invalidField('', `The import has more memories than ${name} (${limit}) ever lets through; split it`)
   return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
 }

@@ -3,9 +3,9 @@ import type { FieldError } from '../errors/service-error.js'
 import type { Metadata } from '../stores/vector-store.js'
 import type { BankSections } from '../config/bank-sections.js'
 
-/** More keys than any allowed size of metadata has room for. */
+/** More keys than fit in the largest size of metadata that can be configured. */
 const MAX_KEYS = 10_000
-/** By the list as it stands in the settings, which many items share. */
+/** Cached by the list of the settings, which many items share. */
 const blockedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 function blockedKeys (list: readonly string[]): ReadonlySet<string> {
@@ -14,18 +14,18 @@ function blockedKeys (list: readonly string[]): ReadonlySet<string> {
   return set
 }
 
-/** @returns what is wrong with the trimmed content; undefined when nothing is */
+/** @returns the problem of the trimmed content; undefined when it is valid */
 export function checkContent (content: string, { barriers, homeostasis }: BankSections): string | undefined {
   if (content === '') return 'must not be empty'
   const maxLength = barriers.validation.max_content_length
-  // Characters are code points: counting them is only needed where the cheaper code units are too many.
+  // The limit is in code points. They are counted only when the code units, whose number is known, exceed it.
   if (content.length > maxLength && codePointsUpTo(content, maxLength) > maxLength) return `must not be longer than ${maxLength} characters`
   const maxBytes = homeostasis.retain_max_content_bytes
   if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
   return checkText(content)
 }
 
-/** Text that every store can keep: PostgreSQL has no NUL, and a lone surrogate has no UTF-8. */
+/** Checks that every store can keep the text: PostgreSQL cannot store NUL, and a lone surrogate has no UTF-8. */
 export function checkText (text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain the character U+0000'
   if (!text.isWellFormed()) return 'must be well-formed Unicode'
@@ -33,7 +33,7 @@ export function checkText (text: string): string | undefined {
 }
 
 /**
- * Removes blocked keys (compared without regard to case), then checks what is left.
+ * Removes blocked keys, compared without regard to case, then checks the rest.
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {

@@ -8,12 +8,13 @@ import { DAY_MS, UsageCounters } from './usage-counters.js'
 const CALLS = 'model_calls_per_day'
 const TOKENS = 'model_tokens_per_day'
 
-/** What a call of a language model has been allowed to use. */
+/** The budget that is reserved for a call of a language model. */
 export interface Reservation {
   /**
-   * Puts what was used in the place of what was reckoned with, behind the answer; call it once.
-   * @param tokens of prompt and answer; a function is asked only when a budget counts them, since counting takes time
-   * @param called whether the call came to the model at all; one that did not is not counted
+   * Replaces the reserved amounts by the actual ones. Call it once; nobody waits for it.
+   * @param tokens of prompt and answer; a function is called only when a budget of tokens is set, because counting
+   *   takes time
+   * @param called whether the call reached the model; one that did not is not counted
    */
   settle (tokens: number | (() => number), called: boolean): void
 }
@@ -21,10 +22,9 @@ export interface Reservation {
 const FREE: Reservation = { settle: () => {} }
 
 /**
- * Budgets of the language model, a bank and UTC day: calls and tokens (`homeostasis.quotas.model_calls_per_day`,
- * `model_tokens_per_day`). They are counted before a call, with the most that it may use, so that calls at the same
- * moment, here and on other gateways with the same store, cannot spend one rest twice. A call on several banks counts
- * for each of them.
+ * Budgets of the language model for each bank and UTC day: calls and tokens (`homeostasis.quotas.model_calls_per_day`,
+ * `model_tokens_per_day`). The most that a call may use is reserved before it, so that concurrent calls, also on other
+ * gateways with the same store, cannot exceed the budget together. A call on several banks counts for each of them.
  */
 export class ModelBudget {
   readonly #clock: Clock
@@ -38,8 +38,8 @@ export class ModelBudget {
   }
 
   /**
-   * @param tokens the most that the call may use; asked for only when a budget of tokens is set
-   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, nothing is counted then; dependency_unavailable
+   * @param tokens the most that the call may use; called only when a budget of tokens is set
+   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, and nothing is counted; dependency_unavailable
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {

@@ -4,17 +4,17 @@ import { bankKeyString } from '../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
 
 /**
- * Counts kept at a time by a process that counts for itself; at about 200 bytes each, 40 MB at the worst. Beyond it the
- * count that was idle longest is given up, which forgives its bank at most one day's use.
+ * The most counts of a process that counts by itself; at about 200 bytes each, 40 MB at worst. Beyond that the least
+ * recently used count is evicted, which forgives its bank at most one day's use.
  */
 const MAX_COUNTS = 200_000
 /** A UTC day, in milliseconds. */
 export const DAY_MS = 86_400_000
 
-/** What keeps counts of daily quotas: a store, or this process. */
+/** Where daily quotas are counted: in a store or in this process. */
 export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsage'>>
 
-/** Counts in this process, gone when it ends. Each method does its work before it gives way to others. */
+/** Counts in this process, which a restart loses. No method awaits anything, so each is atomic. */
 export class ProcessUsage implements UsageStore {
   readonly #counts = new LRUCache<string, number>({ maxSize: MAX_COUNTS, sizeCalculation: () => 1 })
 
@@ -45,13 +45,13 @@ interface Correction {
 }
 
 export interface UsageCountersOptions {
-  /** Absent: this process counts for itself. What it rejects with goes to the caller of reserve(). */
+  /** When absent, this process counts by itself. Its rejections go to the caller of reserve(). */
   store?: UsageStore
-  /** Takes sentences for the operator's log. */
+  /** Writes to the operator's log. */
   warn?: (message: string) => void
 }
 
-/** What banks use of their daily quotas. */
+/** Counts the use of daily quotas. */
 export class UsageCounters {
   readonly #store: UsageStore
   readonly #warn: (message: string) => void
@@ -63,8 +63,8 @@ export class UsageCounters {
   }
 
   /**
-   * Counts what is to be used, all of it or nothing.
-   * @returns an entry that finds no room; undefined when all is counted
+   * Reserves all entries or none.
+   * @returns an entry that exceeds its limit; undefined when all are reserved
    * @throws ServiceError dependency_unavailable
    */
   async reserve (entries: readonly UsageReservation[]): Promise<UsageReservation | undefined> {
@@ -72,7 +72,7 @@ export class UsageCounters {
     const underWay = this.#correctionsOf(entries)
     let outcome = await this.#store.reserveUsage(entries)
     if (!outcome.granted && underWay.length > 0) {
-      // What this process gave back before may not have been counted yet.
+      // Earlier corrections of this process may not be counted yet.
       await Promise.all(underWay)
       outcome = await this.#store.reserveUsage(entries)
     }
@@ -80,8 +80,8 @@ export class UsageCounters {
   }
 
   /**
-   * Adds amounts to what was reserved, behind the answer, which neither waits for that nor fails by it. A correction that
-   * fails leaves the higher count.
+   * Adds amounts to what was reserved, in the background: the answer neither waits for it nor fails with it. A
+   * correction that fails leaves the higher count.
    */
   adjust (entries: readonly UsageEntry[]): void {
     const amounts = entries.filter(({ amount }) => amount !== 0)
@@ -90,15 +90,15 @@ export class UsageCounters {
       banks: banksOf(amounts),
       done: this.#store.adjustUsage(amounts)
         .catch((error: unknown) => {
-          this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected by what was used, ` +
-            `so what was reserved stays counted for the day (${reasonOf(error)})`)
+          this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected to the amounts used, ` +
+            `so the reserved amounts stay counted for the day (${reasonOf(error)})`)
         })
         .finally(() => { this.#corrections.delete(correction) }),
     }
     this.#corrections.add(correction)
   }
 
-  /** Resolves when what adjust() was told is counted, or has failed. */
+  /** Resolves when all corrections are counted or have failed. */
   async idle (): Promise<void> {
     await Promise.all([...this.#corrections].map(async ({ done }) => { await done }))
   }
@@ -122,7 +122,7 @@ function describe (entries: readonly UsageEntry[]): string {
   return `${[...new Set(entries.map(({ counter }) => counter))].join(' and ')} of ${[...new Set(entries.map(({ bank }) => bank.bankId))].join(', ')}`
 }
 
-/** Foreign errors may repeat what they were given, so of them only the name is told. */
+/** An error of foreign code may repeat its input, so only its name is logged. */
 function reasonOf (error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   if (!(error instanceof ServiceError)) return error.name

@@ -5,32 +5,38 @@ import type { ScorerName } from './scoring/scorers.js'
 export const STRATEGIES = ['lexical', 'semantic'] as const
 export type Strategy = typeof STRATEGIES[number]
 
-/** A memory that a strategy found, once, whatever found it. It has no score yet that compares it with the others. */
+/** A memory that at least one strategy found, merged over the strategies. It has no score across strategies yet. */
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
-  /** Where each strategy has it; ranks from 1, absent for a memory that a strategy scored and did not have among its best. */
+  /**
+   * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
+   * a candidate gives none.
+   */
   readonly strategies: Readonly<Partial<Record<Strategy, { rank?: number, score: number }>>>
 }
 
-/** A candidate with the score that the ranking goes by, within 0–1. */
+/** A candidate with its score over all strategies and scorers, within 0–1. */
 export interface ScoredCandidate extends MergedCandidate {
   readonly score: number
-  /** What each scorer added to the sum that the score is made of; only when it was asked for. */
+  /**
+   * The weighted contribution of each scorer, before the sum is mapped to 0–1. Present only when the request asks for
+   * an explanation.
+   */
   readonly signals?: Readonly<Partial<Record<ScorerName, number>>>
-  /** What the reranker said of it; absent for one that it was not asked about. */
+  /** The reranker's result; absent for a candidate that was not sent to it. */
   readonly rerank?: { readonly rank: number, readonly score: number }
 }
 
-/** What tells a candidate from all others: one id can be in several banks. */
+/** A key that is unique over banks: two banks may hold the same memory id. */
 export function candidateKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
   return `${bankKeyString(bank)} ${memory.memoryId}`
 }
 
-/** What tells a candidate's document from all others; a memory without one is its own. */
+/** A key of the candidate's document. A memory without a document counts as a document of its own. */
 export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
   return `${bankKeyString(bank)} ${memory.documentId === null ? `m${memory.memoryId}` : `d${memory.documentId}`}`
 }
 
-/** Falling scores, ties by memory id. */
+/** Orders by descending score, ties by memory id. */
 export function byScore (a: ScoredCandidate, b: ScoredCandidate): number {
   return b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1)
 }

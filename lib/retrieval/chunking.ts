@@ -3,8 +3,8 @@ import { sentenceSteps } from '../text/sentences.js'
 
 export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
 
-/** Sentences that are put together in a step. */
-const TOGETHER = 512
+/** Sentences that one step packs into passages. */
+const SENTENCES_A_STEP = 512
 
 export interface Span {
   /** UTF-16 offsets, half-open. */
@@ -21,14 +21,14 @@ export function chunk (text: string, maxCharacters: number): Span[] {
   return atOnce(chunkSteps(text, maxCharacters))
 }
 
-/** chunk, for texts of any length. */
+/** `chunk` in steps, for texts of any length. */
 export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
   if (text.length <= maxCharacters) return [{ start: 0, end: text.length }]
   const spans: Span[] = []
   let current: Span | undefined
   let count = 0
   for (const sentence of yield * sentenceSteps(text)) {
-    if (++count % TOGETHER === 0) yield
+    if (++count % SENTENCES_A_STEP === 0) yield
     for (const piece of pieces(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end
@@ -41,11 +41,11 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
   return spans
 }
 
-/** A sentence that is too long by itself, in parts that are not. */
+/** Splits a sentence that is longer than a passage; any other sentence is returned whole. */
 function * pieces (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
   let { start } = sentence
   while (sentence.end - start > maxCharacters) {
-    const end = cutBefore(text, start, start + maxCharacters)
+    const end = splitPoint(text, start, start + maxCharacters)
     yield { start, end }
     start = end
     while (start < sentence.end && /\s/u.test(text[start]!)) start++
@@ -53,8 +53,11 @@ function * pieces (text: string, sentence: Span, maxCharacters: number): Generat
   if (start < sentence.end) yield { start, end: sentence.end }
 }
 
-/** The best place to cut at or before `limit`: behind the last word if the cut keeps half of the room, else a character's edge. */
-function cutBefore (text: string, start: number, limit: number): number {
+/**
+ * The best place to cut at or before `limit`: after the last word in the second half of the passage, else between two
+ * characters.
+ */
+function splitPoint (text: string, start: number, limit: number): number {
   for (let at = limit; at > start + (limit - start) / 2; at--) {
     if (/\s/u.test(text[at]!)) return at
   }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as chronoEn from 'chrono-node/en'
 
-/** A span of time that a text names, in milliseconds since the epoch, half-open. */
+/** A period that a text names, in milliseconds since the epoch, half-open. */
 export interface TimeSpan {
   from: number
   to: number
@@ -9,45 +9,56 @@ export interface TimeSpan {
 
 /** In milliseconds. */
 export const DAY = 86_400_000
-/** A time farther from 1970 is none; about ten thousand years. */
+/** Periods farther from 1970 than about ten thousand years are ignored. */
 const FARTHEST = 3_652_500 * DAY
-/** Years around the present that a month without a year may be of. */
+/** Offsets from the present year that a month without a year is searched in. */
 const YEARS = [-4, -3, -2, -1, 0, 1]
-/** A text without any of these names no time; the parser is slow beside everything else that a query goes through. */
+/**
+ * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
+ * a query.
+ */
 const HINT = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
-/** What has to stand before the bare name of a month: `march` and `may` are verbs too, `June` and `April` people. */
+/**
+ * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
+ * `April` also people.
+ */
 const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
-/** The parser takes `May` for a month only behind `in`. */
+/** The parser reads a bare `May` as a month only after `in`. */
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
-/** What reaches up to the present: `the past two weeks`, `the last few months`, `the past month`. */
+/** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
-/** How far an open span reaches: `before March` is most likely not long before. */
+/** The length of a period with one open end: `before March` most likely means shortly before. */
 const OPEN = 60 * DAY
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
-/** The first month and the month behind the last; winter runs into the next year. Those of the northern half of the earth. */
+/** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
 const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
-/** Characters of a text that are looked at, and spans that are kept of it. */
-const LOOKED_AT = 1000
-const MOST = 4
+/** Only the beginning of a text is parsed, and only so many periods of it are kept. */
+const MAX_CHARACTERS = 1000
+const MAX_SPANS = 4
 
 let loaded: chronoEn.Chrono | undefined
 
 /**
- * The parser, with expressions that end: it reads runs of up to eleven durations (`1 year, 2 months ago`) and tries every way of
- * dividing their blanks. It takes a while to load, which a server does before it listens.
+ * The parser, with regular expressions whose backtracking is bounded: the originals read runs of up to eleven durations
+ * (`1 year, 2 months ago`) and try every way of dividing their white space. Loading takes a while, so a server loads it
+ * before it listens.
  */
 export function loadDateParser (): chronoEn.Chrono {
   if (loaded === undefined) {
     const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
     loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
-    // Its expressions are interpreted for the first text and compiled for the second, all of them, in one piece.
+    // V8 interprets a regular expression on its first use and compiles it on its second, so two texts warm all of them
+    // up.
     for (const text of ['3 May 2023', 'a1b']) loaded.parse(text, new Date(0))
   }
   return loaded
 }
 
-/** A parser that reads at most three durations in a row: what a run of eleven costs, multiplied by each of them, can be hours. */
+/**
+ * A parser that reads at most three durations in a row. The cost grows exponentially with their number: eleven can take
+ * hours.
+ */
 function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
   const patterns = new Map<string, RegExp>()
   return {
@@ -62,14 +73,14 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
 }
 
 /**
- * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The name of a
- * month by itself is not taken for one unless a year, a day or a word such as `in` or `last` stands by it.
+ * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The bare name
+ * of a month counts only beside a year, a day or a word such as `in` or `last`.
  * @param reference the instant that relative times are counted from
  */
 export function timeSpans (text: string, reference: number): TimeSpan[] {
   if (!HINT.test(text)) return []
   // "7 May,2023": without the space the parser sees no year.
-  const looked = text.slice(0, LOOKED_AT).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
+  const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of loadDateParser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
     const { start } = found
@@ -94,14 +105,14 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
-    // In so many years: the parser counts them up to where there are no dates.
+    // `In 900000 years` leads beyond the range of dates.
     for (const span of named) if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
-    if (spans.length >= MOST * YEARS.length) break
+    if (spans.length >= MAX_SPANS * YEARS.length) break
   }
   return spans.length > 0 ? spans : yearsIn(looked)
 }
 
-/** The years that a month without one may be of, by the word before it. */
+/** The years to try for a month without a year, by the word before the month. */
 function yearsOfMonth (word: string, month: number, reference: number): number[] {
   const [year, present] = [new Date(reference).getUTCFullYear(), new Date(reference).getUTCMonth()]
   if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
@@ -109,9 +120,9 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
   return word === 'this' ? [year] : YEARS.map((offset) => year + offset)
 }
 
-/** Years and seasons of years, which the parser does not take for times by themselves. */
+/** Bare years and seasons with a year, which the parser does not read. */
 function yearsIn (text: string): TimeSpan[] {
-  return [...text.matchAll(YEAR)].slice(0, MOST).map(([, season, word, digits]) => {
+  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(([, season, word, digits]) => {
     const year = Number(digits)
     const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
     return months === undefined ? widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase()) : { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
@@ -128,12 +139,12 @@ function widened (span: TimeSpan, direction: string | undefined): TimeSpan {
 const EXPLICIT = /\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/
 
 /**
- * The times that a memory's text names outright. Relative ones (`yesterday`) are left aside: they lie near the instant at which it was said, and the parser is
- * too slow to be asked about every text.
- * @param reference the instant at which it was said
+ * The absolute times that a memory's text names. Relative ones (`yesterday`) are skipped: they lie near the time of the
+ * memory itself, and the parser is too slow to run on every text.
+ * @param reference the time of the memory
  */
-export function toldTimes (text: string, reference: number): TimeSpan[] {
-  return EXPLICIT.test(text.slice(0, LOOKED_AT)) ? timeSpans(text, reference) : []
+export function explicitTimes (text: string, reference: number): TimeSpan[] {
+  return EXPLICIT.test(text.slice(0, MAX_CHARACTERS)) ? timeSpans(text, reference) : []
 }
 
 /** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */

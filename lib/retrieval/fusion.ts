@@ -7,16 +7,17 @@ export type FusionMethod = 'linear' | 'rrf'
 
 /** The constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009). */
 const RRF_K = 60
-/** What a candidate of no special worth has of the best cosine: cosines lie close together. */
+/** The cosine of a typical candidate, as a share of the best one: cosines lie close together. */
 export const USUAL_COSINE = 0.8
 
 /**
- * The memories that several searches and strategies found, each once.
- * @param results the first is that of the query itself: ranks are those of its lists
+ * Merges the candidates of several searches and strategies, so that each memory occurs once.
+ * @param results the first is of the query itself, and only it determines ranks; the others are narrowed to the times
+ *   that the query names
  */
 export function mergeCandidates (results: readonly SearchResult[]): MergedCandidate[] {
   const [only] = results
-  // One list repeats nothing.
+  // A single list has no duplicates.
   if (results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
     const strategy = only!.lexical === undefined ? 'semantic' : 'lexical'
     return (only![strategy] ?? []).map((candidate, index) => {
@@ -39,10 +40,10 @@ export function mergeCandidates (results: readonly SearchResult[]): MergedCandid
   return [...all.values()]
 }
 
-/** A merged candidate that is being made. */
+/** A merged candidate whose strategies are still being filled in. */
 type Merged = MergedCandidate & { strategies: Partial<Record<Strategy, { rank?: number, score: number }>> }
 
-/** Written out, not spread: this runs for every candidate of every recall. */
+/** Written out without a spread, which is slower: this runs for every candidate of every recall. */
 function toMerged ({ bank, memory, scores, passageCount, passages }: Candidate): Merged {
   const strategies: Merged['strategies'] = {}
   if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
@@ -51,11 +52,12 @@ function toMerged ({ bank, memory, scores, passageCount, passages }: Candidate):
 }
 
 /**
- * What the strategies say of each candidate together.
+ * Combines the strategies into one sum for each candidate.
  *
- * `linear` adds up their scores by weight, each as a share of the best one found. `rrf`, reciprocal-rank fusion, looks at ranks alone: it needs no
- * comparable scores, and lets a weak strategy drag a strong one down.
- * @returns in the order of the candidates
+ * `linear` adds their weighted scores, each as a share of the best score of its strategy. `rrf` (reciprocal-rank
+ * fusion) uses ranks only: it needs no comparable scores, but lets a weak strategy pull down the results of a strong
+ * one.
+ * @returns the sums, in the order of the candidates
  */
 export function fuse (candidates: readonly MergedCandidate[], weights: Weights, method: FusionMethod): number[] {
   const sums = candidates.map(() => 0)
@@ -71,7 +73,7 @@ export function fuse (candidates: readonly MergedCandidate[], weights: Weights, 
       let best = Number.MIN_VALUE
       for (const { scores } of candidates) best = Math.max(best, scores[strategy] ?? 0)
       if (best === Number.MIN_VALUE) continue
-      // What has no vector yet is neither near nor far.
+      // A memory without a vector yet counts as a typical candidate.
       const unknown = strategy === 'semantic' ? USUAL_COSINE * best : 0
       candidates.forEach(({ scores }, index) => { sums[index]! += weight * (scores[strategy] ?? unknown) / best })
     }

@@ -2,11 +2,13 @@ import { candidateKey, type ScoredCandidate } from './candidates.js'
 import { STEP } from './ranking.js'
 
 /**
- * One ranking of those of a question's parts, which take turns, so that every part has its share of the first hits. What only the question as a
- * whole found comes behind.
- * @param rankings that of the whole question, then those of its parts, if it has any
- * @param minScore what scores less takes no turn: a part that finds nothing good must not press down the scores of another that does
- * @returns each memory once, with the ranks that the whole question gave it, scores falling without ties but at `minScore`
+ * Merges the rankings of a query's parts by taking their candidates in turn, so that every part is represented among
+ * the first hits. Candidates that only the whole query found follow after them.
+ * @param rankings the ranking of the whole query, then those of its parts, if it has any
+ * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
+ *   scores of the rest
+ * @returns each memory once, with the strategy ranks of the whole query; scores descend strictly, except for ties at
+ *   `minScore`
  */
 export function interleave ([whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0): readonly ScoredCandidate[] {
   if (parts.length === 0) return whole!
@@ -20,7 +22,7 @@ export function interleave ([whole, ...parts]: ReadonlyArray<readonly ScoredCand
     if (taken.has(key)) return
     taken.add(key)
     merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(bound, candidate.score) })
-    // Not below what it takes to have a turn: that would cut off the rest.
+    // Below `minScore` the remaining candidates would be cut off.
     bound = Math.max(least, merged.at(-1)!.score - STEP)
   }
   const longest = Math.max(...parts.map(({ length }) => length))

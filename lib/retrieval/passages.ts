@@ -7,13 +7,13 @@ import { AT_ONCE } from '../text/parts.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { chunkSteps } from './chunking.js'
 
-/** How texts are made searchable. */
+/** How texts are split for the index. */
 export interface Indexing {
   chunkMaxCharacters: number
 }
 
 /**
- * The passages of each text, in order, with their index terms and without vectors.
+ * Splits each text into passages with their index terms, without vectors.
  * @param caller as in TurnBudget.next
  */
 export async function makePassages (texts: readonly string[], { chunkMaxCharacters }: Indexing, caller: string): Promise<Passage[][]> {
@@ -32,7 +32,9 @@ export async function makePassages (texts: readonly string[], { chunkMaxCharacte
   return all
 }
 
-/** @throws ServiceError when the provider rejects or answers with anything but one finite vector of its dimensions a text */
+/**
+ * @throws ServiceError when the provider fails, or does not return one finite vector of its dimensions for each text
+ */
 export async function embed (provider: EmbeddingProvider, texts: readonly string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
   let vectors: Float32Array[]
   try {

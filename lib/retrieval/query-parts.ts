@@ -1,43 +1,46 @@
 import { contentStems } from '../text/analysis.js'
 
-/** Parts that a question is split into at most; a longer list is one question. */
-const MOST = 3
-/** Characters up to which a question is split. */
-const LONGEST = 500
+/** The most parts that a query is split into; a longer list of names stays one query. */
+const MAX_PARTS = 3
+/** Longer queries are not split. */
+const MAX_CHARACTERS = 500
 
 const NAME = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
-/** `Ann and Bob`, `Ann, Bob and Cy`: names that something is asked of together. */
+/** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
 const NAMES = new RegExp(String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME}(?:,\s+${NAME})*),?\s+(?:and|or)\s+(${NAME})(?=[\s?.!,]|['’]s\b|$)`, 'u')
-/** `When … after the move`: asked is the time of one event, by that of another. Splitting other questions there takes apart what belongs together. */
+/**
+ * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
+ * split at such a word.
+ */
 const ANCHORED = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
-/** Words on either side at least: `the day after` is no question by itself. */
-const LEAST_WORDS = 2
+/** Words that each part needs: `the day after` is no query by itself. */
+const MIN_WORDS = 2
 
 /**
- * The simpler questions that a question is made of, by its form alone: one for each of several names (`What do Ann and Bob like?`), and for the
- * time of an event that is placed by another one, the event and the other (`When did Ann buy it after the move?`).
- * @returns none for a question that is one already
+ * Splits a query into simpler ones, by its form alone: one for each of several names (`What do Ann and Bob like?`), and
+ * for the time of an event relative to another (`When did Ann buy it after the move?`) one for each event.
+ * @returns an empty list for a query that is not split
  */
 export function splitQuery (text: string): string[] {
-  if (text.length > LONGEST) return []
+  if (text.length > MAX_CHARACTERS) return []
   const names = NAMES.exec(text)
   if (names !== null) {
     const all = [...names[1]!.split(/,\s+/), names[2]!]
-    if (all.length > MOST) return []
+    if (all.length > MAX_PARTS) return []
     const parts = all.map((name) => `${text.slice(0, names.index)}${name}${text.slice(names.index + names[0].length)}`.replace(/\bboth\b\s*/i, ''))
     return parts.every(hasContentWords) ? parts : []
   }
   const anchored = ANCHORED.exec(text)
   if (anchored === null) return []
   const [, main, anchor] = anchored
-  return isQuestion(main!) && isQuestion(anchor!) ? [main!, anchor!] : []
+  return isSearchable(main!) && isSearchable(anchor!) ? [main!, anchor!] : []
 }
 
-function isQuestion (text: string): boolean {
-  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS && hasContentWords(text)
+function isSearchable (text: string): boolean {
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= MIN_WORDS && hasContentWords(text)
 }
 
-/** What says nothing but stop words (`What did I do?`) would find whatever has these. */
+/** A part of stop words alone (`What did I do?`) would match any text with those words. */
 function hasContentWords (text: string): boolean {
   return contentStems(text).length > 0
 }

@@ -5,44 +5,47 @@ import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 
-/** What a query asks for, as far as its form shows it. */
+/** A query with its terms and what its form shows of what it asks for. */
 export interface AnalyzedQuery {
   text: string
   /** Distinct index terms. */
   terms: readonly string[]
-  /** Stems of its words in order, without stop words. */
+  /** Stems of the words in order, without stop words. */
   stems: readonly string[]
-  /** Their hashes, in order. */
+  /** Hashes of the stems, in order. */
   hashes: readonly number[]
-  /** Of each of the 256 last bytes that a hash may have, whether one has it. */
+  /** A table by the low byte of a hash: 1 where one of the hashes has that byte. */
   marks: Uint8Array
-  /** Where each hash stands first. */
+  /** The first position of each hash. */
   places: ReadonlyMap<number, number>
   asksTime: boolean
   /** Whether the answer is likely to be the name of somebody, something or a place. */
   asksName: boolean
-  /** Whether whoever asks speaks of themselves, and does not ask what they were told. */
+  /** Whether the query is in the first person and does not ask for what an assistant said. */
   asksSelf: boolean
-  /** Whether it asks what an assistant told, or of an earlier talk with one. */
+  /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
   asksTold: boolean
-  /** Whether it is a request for advice or ideas, which what the user told of themselves is to fit. */
+  /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
   asksAdvice: boolean
-  /** Whether it asks for several things: a list or a count. */
+  /** Whether it asks for a list or a count. */
   asksSeveral: boolean
-  /** Spans of time that it names. */
+  /** Periods that it names. */
   spans: readonly TimeSpan[]
 }
 
-/** Characters whose form is looked at. */
-const LOOKED_AT = 500
+/** Only the beginning of a long query is tested for the form of a list. */
+const FORM_CHARACTERS = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
-/** `Tell me` says nothing of who asks. */
+/** First-person words. The `me` of `tell me` does not count. */
 const SELF = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
-/** What the one who is asked did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`. Not what it is to do: `can you suggest`. */
+/**
+ * What the assistant did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`; not
+ * what it shall do (`can you suggest`).
+ */
 const TOLD = new RegExp([
   String.raw`\b(?:did|had|have) you\b`,
   String.raw`\byou(?:['’]ve)?\s+(?:(?:have|had|also|just|once|already|previously|earlier|originally|specifically|kindly)\s+)*(?:told|said|mentioned|recommended|suggested|advised|explained|gave|given|provided|listed|named|described|wrote|written|drafted|shared|offered|proposed|called|put|taught|showed|shown|outlined|created|made)\b`,
@@ -52,14 +55,16 @@ const TOLD = new RegExp([
 ].join('|'), 'i')
 
 const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
-/** Words of which a question is built and which what answers it need not have: they are no terms where there are others. */
-const FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
+/**
+ * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
+ */
+const QUERY_FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
   exactly really mention discuss describe according regarding including considering`)
 const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
 const KINDS = stemsOf('kind type sort')
-/** Words that only say that it is a request. */
+/** Words that only mark a request for advice. */
 const REQUEST = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find interesting good best great nice')
-/** Words that only say that it asks what was told. */
+/** Words that only mark a query for what an assistant said. */
 const TELLING = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
   earlier conversation chat discussion talk`)
 
@@ -67,16 +72,16 @@ function stemsOf (text: string): ReadonlySet<string> {
   return new Set(words(text).map(stem))
 }
 
-/** A question word and, a few words on, a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
+/** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
 /** @param now the instant that relative times are counted from */
-export function readQuery (text: string, now: number): AnalyzedQuery {
-  return atOnce(querySteps(text, now))
+export function analyzeQuery (text: string, now: number): AnalyzedQuery {
+  return atOnce(analyzeQuerySteps(text, now))
 }
 
-/** readQuestion in steps. */
-export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
+/** `analyzeQuery` in steps. */
+export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const terms = new Set<string>()
   const others = new Set<string>()
@@ -91,10 +96,10 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const asksAdvice = !asksTold && ADVICE.test(text)
   const asksKind = KIND_OF.test(text)
   for (const one of stems) {
-    const isForm = FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
+    const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
     if (!isForm) terms.add(one)
   }
-  // A question that says nothing else.
+  // The query has no other words.
   if (terms.size === 0) for (const one of stems) terms.add(one)
   const hashes = stems.map(fnv1a)
   const marks = new Uint8Array(256)
@@ -106,7 +111,7 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
   yield
   return {
     text,
-    // Stop words are dropped, unless there is no other word.
+    // Stop words are terms only when there are no other words.
     terms: [...terms.size > 0 ? terms : others],
     stems,
     hashes,
@@ -117,7 +122,7 @@ export function * querySteps (text: string, now: number): Steps<AnalyzedQuery> {
     asksSelf: !asksTold && SELF.test(text),
     asksTold,
     asksAdvice,
-    asksSeveral: SEVERAL.test(text.slice(0, LOOKED_AT)),
+    asksSeveral: SEVERAL.test(text.slice(0, FORM_CHARACTERS)),
     spans: timeSpans(text, now),
   }
 }

@@ -1,20 +1,20 @@
 import type { Reranker } from '../models/reranker.js'
 import { byScore, type ScoredCandidate } from './candidates.js'
-import { append } from './ranking.js'
+import { appendBelow } from './ranking.js'
 import { within } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
-  /** How many of the first are judged anew. */
+  /** How many of the best candidates are sent to the reranker. */
   candidates: number
   timeoutMs: number
-  /** Share of the reranker in the new score, 0–1; the rest is the score that was. */
+  /** The reranker's share in the new score, 0–1; the earlier score has the rest. */
   weight: number
 }
 
 /**
- * Ranks the first candidates anew. What the reranker says is taken as a share of its own range in this call, for models have scales of
- * their own. The candidates behind stay behind.
- * @throws when the reranker fails, is late, or gives anything but one finite number a text
+ * Reranks the first candidates. The reranker's scores are normalised to their range in this call, because every model
+ * has its own scale. The candidates that were not sent to it stay below the others.
+ * @throws when the reranker fails, exceeds its time, or does not return one finite number for each text
  */
 export async function rerank (reranker: Reranker, query: string, candidates: readonly ScoredCandidate[], options: RerankOptions, signal?: AbortSignal): Promise<ScoredCandidate[]> {
   const first = candidates.slice(0, options.candidates)
@@ -22,7 +22,7 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
   const given = await within(options.timeoutMs, signal, async (signal) => await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal }))
   if (!Array.isArray(given) || given.length !== first.length || !given.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
   const least = Math.min(...given)
-  // In halves, because a range can be too big for a number.
+  // Halved, because the difference of two large numbers can be infinite.
   const range = Math.max(...given) / 2 - least / 2
   const order = given.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
@@ -31,5 +31,5 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
     score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
     rerank: { rank: ranks.get(index)!, score: given[index]! },
   })).sort(byScore)
-  return append(judged, candidates.slice(options.candidates))
+  return appendBelow(judged, candidates.slice(options.candidates))
 }

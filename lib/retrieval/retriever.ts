@@ -6,27 +6,30 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
 import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import { sumSteps } from '../text/tokens.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
+import { cutSteps } from './cut.js'
 import { mergeCandidates, type FusionMethod, type Weights } from './fusion.js'
 import { embed } from './passages.js'
 import { interleave } from './interleaving.js'
 import { rankSteps } from './ranking.js'
 import { rerank, type RerankOptions } from './reranking.js'
 import { splitQuery } from './query-parts.js'
-import { querySteps, type AnalyzedQuery } from './query.js'
+import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { spanFilters } from './time-filters.js'
 import { DeadlineExceeded, within } from '../concurrency/deadline.js'
 
-/** Candidates that each strategy hands to the ranking at least; a deeper list lets one strategy's find rise by the other's. */
+/**
+ * The least number of candidates that each strategy returns. In a longer list more memories have the score of both
+ * strategies.
+ */
 export const CANDIDATES = 100
 
-/** How much longer a text may be before it pays for it, when the query asks what an assistant told: that stands in long answers. */
+/** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
 const ANSWER_LENGTH = 4
 const NO_VECTORS: Float32Array[] = []
 
@@ -38,7 +41,10 @@ export interface RetrievalSettings {
   /** See RankingOptions. */
   diversity: number
   bm25: Omit<LexicalRequest, 'terms'>
-  /** How long the query's embedding may take, in milliseconds; past it the recall goes on without. */
+  /**
+   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
+   * strategy.
+   */
   semanticTimeoutMs: number
   rerank: RerankOptions
 }
@@ -48,17 +54,20 @@ export interface RetrievalRequest {
   banks: readonly BankKey[]
   settings: RetrievalSettings
   filters: Filters
-  /** The instant that relative times of the query are counted from, in milliseconds; default now. What exists is of the clock alone. */
+  /**
+   * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
+   * clock.
+   */
   reference?: number
   limit: number
   minScore?: number
-  /** Ceiling of the hits' tokens together. */
+  /** The most tokens of all hits together. */
   maxTokens?: number
-  /** Other wordings of the query, whose finds take turns with its own. */
+  /** Other wordings of the query; their rankings are interleaved with its own. */
   rewrites?: readonly string[]
-  /** Judges this request in the place of the configured reranker. */
+  /** Replaces the configured reranker for this request. */
   reranker?: { reranker: Reranker, options: RerankOptions }
-  /** Whether hits tell what each scorer added. */
+  /** Whether hits carry the contribution of each scorer. */
   explain?: boolean
   /** As in TurnBudget.next. */
   caller: string
@@ -67,7 +76,7 @@ export interface RetrievalRequest {
   budget?: RowBudget | undefined
 }
 
-/** What a recall went without, because a model did not answer in time or at all. */
+/** A stage that a recall skipped because its model failed or was late. */
 export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
@@ -82,20 +91,20 @@ export interface Retrieved {
 
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  /** Falling score. */
+  /** By descending score. */
   candidates: readonly ScoredCandidate[]
 }
 
-/** What the stages of one recall gave, for whoever explains it. */
+/** The values between the stages of one recall, for its explanation. */
 export interface RecallObservation {
-  question: AnalyzedQuery
-  /** What the store was asked for the query itself. */
+  query: AnalyzedQuery
+  /** The search of the query itself. */
   search: SearchRequest
-  /** What it found for that, by strategy. */
+  /** The candidates of that search, by strategy. */
   result: SearchResult
-  /** The questions that the query was split into, each with its own ranking; none for a query that is one question. */
+  /** The parts of the query and its other wordings, each with its own ranking. Empty when there are none. */
   parts: ReadonlyArray<{ text: string, candidates: readonly ScoredCandidate[] }>
-  /** The candidates as they were before the reranker judged them. */
+  /** The candidates before reranking. */
   scored: readonly ScoredCandidate[]
 }
 
@@ -104,14 +113,14 @@ export interface RetrieverOptions {
   embeddings: EmbeddingProvider
   reranker?: Reranker
   clock: Clock
-  /** Milliseconds of a clock that only rises, for durations. */
+  /** A monotonic clock in milliseconds, for durations. */
   timer: () => number
   telemetry: Telemetry
 }
 
 /**
- * A recall, stage by stage: the query is analysed and embedded, the store is searched, what it found is merged and ranked, the best are
- * reranked, and the list is cut to the hits. Each stage makes a new value of the one before it.
+ * A recall is a line of stages, each of which makes a new value from the one before it:
+ * analyzeSteps → #embed → #search → mergeCandidates → rankSteps → interleave → #rerank → cut.
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -130,24 +139,24 @@ export class Retriever {
   }
 
   /**
-   * All candidates in their order.
-   * @param observe is told once what the stages gave; nothing is made for it when it is absent
+   * Ranks all candidates, without cutting the list.
+   * @param observe receives the values of the stages once; without it nothing is made for it
    */
   async rank (request: RetrievalRequest, observe?: (observation: RecallObservation) => void): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
     const { caller, settings } = request
     const stages = new Stages(timer, telemetry)
     const now = clock()
-    const questions = await stages.compute('analyze', analyzeSteps(request, now), caller)
-    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(questions, request))
-    const searches = questions.map((question, index) => searchFor(request, question, now, vectors?.[index]))
-    const results = await stages.wait('search', async () => await this.#search(searches, questions, request))
-    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(questions, results, request), caller)
-    const judge = this.#judgeOf(request)
-    const reranked = judge === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(judge, request, scored))
-    const [question, ...parts] = questions
+    const queries = await stages.compute('analyze', analyzeSteps(request, now), caller)
+    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(queries, request))
+    const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
+    const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
+    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(queries, results, request), caller)
+    const reranking = this.#rerankerOf(request)
+    const reranked = reranking === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
+    const [query, ...parts] = queries
     const result = results[0]![0]!
-    observe?.({ question, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
+    observe?.({ query, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
     return {
       candidates: reranked ?? scored,
       total: result.total,
@@ -160,9 +169,9 @@ export class Retriever {
     }
   }
 
-  /** @returns undefined when the vectors could not be had */
-  async #embed (questions: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
-    const texts = questions.map(({ text }) => text)
+  /** @returns undefined when the provider failed or was late and the lexical strategy can answer alone */
+  async #embed (queries: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
+    const texts = queries.map(({ text }) => text)
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
@@ -171,37 +180,41 @@ export class Retriever {
     }
   }
 
-  /** @returns for each question the result of its own search, then those of the searches within the times that it names */
-  async #search (searches: readonly SearchRequest[], questions: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
+  /**
+   * @returns for each query the result of its search, then the results of its searches narrowed to the times that it
+   *   names
+   */
+  async #search (searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
-      // A store in memory answers at once: between the parts of a question others have their turn.
+      // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isSpent) await turns.next(caller)
-      const all = [search, ...spanFilters(search.filters, questions[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
+      const all = [search, ...spanFilters(search.filters, queries[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
     }
     return results
   }
 
-  * #rankSteps (questions: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+  * #rankSteps (queries: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
     const rankings: ScoredCandidate[][] = []
-    for (const [index, question] of questions.entries()) {
+    for (const [index, query] of queries.entries()) {
       if (index > 0) yield
-      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), question, this.#signals, { ...settings, explain }))
+      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, { ...settings, explain }))
     }
-    if (questions.length > 1) yield
-    // The query in its own words has its turn among the others.
+    if (queries.length > 1) yield
+    // The first ranking is only the base of `interleave`; repeating it gives the original wording a turn among the
+    // rewrites.
     const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
     return { rankings, candidates: interleave(lists, minScore) }
   }
 
-  #judgeOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
+  #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
     const { reranker } = this.#options
     return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
   }
 
-  /** @returns undefined when the reranker failed or was late */
+  /** @returns undefined when the reranker fails or is late */
   async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: readonly ScoredCandidate[]): Promise<ScoredCandidate[] | undefined> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
@@ -212,14 +225,14 @@ export class Retriever {
   }
 }
 
-/** The query, the questions that it consists of, and its other wordings, in this order. */
+/** Analyses the query, then its parts, then its other wordings. */
 function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const questions: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * querySteps(query, reference ?? now)]
-  for (const text of [...splitQuery(query), ...rewrites]) questions.push(yield * querySteps(text, reference ?? now))
-  return questions
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, reference ?? now)]
+  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, reference ?? now))
+  return queries
 }
 
-/** @param vector the question's; absent when the semantic strategy is off or its vectors could not be had */
+/** @param vector absent when the semantic strategy is off or the query could not be embedded */
 function searchFor ({ banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
@@ -231,24 +244,4 @@ function searchFor ({ banks, filters, limit, budget, settings: { weights, bm25 }
     ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
     ...(vector !== undefined && { semantic: { vector } }),
   }
-}
-
-/** cut, when the tokens that it goes by are counted. */
-function * cutSteps (candidates: readonly ScoredCandidate[], request: RetrievalRequest): Steps<ReturnType<typeof cut>> {
-  yield * sumSteps(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
-  return cut(candidates, request)
-}
-
-/** @returns the first of the candidates that pass the bounds of the request */
-export function cut (candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: Pick<RetrievalRequest, 'limit' | 'minScore' | 'maxTokens'>): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  const hits: ScoredCandidate[] = []
-  let tokens = 0
-  for (const candidate of candidates) {
-    if (hits.length >= limit || candidate.score < minScore) break
-    const { value } = candidate.memory.tokens
-    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
-    tokens += value
-    hits.push(candidate)
-  }
-  return { hits, truncated: false, tokens }
 }

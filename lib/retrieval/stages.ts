@@ -7,21 +7,24 @@ export interface Stage {
   durationMs: number
 }
 
-/** The stages of one recall: each is timed, told, and a span of its own, `recall.<name>`. */
+/** Runs the stages of one recall. Each is timed, reported to telemetry, and has its own span `recall.<name>`. */
 export class Stages {
   /** In the order in which they ended. */
   readonly done: Stage[]
   readonly #timer: () => number
   readonly #telemetry: Pick<Telemetry, 'stage'>
 
-  /** @param done stages of the same recall that have been before */
+  /** @param done earlier stages of the same recall */
   constructor (timer: () => number, telemetry: Pick<Telemetry, 'stage'>, done: readonly Stage[] = []) {
     this.#timer = timer
     this.#telemetry = telemetry
     this.done = [...done]
   }
 
-  /** A stage that computes. It is a promise only where it has to wait for its turn. @param caller as in TurnBudget.next */
+  /**
+   * Runs a stage that computes. The result is a promise only when the stage has to yield the event loop.
+   * @param caller as in TurnBudget.next
+   */
   compute<T> (name: string, steps: Steps<T>, caller: string): T | Promise<T> {
     const startedAt = this.#timer()
     const span = openSpan(`recall.${name}`)
@@ -44,7 +47,7 @@ export class Stages {
     return result instanceof Promise ? result.then(end, fail) : end(result)
   }
 
-  /** A stage that waits for something. */
+  /** Runs a stage that waits for I/O or a worker. */
   async wait<T> (name: string, work: () => Promise<T>): Promise<T> {
     const startedAt = this.#timer()
     try {

@@ -1,4 +1,4 @@
-/** @returns what the JSON pointer (RFC 6901) names in the document; undefined when there is nothing */
+/** @returns the value at the JSON pointer (RFC 6901); undefined when there is none */
 export function resolvePointer (document: unknown, pointer: string): unknown {
   let value = document
   for (const raw of pointer.split('/').slice(1)) {

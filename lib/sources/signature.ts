@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** How far a signed timestamp may lie from now, either way. */
+/** The largest difference between a signed timestamp and the clock. */
 const TOLERANCE_SECONDS = 300
-/** Bytes that are hashed in one piece: about a millisecond. */
+/** Bytes that are hashed before the event loop is yielded: about a millisecond. */
 const PIECE = 262_144
 
 export interface SignatureRule {
@@ -13,12 +13,12 @@ export interface SignatureRule {
   timestampHeader?: string
 }
 
-/** A header as Node gives it; one that is repeated comes as a list and is refused. */
+/** Reads a header as Node does: a repeated one is a list, which is refused. */
 export type HeaderLookup = (name: string) => string | string[] | undefined
 
 /**
  * HMAC-SHA256 in hex, with or without `sha256=`, over the raw body, or over `<timestamp>.<raw body>`.
- * The digests are compared in constant time. A long body is hashed in pieces of a turn.
+ * The digests are compared in constant time. The event loop is yielded while a long body is hashed.
  * @param caller as in TurnBudget.next
  */
 export async function isSigned (rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number, caller: string): Promise<boolean> {

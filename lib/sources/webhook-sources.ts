@@ -14,7 +14,7 @@ import { isSigned, type HeaderLookup, type SignatureRule } from './signature.js'
 const DEFAULT_HEADER = 'X-Signature-256'
 const DEFAULT_CONTENT_PATHS = ['/content', '/text']
 
-/** What a source takes from an event beside its content. */
+/** The fields that a source reads from an event beside its content. */
 const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at'])
 type Extras = Static<typeof Extras>
 const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at'] as const
@@ -33,7 +33,7 @@ export interface SourceReport {
   rejected: number
 }
 
-/** A webhook: who may send, whose memory it becomes, and how it fares. */
+/** A webhook: it authenticates senders, retains their events as one principal, and reports its health. */
 export class WebhookSource {
   readonly id: string
   readonly #config: SourceConfig
@@ -58,17 +58,17 @@ export class WebhookSource {
     this.#context = { principal, tenantId, trustCeiling: trust }
   }
 
-  /** @throws ServiceError unauthenticated when the source asks for a signature and the request has no good one */
+  /** @throws ServiceError unauthenticated when the source requires a signature and the request has no valid one */
   async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
     if (this.#rule === undefined || await isSigned(this.#rule, header, body, this.#clock(), callerOf(this.#context))) return
-    // Anybody can send a bad signature, so it is counted and says nothing about the health of the source.
+    // Anyone can send an invalid signature, so it is counted but does not affect the health of the source.
     this.#rejected++
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }
 
   /**
-   * Retains one event as the source's principal, under access control like anybody.
-   * @param body the event's JSON, as it came
+   * Retains one event as the source's principal, under the same access control as any caller.
+   * @param body the event as JSON, unparsed
    */
   async retain (body: Buffer): Promise<RetainAnswer> {
     this.#lastEventAt = this.#clock()
@@ -135,7 +135,7 @@ function signatureRule ({ auth }: SourceConfig): SignatureRule | undefined {
   }
 }
 
-/** Whatever else the sender puts in is ignored; what is taken has to be right. */
+/** Other fields of the event are ignored; the fields that are read must be valid. */
 function readExtras (event: unknown): Extras {
   const given = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
   const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {

@@ -19,7 +19,7 @@ export function evidence (...texts: string[]): Evidence[] {
 export function request (question: string, evidence: readonly Evidence[], maxTokens = 1024): GenerateRequest {
   const labelled = evidence.map((one) => ({ ...one, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' as const }))
   return {
-    messages: reflectPrompt({ question, evidence: labelled, boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions: [] }),
+    messages: reflectPrompt({ query: question, evidence: labelled, boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions: [] }),
     grounding: { question, evidence },
     maxTokens,
   }

@@ -1,7 +1,8 @@
 import fastJson from 'fast-json-stringify'
 import t from 'tap'
-import { ExplainAnswer } from '../../lib/memory/explain-schemas.js'
-import { BanksAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainBatchAnswer } from '../../lib/memory/schemas.js'
+import {
+  BanksAnswer, ExplainAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainBatchAnswer,
+} from '../../lib/memory/schemas.js'
 import { answerPartsOf, jsonLength, type AnswerSchema } from '../../plugins/answer-parts.js'
 import { anyUtf16 } from '../helpers/arbitraries.js'
 import fc, { runs } from '../helpers/fast-check.js'

@@ -1,10 +1,10 @@
-/** What the model is told to answer, and nothing else, when the evidence does not answer the question. */
+/** The whole answer of the model when the evidence does not answer the query. */
 export const NO_ANSWER = 'NO_ANSWER'
 
-/** What may stand around the word: white space, quotation marks, emphasis, brackets, full stops. */
+/** Characters that may surround NO_ANSWER: white space, quotation marks, emphasis, brackets, full stops. */
 const AROUND = /[\s"'“”„‘’«»`*_.!()]/u
 
-/** Whether a whole text is NO_ANSWER, as AbstentionGate takes it. */
+/** Whether a whole text is NO_ANSWER by the rules of AbstentionGate. */
 export function isAbstention (text: string): boolean {
   const gate = new AbstentionGate()
   gate.push(text)
@@ -12,8 +12,8 @@ export function isAbstention (text: string): boolean {
 }
 
 /**
- * Holds an answer back for as long as it may turn out to be NO_ANSWER and nothing else (in any case, with quotation marks, emphasis
- * or a full stop around it), so that no piece of that word is ever shown.
+ * Holds the beginning of an answer back while it may still be NO_ANSWER and nothing else (in any case, perhaps with
+ * quotation marks, emphasis or a full stop around it), so that no part of that word is shown.
  */
 export class AbstentionGate {
   #held = ''
@@ -21,7 +21,7 @@ export class AbstentionGate {
   #seen = 0
   #open = false
 
-  /** @returns what may go on: nothing, or all that was held and the piece */
+  /** @returns the text to pass on: nothing, or the text held so far with the piece */
   push (piece: string): string {
     if (this.#open) return piece
     this.#held += piece
@@ -33,7 +33,7 @@ export class AbstentionGate {
     return ''
   }
 
-  /** @returns whether the whole answer was the word; what was held if it was not */
+  /** @returns whether the whole answer was NO_ANSWER; if not, the text still held */
   end (): { abstained: boolean, text: string } {
     if (!this.#open && this.#seen === NO_ANSWER.length) return { abstained: true, text: '' }
     return { abstained: false, text: this.#release() }
@@ -41,7 +41,7 @@ export class AbstentionGate {
 
   #fits (character: string): boolean {
     const next = NO_ANSWER[this.#seen]
-    // An underscore is emphasis before and behind the word and a letter inside of it.
+    // An underscore is emphasis around the word and a character inside it.
     if (next !== undefined && character.toUpperCase() === next) {
       this.#seen += 1
       return true

@@ -1,11 +1,14 @@
-/** Characters that end an address: white space, what quotes it, and the signs of Chinese and Japanese, which no address holds unescaped. */
+/**
+ * A web address. It ends at white space, a quotation mark, or Chinese and Japanese punctuation, which an address holds
+ * only escaped.
+ */
 const ADDRESS = /(?:[a-z0-9+.-]{1,40}:\/\/|(?<![a-z0-9])www\.)[^\s<>"`“”「」『』【】《》（），。、；：！？]+/gi
-/** Only punctuation up to the next white space or tag. */
+/** Nothing but punctuation up to the next white space or tag. */
 const ENDS = /[^\p{L}\p{N}\s<]{0,20}(?=[\s<]|$)/uy
-/** What ends a sentence or a quotation rather than the address before it. */
+/** Punctuation after an address that belongs to the sentence. */
 const BEHIND = new Set('.,;:!?\'"*_~]}')
 
-/** @returns every web address that stands in the texts, as it stands there */
+/** @returns every web address in the texts, verbatim */
 export function addressesIn (texts: readonly string[]): Set<string> {
   const found = new Set<string>()
   for (const text of texts) {
@@ -15,9 +18,9 @@ export function addressesIn (texts: readonly string[]): Set<string> {
 }
 
 /**
- * An address that is allowed stands apart from what follows, for many a reader takes all up to the next white space for one address.
- * @param isFollowed whether something follows the text without white space
- * @returns the text without the addresses that are not allowed; a pair of brackets that held nothing else goes with its address
+ * Removes web addresses that are not allowed, with the brackets around them. A space separates an allowed address from
+ * the text after it, because many clients read everything up to the next white space as one address.
+ * @param isFollowed whether more text follows without white space
  */
 export function withoutOtherAddresses (text: string, allowed: ReadonlySet<string>, isFollowed = false): string {
   let result = ''
@@ -30,7 +33,7 @@ export function withoutOtherAddresses (text: string, allowed: ReadonlySet<string
       if (ENDS.test(text) && !(isFollowed && ENDS.lastIndex === text.length)) continue
       result += `${text.slice(from, next)} `
     } else {
-      // A colon that stayed could end up behind a bracket and define a link.
+      // A remaining colon could come to follow a bracket and define a link.
       const behind = found.slice(end).replaceAll(':', '')
       const isBracketed = text[index - 1] === '(' && behind.startsWith(')')
       const before = text.slice(from, isBracketed ? index - 1 : index)
@@ -42,7 +45,9 @@ export function withoutOtherAddresses (text: string, allowed: ReadonlySet<string
   return from === 0 ? text : result + text.slice(from)
 }
 
-/** Where an address ends that was read up to the next white space: before punctuation and before a bracket that it did not open. */
+/**
+ * The end of an address that was read up to the next white space: before trailing punctuation and unopened brackets.
+ */
 function addressEnd (found: string): number {
   let unopened = 0
   for (const character of found) {

@@ -9,41 +9,47 @@ import { compileResponseSchema } from './response-schema.js'
 import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
-/** Characters of an answer that are filtered in one go; a model may answer with a megabyte of anything. */
-const TURN = 2_048
+/** Characters that are filtered before the event loop is yielded; a model may return a megabyte of text. */
+const CHARACTERS_A_STEP = 2_048
 
-/** What is asked of the model, and how long it may take. */
-export interface ModelQuestion {
+/** One call for an answer, with its deadline. */
+export interface AnswerRequest {
   meteredModel: MeteredLanguageModel
   call: MeteredCall
   deadline: Deadline
   /** As in TurnBudget.next. */
   caller: string
-  /** Texts whose web addresses the answer may repeat. */
-  linkable: readonly string[]
+  /** The texts whose web addresses the answer may contain. */
+  linkableTexts: readonly string[]
 }
 
-/** An answer of which only what its evidence bears out is left. */
+/** An answer after the citation filter. */
 export interface ModelAnswer {
   text: string
   abstained: boolean
-  /** No mark of it names evidence. */
+  /** Whether no mark cites evidence. */
   unverified: boolean
-  /** It ends where max_tokens cut it. */
+  /** Whether max_tokens cut it off. */
   truncated: boolean
   structured?: Record<string, unknown>
   spent: ModelUsage
 }
 
-/** The answer in one piece, of one call. @throws ServiceError quota_exceeded; what the call throws */
-export async function answerWhole (question: ModelQuestion): Promise<ModelAnswer> {
+/**
+ * Makes the answer with one call, in one piece.
+ * @throws ServiceError quota_exceeded; what the call throws
+ */
+export async function answerWhole (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
   return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
 }
 
-/** The answer as it comes, of one call; only what can stand is given. @returns the answer as a whole */
-export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQuestion): AsyncGenerator<string, ModelAnswer> {
-  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+/**
+ * Streams the answer of one call through the citation filter.
+ * @returns the answer as a whole
+ */
+export async function * answerInPieces ({ meteredModel, call, linkableTexts }: AnswerRequest): AsyncGenerator<string, ModelAnswer> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
@@ -54,7 +60,7 @@ export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQ
       continue
     }
     const last = filter.end()
-    refuseWithheld(part.finish, last.abstained ? 'abstained' : text + last.text)
+    requireText(part.finish, last.abstained ? 'abstained' : text + last.text)
     if (!last.abstained && last.text !== '') yield last.text
     return { text: (text + last.text).trim(), abstained: last.abstained, unverified: last.unverified, truncated: part.finish === 'length', spent: part.usage }
   }
@@ -62,10 +68,10 @@ export async function * answerInPieces ({ meteredModel, call, linkable }: ModelQ
 }
 
 /**
- * The answer by the caller's schema. An answer that does not satisfy it is sent back once with what is wrong.
- * @throws UnusableGeneration when it is still wrong then
+ * Makes an answer by the caller's schema. An answer that violates it is sent back to the model once, with its problems.
+ * @throws UnusableGeneration when the second answer violates it too
  */
-export async function answerInForm (question: ModelQuestion, schema: JsonSchema): Promise<ModelAnswer> {
+export async function answerInForm (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
   let spent: ModelUsage = NO_USAGE
@@ -83,26 +89,26 @@ export async function answerInForm (question: ModelQuestion, schema: JsonSchema)
   throw new UnusableGeneration('The language model twice gave an answer that does not satisfy the response_schema')
 }
 
-/** Sentences of the evidence, without the configured model. */
-export async function extractiveAnswer (model: LanguageModel, question: ModelQuestion): Promise<ModelAnswer> {
+/** Makes the answer from sentences of the evidence, without the configured model. */
+export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
   return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
 }
 
-async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkable, caller }: ModelQuestion): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
-  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkable })
+async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
+  const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const pieces: string[] = []
-  for (let start = 0; start < generation.text.length; start += TURN) {
+  for (let start = 0; start < generation.text.length; start += CHARACTERS_A_STEP) {
     if (turns.isSpent) await turns.next(caller)
-    pieces.push(filter.push(generation.text.slice(start, start + TURN)))
+    pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_A_STEP)))
   }
   const { text: rest, abstained, unverified } = filter.end()
   const text = [...pieces, rest].join('').trim()
-  refuseWithheld(generation.finish, abstained ? 'abstained' : text)
+  requireText(generation.finish, abstained ? 'abstained' : text)
   return { text, abstained, unverified }
 }
 
-/** A structured answer without hidden characters in its texts. Its depth is bounded by readStructured(). */
+/** Removes hidden characters from the strings of a structured answer. readStructured() bounds its depth. */
 function visibleStrings<T> (value: T): T {
   if (typeof value === 'string') return visibleText(value) as T
   if (Array.isArray(value)) return value.map(visibleStrings) as T
@@ -110,7 +116,7 @@ function visibleStrings<T> (value: T): T {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visibleStrings<unknown>(member)])) as T
 }
 
-/** What a filter of the model cut, or what is nothing, is no answer. */
-function refuseWithheld (finish: Generation['finish'], text: string): void {
+/** Refuses an empty answer, and one that the model's content filter cut. */
+function requireText (finish: Generation['finish'], text: string): void {
   if (finish === 'filtered' || text.trim() === '') throw unusableFor(finish)
 }

@@ -2,50 +2,56 @@ import { AbstentionGate, NO_ANSWER } from './abstention.js'
 import { addressesIn } from './addresses.js'
 import { LineWriter } from './line-writer.js'
 import { definesLink, readCode, readProse, type SourceBounds } from './markup.js'
-import { SentenceReader, type Unit } from './sentence-reader.js'
+import { SentenceReader, type TextUnit } from './sentence-reader.js'
 import { VisibleStream } from './visible-stream.js'
 
 export { NO_ANSWER }
 
-/** What a line begins with and what goes with its first sentence: quotation signs, the marker of a list, of a task or of a heading. */
+/**
+ * The start of a line that belongs to its first sentence: quotation signs, or the marker of a list, a task or a
+ * heading.
+ */
 const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
 const TELLS_SOMETHING = /[\p{L}\p{N}\p{Sc}\p{So}]/u
 
 export interface CitationOptions {
-  /** Texts of the sources. A web address that does not stand in one of them, word for word, is not shown. Default: none does. */
+  /** The texts of the sources. Only web addresses that occur in them verbatim are shown. Default: none. */
   sourceTexts?: readonly string[]
 }
 
 export interface Citations {
-  /** Numbers of the sources that what is shown cites, ascending. */
+  /** The numbers of the sources that the shown text cites, ascending. */
   cited: number[]
-  /** Sentences that were cut because every mark in them names no source. */
+  /** Sentences that were cut because none of their marks names a source. */
   cutSentences: number
   /**
-   * Whether the answer cites no source at all, and is no abstention. Sentences without any mark are not counted against an answer that
-   * has a mark elsewhere: an introduction or a remark in between needs none.
+   * Whether the answer cites no source at all, and is no abstention. Sentences without any mark are not counted against
+   * an answer that has a mark elsewhere: an introduction or a remark in between needs none.
    */
   unverified: boolean
   /** Whether the whole answer is NO_ANSWER. */
   abstained: boolean
 }
 
-/** What is left to show when an answer has ended, and what is to say about it as a whole. */
+/** The end of an answer, with the facts about it as a whole. */
 export interface FilteredAnswer extends Citations {
   /** Empty for an abstention. */
   text: string
 }
 
 /**
- * What may be shown of an answer that comes in pieces. Text is held back until its sentence (or row of a table, or line of code) is complete,
- * and comes out
- * - with its marks as `[n]`; `[1, 2]`, `[1-3]`, `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see readMark);
- * - without marks that name no source. A sentence of which every mark names none is cut, and a line with nothing left goes as a whole;
- * - without images, and without links to addresses that stand in no source, which could carry content away (see readProse);
- * - without hidden characters.
- * Marks in code (in a fenced block or between backticks) are code. If nothing but sentences to cut has come, they are given at the end,
- * without their marks and unverified: an answer is never empty because of its marks.
- * Time is linear in the length of the answer; what is shown does not depend on where the pieces were cut.
+ * Filters an answer that arrives in pieces. Text is held back until its sentence (or row of a table, or line of code)
+ * is complete, and is shown
+ * - with its marks as `[n]`; `[1, 2]`, `[1-3]`, `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see
+ *   readMark);
+ * - without marks that name no source. A sentence none of whose marks names a source is cut, and a line with nothing
+ *   left is removed;
+ * - without images, and without links to addresses that occur in no source, which could exfiltrate content (see
+ *   readProse);
+ * - without hidden characters. Marks in code (in a fenced block or between backticks) are left as code. If every
+ *   sentence would be cut, they are shown at the end, without their marks and as unverified: an answer is never empty
+ *   because of its marks. The time is linear in the length of the answer, and the result does not depend on how the
+ *   answer is divided into pieces.
  */
 export class CitationFilter {
   readonly #bounds: SourceBounds
@@ -53,14 +59,14 @@ export class CitationFilter {
   readonly #gate = new AbstentionGate()
   readonly #reader: SentenceReader
   readonly #shown = new LineWriter()
-  /** The answer with nothing cut, until something of it can be shown. */
+  /** The answer with nothing cut, for the case that every sentence would be. */
   readonly #uncut = new LineWriter()
   #uncutText = ''
   #ready = ''
   #cutSentences = 0
   readonly #cited = new Set<number>()
 
-  /** @param sources how many there are; they are cited as 1 to this number */
+  /** @param sources the number of sources; they are cited as 1 to this number */
   constructor (sources: number, { sourceTexts = [] }: CitationOptions = {}) {
     this.#bounds = { sources, allowed: addressesIn(sourceTexts) }
     this.#reader = new SentenceReader({
@@ -72,13 +78,13 @@ export class CitationFilter {
     })
   }
 
-  /** @returns what can be shown now; empty when nothing can */
+  /** @returns the text that can be shown now; may be empty */
   push (piece: string): string {
     this.#reader.push(this.#gate.push(this.#visible.push(piece)))
     return this.#flush()
   }
 
-  /** @returns with what is still to be shown as `text` */
+  /** @returns the facts about the answer; `text` is the rest that is still to be shown */
   end (): FilteredAnswer {
     const held = this.#gate.push(this.#visible.end())
     const { abstained, text } = this.#gate.end()
@@ -97,7 +103,7 @@ export class CitationFilter {
     return text
   }
 
-  #take ({ text, starts, code }: Unit): void {
+  #take ({ text, starts, code }: TextUnit): void {
     const prefix = (starts && !code ? PREFIX : /^\s*/).exec(text)![0]
     const body = text.slice(prefix.length)
     if (starts) this.#begin(prefix)
@@ -109,11 +115,11 @@ export class CitationFilter {
   }
 
   #takeProse (gap: string, body: string): void {
-    const { text: left, cited, strange } = readProse(body, this.#bounds)
+    const { text: left, cited, hasUnknownSource } = readProse(body, this.#bounds)
     const text = left.trimStart()
     if (text !== body && !TELLS_SOMETHING.test(text)) {
       this.#drop()
-    } else if (strange && cited.length === 0) {
+    } else if (hasUnknownSource && cited.length === 0) {
       this.#cutSentences += 1
       if (this.#shown.isEmpty) this.#uncutText += this.#uncut.keep(gap, text)
       this.#shown.drop()
@@ -138,7 +144,7 @@ export class CitationFilter {
   }
 }
 
-/** The same for an answer in one piece. */
+/** Filters an answer in one piece. */
 export function filterCitations (text: string, sources: number, options: CitationOptions = {}): FilteredAnswer {
   const filter = new CitationFilter(sources, options)
   const shown = filter.push(text)

@@ -31,9 +31,10 @@ export interface PickedEvidence {
 }
 
 /**
- * The best candidates that fit. One that does not is passed over for a smaller one behind it; of a memory that was split for search
- * the passages that matched stand for the whole when the whole does not fit. A text that stands twice in a bank is taken once. Texts are
- * looked at anew: one that was stored before it would have been noticed is suspect now.
+ * Selects the best candidates that fit the bounds. One that does not fit is skipped for a smaller one after it; of a
+ * memory that was split for search, the matching passages are used when the whole does not fit. A text that a bank
+ * holds twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
+ * present rules.
  */
 export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
   const picked: PickedEvidence = { hits: [], evidence: [] }
@@ -42,11 +43,11 @@ export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMe
   for (const candidate of candidates) {
     if (picked.hits.length >= maxMemories || left <= 0) break
     const { bank } = candidate
-    const memory = yield * lookedAt(candidate.memory)
+    const memory = yield * withCurrentTrustSteps(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = yield * fitting(candidate, left)
+    const excerpt = yield * excerptSteps(candidate, left)
     if (excerpt === undefined) continue
     seen.add(key)
     left -= excerpt.tokens
@@ -63,11 +64,11 @@ export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMe
   return picked
 }
 
-function * lookedAt (memory: Memory): Steps<Memory> {
+function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
   return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
-function * fitting ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
+function * excerptSteps ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined

@@ -3,11 +3,11 @@ import { isUuid } from '../../validation/ids.js'
 
 interface Format {
   test: (text: string) => boolean
-  /** As the end of a sentence that begins with the field. */
+  /** Completes a sentence that begins with the field's name. */
   rule: string
 }
 
-/** Each takes time linear in the length of the text. */
+/** Each test takes time linear in the length of the text. */
 const FORMATS: ReadonlyMap<string, Format> = new Map([
   ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
   ['date', { test: (text) => parseInstant(`${text}T00:00:00Z`) !== undefined, rule: 'must be a date like 2024-03-01' }],
@@ -18,13 +18,13 @@ const FORMATS: ReadonlyMap<string, Format> = new Map([
 
 export const FORMAT_NAMES: readonly string[] = [...FORMATS.keys()]
 
-/** @returns the rule that the text breaks; undefined when it keeps it, or there is no format of this name */
+/** @returns the rule that the text breaks; undefined when it breaks none, or the format is unknown */
 export function brokenFormat (name: string, text: string): string | undefined {
   const format = FORMATS.get(name)
   return format === undefined || format.test(text) ? undefined : format.rule
 }
 
-/** One @ with something without white space on both sides, and a dot in the domain. */
+/** One @ between two parts without white space, the second with a dot. */
 function isMailAddress (text: string): boolean {
   const [local, domain, more] = text.split('@', 3)
   return more === undefined && !/\s/.test(text) && local !== undefined && local !== '' && local.length <= 64 &&

@@ -1,15 +1,17 @@
 import { withoutOtherAddresses } from './addresses.js'
 
-/** Pairs that Markdown or HTML reads as the middle of a link, the definition of one, or the beginning of a tag. */
+/**
+ * Pairs of characters that Markdown or HTML reads as part of a link or its definition, or as the beginning of a tag.
+ */
 const HAZARD = /^(?:\][(:]|<[a-z/!?])/i
 
 interface Piece {
   text: string
-  /** Whether it stands as it is: a mark, code, a link that is allowed. */
+  /** Whether it is not filtered further: a mark, code, an allowed link. */
   fixed: boolean
 }
 
-/** A text that is put together from parts of another so that no link and no tag comes about that was not put in as such. */
+/** Joins parts of a text so that the joins cannot form a new link or tag. */
 export class GuardedText {
   readonly #pieces: Piece[] = []
   #last = ''
@@ -23,12 +25,14 @@ export class GuardedText {
     return this.#pieces.every(({ text }) => text.trim() === '')
   }
 
-  /** Text that is still looked through for addresses. Where the join would be a hazard a space stands between. */
+  /**
+   * Appends text that is still filtered for addresses. A space separates it where the join could form a link or tag.
+   */
   put (text: string): void {
     this.#push(HAZARD.test(this.#last + text.slice(0, 1)) ? ` ${text}` : text, false)
   }
 
-  /** What is known to be harmless. */
+  /** Appends text that is known to be harmless. */
   putFixed (text: string): void {
     this.#push(text, true)
   }
@@ -39,12 +43,12 @@ export class GuardedText {
     this.#last = text.at(-1)!
   }
 
-  /** Takes back the last UTF-16 unit if it is this one. */
+  /** Removes the last UTF-16 unit if it is this one. */
   takeBack (unit: string): void {
     if (this.#last === unit) this.#replaceLast((text) => text.slice(0, -1))
   }
 
-  /** @returns whether there was white space at the end, which is gone */
+  /** @returns whether there was white space to remove */
   trimEnd (): boolean {
     const hadSpace = /\s/.test(this.#last)
     while (/\s/.test(this.#last)) this.#replaceLast((text) => text.trimEnd())
@@ -58,7 +62,7 @@ export class GuardedText {
     this.#last = this.#pieces.at(-1)?.text.at(-1) ?? ''
   }
 
-  /** @returns the whole without addresses that are not allowed */
+  /** @returns the whole text without addresses that are not allowed */
   toText (allowed: ReadonlySet<string>): string {
     let result = ''
     let run = ''

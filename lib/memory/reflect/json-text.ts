@@ -1,14 +1,17 @@
-/** Texts in braces that are tried: prose may have some before the one that is meant. */
+/** The most texts in braces that are tried, since prose before the object may contain braces too. */
 const MAX_OBJECTS = 8
 const SPACE = new Set(' \t\n\r')
 
 export interface ObjectText {
   json: string
-  /** How deep lists and objects stand in each other; 1 for an object without any. */
+  /** The nesting depth of lists and objects; 1 for a flat object. */
   depth: number
 }
 
-/** The texts in balanced braces in order, braces in JSON's strings left aside. They do not overlap, so all together take linear time. */
+/**
+ * The texts in balanced braces, in order; braces in JSON strings do not count. They do not overlap, so the time is
+ * linear.
+ */
 export function * objectsIn (text: string): Generator<ObjectText> {
   let from = 0
   for (let count = 0; count < MAX_OBJECTS; count++) {
@@ -39,8 +42,8 @@ function balanced (text: string, start: number): ObjectText | undefined {
   return undefined
 }
 
-/** Whether a name stands twice in one object of a valid JSON text, however it is escaped. */
-export function hasTwins (json: string): boolean {
+/** Whether an object in a valid JSON text has a name twice, however it is escaped. */
+export function hasDuplicateName (json: string): boolean {
   const open: Array<Set<string>> = []
   for (let at = 0; at < json.length; at++) {
     const character = json[at]
@@ -66,7 +69,10 @@ function isName (json: string, end: number): boolean {
   return json[at] === ':'
 }
 
-/** @param start where the opening quotation mark stands @returns the place behind the closing one */
+/**
+ * @param start the place of the opening quotation mark
+ * @returns the place after the closing one
+ */
 function stringEnd (text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1

@@ -1,19 +1,24 @@
-/** What two pieces that did not stand next to each other could make: a link, the definition of one, an image, a tag. */
+/** What the join of two pieces that were not adjacent could form: a link, its definition, an image, a tag. */
 const HAZARD = /^(?:\][(:]|!\[|<[a-z/!?])/i
 const ADDRESS = /:\/\/|www\./i
 
 /**
- * Puts together what is left of a text: a line of which nothing is left goes with its break and with what it began with (the marker of
- * a list), and leaves no two blank lines in a row. The text begins and ends without a blank line.
+ * Writes the remaining parts of a text. A line with nothing left is removed with its line break and its prefix (such as
+ * the marker of a list), without leaving two blank lines in a row. The text begins and ends without a blank line.
  */
 export class LineWriter {
   #written = false
   #last = ''
-  /** Whether a web address stands behind the last white space: a reader may take all up to the next for it. */
+  /**
+   * Whether the text since the last white space contains a web address: clients extend it up to the next white space.
+   */
   #inAddress = false
   #breaks = 0
   #prefix = ''
-  /** Whether this line has text already, whether a part of it was dropped before, and whether a whole line was since the last text. */
+  /**
+   * Whether this line has text, whether a part of it was dropped, and whether a whole line was dropped since the last
+   * text.
+   */
   #open = false
   #dropped = false
   #lineDropped = false
@@ -22,12 +27,12 @@ export class LineWriter {
     return !this.#written
   }
 
-  /** A line begins with this, if anything of it is kept. */
+  /** Sets the prefix of the line, which is written if anything of the line is kept. */
   begin (prefix: string): void {
     this.#prefix = prefix
   }
 
-  /** @returns what is written, with all that stands before it */
+  /** @returns the text as written, with the line breaks and the prefix before it */
   keep (gap: string, text: string): string {
     let before = gap
     if (!this.#open) before = (this.#written ? '\n'.repeat(this.#breaks) : '') + this.#prefix

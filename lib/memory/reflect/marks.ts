@@ -1,4 +1,4 @@
-/** Longest inside of a mark that is looked at; a lone number may be longer. */
+/** The longest content of a mark that is parsed; a single number may be longer. */
 const LONGEST_LIST = 200
 const LONGEST_NUMBER = 9
 const FIRST_YEAR = 1000
@@ -9,24 +9,25 @@ const BETWEEN = /[,;&+]|\s(?:and|und|et|y)\s/i
 const ITEM = /^[\^#]?(\d+)(?:\s*[-\u2013\u2014]\s*[\^#]?(\d+))?$/
 
 export interface Mark {
-  /** Numbers of sources that there are: in the order of the mark, each once. */
+  /** The numbers of existing sources, in the order of the mark, each once. */
   cited: number[]
-  /** Whether it also, or only, names a source that there is not. */
-  strange: boolean
-  /** Whether it is a year and no mark. */
-  year: boolean
+  /** Whether it names a source that does not exist. */
+  hasUnknownSource: boolean
+  /** Whether it is a year rather than a mark. */
+  isYear: boolean
 }
 
 /**
  * Reads the inside of a pair of square brackets: `3`, `1, 2`, `1-3`, `^2`, `source 2`, `Sources: 1 and 2`, `1†name`.
  *
- * Every number in square brackets is a mark, even right behind a word (`Lyon[1]`), with one exception: a lone number, or a span, from
- * 1000 to 2100 that names no source is a year. Dates, times and decimals (`2019-05-04`, `12:30`, `1.5`) are no marks.
- * @returns undefined when it is no mark
+ * Every number in square brackets is a mark, even directly after a word (`Lyon[1]`), with one exception: a single
+ * number or range from 1000 to 2100 that names no source is a year. Dates, times and decimals (`2019-05-04`, `12:30`,
+ * `1.5`) are not marks.
+ * @returns undefined when it is not a mark
  */
 export function readMark (inside: string, sources: number): Mark | undefined {
   const text = inside.length > LONGEST_LIST ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
-  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], strange: true, year: false } : undefined
+  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
   const spans: Array<[first: number, last: number]> = []
   for (const part of text.split(BETWEEN)) {
     const item = ITEM.exec(part.trim().replace(LABEL, ''))
@@ -35,15 +36,15 @@ export function readMark (inside: string, sources: number): Mark | undefined {
     spans.push([first, item[2] === undefined ? first : numberOf(item[2])])
   }
   const [only] = spans
-  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], strange: false, year: true }
+  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], hasUnknownSource: false, isYear: true }
   const cited = new Set<number>()
-  let strange = false
+  let hasUnknownSource = false
   for (const span of spans) {
     const [low, high] = [Math.min(...span), Math.max(...span)]
-    strange ||= low < 1 || high > sources
+    hasUnknownSource ||= low < 1 || high > sources
     for (let number = Math.max(low, 1); number <= Math.min(high, sources); number++) cited.add(number)
   }
-  return { cited: [...cited], strange, year: false }
+  return { cited: [...cited], hasUnknownSource, isYear: false }
 }
 
 function numberOf (digits: string): number {

@@ -5,9 +5,12 @@ import { bracketPairs, codeSpans, type Pair } from './spans.js'
 
 const PLAIN = /[^[\]<(:【`!]+/y
 const LENTICULAR = /【([^【】]{1,200})】/y
-/** The trimmed inside of a link's round brackets (CommonMark 0.31 section 6.3): a target, perhaps a title. Untrimmed it would take time by the square of the blanks. */
+/**
+ * The trimmed content of a link's round brackets (CommonMark 0.31 section 6.3): a target, perhaps a title. On untrimmed
+ * text the time would be quadratic in the white space.
+ */
 const TARGET = /^(<[^<>]*>|\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$/
-/** What leads elsewhere; `[i](n)` in a formula does not. */
+/** Characters of a link's target; `[i](n)` in a formula has none of them. */
 const LEADS_ELSEWHERE = /[/:.#?&\\]/
 const ADDRESS_LIKE = /[:&\\]|\/\//
 const DEFINITION = /^\[[^[\]]{1,999}\]:\s*<?(\S+)/
@@ -15,13 +18,13 @@ const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/|\\\\|www\.)/i
 const AUTOLINK = /^[a-z][a-z0-9+.-]{1,31}:\S*$/i
 const MAIL = /^[\w.+-]+@[\w.-]+$/
 const BARE_TAG = /^\/?([a-z][a-z0-9-]*)\s*\/?$/i
-/** Elements that load something, lead somewhere or run. */
+/** Elements that load a resource, link or run code. */
 const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link math meta
 noscript object picture portal script source style svg template track video`.split(/\s+/))
 const CODE_LINK = /!?\[([^[\]]*)\]\(([^()]*)\)/g
 const CODE_TAG = /<[^<>]*>/g
 const WORD = /[\p{L}\p{N}_]/u
-/** Behind a mark that is taken out no space is wanted before these. */
+/** Characters before which a removed mark leaves no space. */
 const NO_SPACE_BEFORE = /^[\s.,;:!?)\]。，、！？]/
 
 export interface SourceBounds {
@@ -32,19 +35,21 @@ export interface SourceBounds {
 }
 
 export interface Prose {
-  /** With marks as `[n]`, without marks that name no source and without what leads elsewhere. */
+  /** With marks as `[n]`, without marks that name no source, and without links that are not allowed. */
   text: string
   cited: number[]
-  /** Whether there was a mark that names no source. */
-  strange: boolean
+  /** Whether a mark named a source that does not exist. */
+  hasUnknownSource: boolean
 }
 
 /**
- * Reads a sentence: its marks, and what of it may be shown. Outside of code
- * - a mark becomes `[n]` for each source that it names and goes when it names none; a year in square brackets is put in round ones;
- * - an image leaves its alternative text, a link (of any kind, HTML too) to an address that is not allowed leaves its text;
- * - a tag of HTML that loads, leads or runs something is taken out, as is any tag with attributes.
- * In code only addresses are looked at: `arr[0]` is no mark there.
+ * Reads the marks of a sentence and removes what may not be shown. Outside of code
+ * - a mark becomes `[n]` for each source that it names, and is removed when it names none; a year in square brackets
+ *   gets round ones;
+ * - an image is replaced by its alternative text; a link (also in HTML) to an address that is not allowed is replaced
+ *   by its text;
+ * - an HTML tag that loads a resource, links or runs code is removed, and so is any tag with attributes. In code only
+ *   addresses are filtered: `arr[0]` is not a mark there.
  */
 export function readProse (text: string, bounds: SourceBounds): Prose {
   return new ProseReader(text, bounds).read()
@@ -56,11 +61,14 @@ export function definesLink (text: string, allowed: ReadonlySet<string>): boolea
   return target !== undefined && ABSOLUTE.test(target) && !allowed.has(target.replace(/>$/, ''))
 }
 
-/** Code without links, images and tags that lead to an address which is not allowed: where code ends is a matter of opinion. */
+/**
+ * Removes links, images and tags with addresses that are not allowed even from code, because Markdown parsers disagree
+ * on where code ends.
+ */
 export function readCode (text: string, allowed: ReadonlySet<string>): string {
   const unlinked = text
     .replace(CODE_LINK, (whole, label: string, target: string) => ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole)
-    // A type (`<std::string>`) has no attribute.
+    // Without an attribute it may be a type, such as `<std::string>`.
     .replace(CODE_TAG, (whole) => whole.includes('=') && ADDRESS_LIKE.test(whole) ? ' ' : whole)
   return withoutOtherAddresses(unlinked, allowed)
 }
@@ -71,11 +79,11 @@ class ProseReader {
   readonly #code: Map<number, number>
   readonly #square: Map<number, Pair>
   readonly #round: Map<number, Pair>
-  /** Where something starts that is left out or written as it stands, and where it ends. */
+  /** Ranges that are removed or copied unchanged, by their start. */
   readonly #skip = new Map<number, { end: number, keep: boolean }>()
   readonly #out = new GuardedText()
   readonly #cited = new Set<number>()
-  #strange = false
+  #hasUnknownSource = false
   #nextAngle = -1
 
   constructor (text: string, bounds: SourceBounds) {
@@ -88,10 +96,10 @@ class ProseReader {
 
   read (): Prose {
     for (let at = 0; at < this.#text.length;) at = this.#next(at)
-    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], strange: this.#strange }
+    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], hasUnknownSource: this.#hasUnknownSource }
   }
 
-  /** @returns where to go on */
+  /** @returns the place to continue at */
   #next (at: number): number {
     const code = this.#code.get(at)
     if (code !== undefined) return this.#fixed(readCode(this.#text.slice(at, code), this.#bounds.allowed), code)
@@ -138,7 +146,7 @@ class ProseReader {
     return at + 1
   }
 
-  /** @returns where the round brackets behind a link's text end; undefined when they hold no target */
+  /** @returns the end of the round brackets after a link's text; undefined when they hold no target */
   #targetEnd (at: number): number | undefined {
     const close = this.#round.get(at)?.close
     if (close === undefined || this.#text[at] !== '(') return undefined
@@ -151,7 +159,10 @@ class ProseReader {
     return this.#bounds.allowed.has(target.startsWith('<') ? target.slice(1, -1) : target)
   }
 
-  /** @returns where the label behind a link's text ends (`[text][label]`); undefined when there is none. `m[i][j]` is a formula. */
+  /**
+   * @returns the end of the label after a link's text (`[text][label]`); undefined when there is none. `m[i][j]` is a
+   *   formula.
+   */
   #labelEnd (at: number, label: number): number | undefined {
     const pair = this.#square.get(label)
     if (pair === undefined || pair.nested || WORD.test(this.#text[at - 1] ?? '')) return undefined
@@ -163,15 +174,15 @@ class ProseReader {
     LENTICULAR.lastIndex = at
     const found = LENTICULAR.exec(this.#text)
     const mark = found === null ? undefined : readMark(found[1]!, this.#bounds.sources)
-    return found === null || mark === undefined || mark.year ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
+    return found === null || mark === undefined || mark.isYear ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
   }
 
   #mark (mark: Mark, at: number, end: number): number {
-    // `[1]: Alice …` would define what the other marks link to.
+    // `[1]: Alice …` would be the link definition of the other marks.
     const next = this.#text[end] === ':' && this.#out.isBlank ? end + 1 : end
-    this.#strange ||= mark.strange
+    this.#hasUnknownSource ||= mark.hasUnknownSource
     for (const number of mark.cited) this.#cited.add(number)
-    if (mark.year) {
+    if (mark.isYear) {
       this.#out.put(`(${this.#text.slice(at + 1, end - 1)})`)
     } else if (mark.cited.length > 0) {
       this.#out.putFixed(mark.cited.map((number) => `[${number}]`).join(''))

@@ -5,14 +5,14 @@ import { isPlainObject, problemsOf } from './schema-instance.js'
 
 export const FIELD = 'response_schema'
 export const MAX_SCHEMA_BYTES = 16 * 1024
-/** Schemas inside of schemas, the root counted. */
+/** Nested schemas, the root included. */
 export const MAX_SCHEMA_DEPTH = 8
 /** Properties of all objects together. */
 export const MAX_SCHEMA_PROPERTIES = 256
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const LONGEST_NAME = 100
-/** Deeper than any schema within its bound can be, enum and const included. */
+/** Deeper than any valid schema, enum and const included. */
 const MAX_JSON_DEPTH = 64
 
 type Check = (value: unknown, path: string, depth: number, budget: Budget) => void
@@ -22,12 +22,15 @@ interface Budget {
 }
 
 const text: Check = (value, path) => { if (typeof value !== 'string') throw refused(path, 'must be a string') }
-/** JSON writes an infinite number, which 1e999 is read as, as null. */
+/** 1e999 is parsed as Infinity, which JSON would write as null. */
 const any: Check = (value, path) => { if (!isFiniteThroughout(value)) throw refused(path, 'must hold finite numbers only') }
 const count: Check = (value, path) => { if (!Number.isSafeInteger(value) || Number(value) < 0) throw refused(path, 'must be a whole number from 0') }
 const number: Check = (value, path) => { if (typeof value !== 'number' || !Number.isFinite(value)) throw refused(path, 'must be a number') }
 
-/** All keywords (JSON Schema 2020-12) that are taken. `pattern` is not: a regular expression of a caller's can take forever. */
+/**
+ * The supported keywords of JSON Schema 2020-12. `pattern` is not supported: a caller's regular expression can run
+ * forever.
+ */
 const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', checkType],
   ['properties', checkProperties],
@@ -52,13 +55,13 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
 ])
 
 /**
- * Checks the schema that a caller wants an answer to satisfy: an object's, of at most 16 KiB as JSON, 8 schemas deep, with 256 properties
- * altogether, and with the keywords of this file only.
+ * Checks the schema that a caller gives for an answer: the schema of an object, at most 16 KiB as JSON, 8 schemas deep,
+ * with 256 properties altogether and only with the keywords above.
  * @throws ServiceError invalid_request with the field (`response_schema.properties.a.type`)
  */
 export function checkResponseSchema (schema: unknown): JsonSchema {
   if (!isPlainObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
-  // Writing a text nests as deep as the value; so does every walk over it.
+  // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
   if (isDeeper(schema, MAX_JSON_DEPTH)) throw refused(FIELD, 'is nested too deep')
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
   if (schema['type'] !== 'object') throw refused(`${FIELD}.type`, 'must be "object"')
@@ -69,10 +72,9 @@ export function checkResponseSchema (schema: unknown): JsonSchema {
 export type InstanceCheck = (value: unknown) => { ok: true, value: unknown } | { ok: false, problems: string[] }
 
 /**
- * Makes the check of a value against a schema that checkResponseSchema let pass. The schema is read as data each time: no code is made
- * of it, nothing of it is kept beyond the function that is returned, and names that every object inherits (`constructor`) are
- * properties like others.
- * @returns a function that gives at most 20 problems, each with the path and the rule and never a value
+ * Makes the check of values against a schema that passed checkResponseSchema. The schema is interpreted each time: no
+ * code is generated from it, nothing is cached, and inherited names (`constructor`) are ordinary properties.
+ * @returns a function that reports at most 20 problems, each with the path and the rule and never a value
  */
 export function compileResponseSchema (schema: JsonSchema): InstanceCheck {
   return (value) => {
@@ -102,7 +104,7 @@ function checkProperties (value: unknown, path: string, depth: number, budget: B
   for (const [name, schema] of Object.entries(value)) {
     budget.properties += 1
     if (budget.properties > MAX_SCHEMA_PROPERTIES) throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
-    // Such a property could be asked for and never be given: an answer that has it is refused as an attack.
+    // An answer with this property is refused as an attack, so the schema cannot be satisfied.
     if (name === '__proto__') throw refused(below(path, name), 'is not a name that a property can have')
     checkSchema(schema, below(path, name), depth + 1, budget)
   }

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../models/language-model.js'
 import { brokenFormat } from './formats.js'
 
-/** Problems told of one value: a list of a thousand wrong items is told about its first ones. */
+/** The most problems that are reported for one value. */
 const MAX_PROBLEMS = 20
 /**
- * Schemas and values of `enum` that are compared with a value or a part of it. A long list under a long `anyOf` is their product, which a
- * caller and a model could make into minutes.
+ * The most comparisons of a value and its parts with schemas and values of `enum`. A long list under a long `anyOf`
+ * multiplies them, which could take minutes.
  */
 const MAX_COMPARISONS = 500_000
 /** A name may be the model's own, and as long as its answer. */
@@ -15,13 +15,14 @@ const LONGEST_NAME = 100
 interface Place {
   path: string
   problems: string[]
-  /** Comparisons that are left. */
+  /** The remaining comparisons. */
   left: { count: number }
 }
 
 /**
- * The keywords of response-schema.ts over one value (JSON Schema 2020-12, where `format` is an assertion). An interpreter of our own,
- * for Ajv makes code of a schema, and TypeBox takes an inherited name (`toString`) for a property and collects problems without bound.
+ * Checks a value by the keywords of response-schema.ts (JSON Schema 2020-12, where `format` is an assertion). It is our
+ * own interpreter, because Ajv generates code from a schema, and TypeBox takes an inherited name (`toString`) for a
+ * property and collects problems without bound.
  * @returns problems such as `structured.age: must be integer`; none when the value satisfies the schema
  */
 export function problemsOf (schema: JsonSchema, value: unknown): string[] {
@@ -123,7 +124,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
   }
 }
 
-/** Whether so many more comparisons may be made. */
+/** Counts comparisons. @returns whether they are within the bound */
 function compares (place: Place, count: number): boolean {
   place.left.count -= count
   if (place.left.count >= 0) return true

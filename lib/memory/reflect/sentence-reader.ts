@@ -1,28 +1,20 @@
 import { readMark } from './marks.js'
+import {
+  CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
+} from './sentence-ends.js'
 
-/** UTF-16 units that are held at most while a sentence does not end. */
+/** The most UTF-16 units that are held while a sentence does not end. */
 const LONGEST_SENTENCE = 20_000
-/** How far an open bracket or code span keeps a sentence together; what is never closed must not hold the rest. */
+/**
+ * How far an open bracket or code span keeps a sentence together; one that is never closed must not hold back the rest.
+ */
 const LONGEST_SPAN = 300
 const LONGEST_MARK = 200
 
-const STOPS = new Set('.!?…؟۔।॥')
-/** Full stops behind which no space is written. */
-const WIDE_STOPS = new Set('。！？｡')
-const CLOSERS = new Set('"\'”’»)*_`」』〉》）')
-const SPACE = /\s/
-const SMALL = /\p{Ll}/u
-const CAPITAL = /[\p{Lu}\p{Lo}]/u
-const DIGIT = /\d/
-const LIST_NUMBER = /^[\s>]{0,40}\d{1,9}$/
-const LAST_WORD = /(?:^|[^\p{L}\p{N}.])([\p{L}.]{1,10})$/u
-const INITIALS = /^(?:\p{L}\.)*\p{L}$/u
-const ABBREVIATIONS = new Set(`dr mr mrs ms prof st sr jr vs no nos fig eq sec vol ca cf approx dept est inc ltd co corp gen sen rep rev hon
-etc al mme mlle nr bzw usw evtl ggf vgl abb hr fr pt sra dra ej núm pág`.split(/\s+/))
 const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})([^`[\]]*)$/
 
 /** A sentence with the white space before it, or a whole line of code or of a table. */
-export interface Unit {
+export interface TextUnit {
   text: string
   /** Whether it is the first of its line. */
   starts: boolean
@@ -31,22 +23,23 @@ export interface Unit {
 }
 
 export interface UnitSink {
-  unit (unit: Unit): void
+  unit (unit: TextUnit): void
   lineBreak (): void
 }
 
 type Phase = 'body' | 'ended' | 'mark'
 
 /**
- * Cuts a text that comes in pieces into sentences, each with the marks that follow its full stop; a line feed ends a sentence too.
- * Unlike text/sentences.ts it decides about a cut from what stands before it and the next characters alone, so the cuts do not depend on
- * the pieces. A sentence does not end inside of brackets or of a code span, behind a common abbreviation or an initial, or before a small
- * letter. A sentence of 20,000 UTF-16 units is given in parts, at white space if there is any.
+ * Splits a text that arrives in pieces into sentences, each with the marks that follow its full stop; a line feed ends
+ * a sentence too. Unlike text/sentences.ts it decides with the text before a cut and the next characters alone, so the
+ * cuts do not depend on the pieces. A sentence does not end inside brackets or a code span, after a common abbreviation
+ * or an initial, or before a lower-case letter. A sentence of more than 20,000 UTF-16 units is given in parts, split at
+ * white space if there is any.
  */
 export class SentenceReader {
   readonly #sink: UnitSink
   #text = ''
-  /** Where the unit starts that is being read; every other place but `#at` is counted from there. */
+  /** The start of the unit that is being read; all other positions but `#at` are relative to it. */
   #start = 0
   #at = 0
   #firstOfLine = true
@@ -147,12 +140,7 @@ export class SentenceReader {
     this.#gap = false
     this.#marked = false
     this.#wide = WIDE_STOPS.has(character)
-    this.#weak = character === '.' && this.#isAbbreviation(offset)
-  }
-
-  #isAbbreviation (offset: number): boolean {
-    const word = LAST_WORD.exec(this.#slice(Math.max(0, offset - 12), offset))?.[1]
-    return word !== undefined && (INITIALS.test(word) || ABBREVIATIONS.has(word.toLowerCase()))
+    this.#weak = character === '.' && endsInAbbreviation(this.#slice(Math.max(0, offset - MAX_ABBREVIATION), offset))
   }
 
   #readEnd (character: string, offset: number): void {
@@ -171,7 +159,7 @@ export class SentenceReader {
     }
   }
 
-  /** Whether a sentence can begin with this behind the full stop. */
+  /** Whether this character after a full stop can begin a sentence. */
   #begins (character: string): boolean {
     if (!this.#gap) return this.#wide ? character !== '(' && character !== ':' : this.#marked && CAPITAL.test(character)
     if (this.#wide) return true
@@ -182,7 +170,7 @@ export class SentenceReader {
 
   #readMark (character: string, offset: number): void {
     if (character === ']' || character === '】') {
-      // Any count of sources will do: a mark that names none belongs to its sentence too.
+      // The number of sources does not matter here: a mark without a source belongs to its sentence too.
       if (readMark(this.#slice(this.#markAt + 1, offset), 1) !== undefined) {
         this.#boundary = offset + 1
         this.#phase = 'ended'
@@ -193,7 +181,7 @@ export class SentenceReader {
     else if (offset - this.#markAt > LONGEST_MARK) this.#readOther(this.#markAt)
   }
 
-  /** What looked like a mark is none: it begins the next sentence, or goes on in this one. */
+  /** Handles a bracket that is not a mark: it begins the next sentence or continues this one. */
   #readOther (bracketAt: number): void {
     if (this.#gap && !this.#weak) {
       this.#give(this.#boundary)
@@ -211,11 +199,11 @@ export class SentenceReader {
       return
     }
     const before = this.#text.charCodeAt(this.#start + offset - 1)
-    // Cut without white space, what follows could be joined to a link that neither part shows; a space keeps them apart.
+    // Without the space the two parts could be joined to a link that neither shows by itself.
     this.#give(before >= 0xd800 && before < 0xdc00 ? offset - 1 : offset, ' ')
   }
 
-  /** Gives the unit that ends there; what was read beyond is read again. */
+  /** Emits the unit up to `end`; the text after it is read again. */
   #give (end: number, behind = ''): void {
     const whole = this.#line === 'whole'
     this.#sink.unit({ text: this.#slice(0, end) + behind, starts: this.#firstOfLine, code: whole && this.#fence !== '' })
@@ -247,7 +235,7 @@ export class SentenceReader {
     this.#tickOpen = 0
   }
 
-  /** Places counted from the beginning of the unit. */
+  /** @param from relative to the start of the unit, as is `to` */
   #slice (from: number, to: number): string {
     return this.#text.slice(this.#start + from, this.#start + to)
   }

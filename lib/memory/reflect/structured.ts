@@ -1,12 +1,12 @@
 import secureJson from 'secure-json-parse'
 import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
-import { hasTwins, objectsIn } from './json-text.js'
+import { hasDuplicateName, objectsIn } from './json-text.js'
 import type { InstanceCheck } from './response-schema.js'
 
-/** Lists and objects inside of each other; the schema of a caller allows far less. */
+/** The deepest nesting of lists and objects; the schema of a caller allows far less. */
 const MAX_DEPTH = 64
-/** Problems that the model is told; more would not help it. */
+/** The most problems that are sent back to the model; more would not help it. */
 const MAX_TOLD = 10
 const MEMBERS = ['answer', 'structured']
 
@@ -18,7 +18,7 @@ export type StructuredReading =
   | { ok: true, answer: string, structured: Record<string, unknown> }
   | { ok: false, problems: string[] }
 
-/** The schema of the one JSON object that the model is asked for: the answer in words beside what the caller wants. */
+/** The schema of the JSON object that the model returns: the answer in words, and the value by the caller's schema. */
 export function wrapSchema (schema: JsonSchema): JsonSchema {
   return {
     type: 'object',
@@ -29,34 +29,34 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Reads the JSON object that a model wrote: alone, in a fence, or with prose around it; then it is the first text in balanced braces that
- * is JSON. Time is linear in the length of the text.
+ * Reads the JSON object that a model wrote, alone, in a fence or within prose: the first text in balanced braces that
+ * is JSON. The time is linear in the length of the text.
  *
- * Refused are names that stand twice in one object, for readers differ in which of them counts, `__proto__` (and `constructor` with a
- * `prototype` in it), numbers too great to be one, and everything that is no JSON, such as NaN.
- * @returns problems without a value of the text in them
+ * It refuses duplicate names in one object, because parsers differ in which of them counts, `__proto__` (and
+ * `constructor` with a `prototype`), numbers that are infinite, and everything that is not JSON, such as NaN.
+ * @returns the object, or problems that contain no value of the text
  */
 export function readJsonObject (text: string): ObjectReading {
   for (const { json, depth } of objectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
     if (!isRecord(value)) continue
-    if (hasTwins(json)) return failed('must not have a name twice in one object')
+    if (hasDuplicateName(json)) return failed('must not have a name twice in one object')
     if (holdsInfinity(value)) return failed('must hold no number that is too great')
     return { ok: true, value }
   }
   return failed('must be one JSON object, complete and without __proto__')
 }
 
-/** The same without the problems. @returns undefined when there is no such object */
+/** @returns the object by readJsonObject; undefined when there is none */
 export function readObject (text: string): Readonly<Record<string, unknown>> | undefined {
   const read = readJsonObject(text)
   return read.ok ? read.value : undefined
 }
 
 /**
- * readJsonObject for an answer by wrapSchema. Other members beside the two are left out. When the answer in words is an abstention, nothing is
- * asked of `structured`: it is empty when it does not satisfy the schema.
+ * Reads an answer by wrapSchema and ignores other members. When the answer in words is an abstention, `structured` may
+ * violate the schema and is empty then.
  */
 export function readStructured (text: string, check: InstanceCheck): StructuredReading {
   const read = readJsonObject(text)
@@ -78,7 +78,7 @@ function structuredProblems (structured: unknown, check: InstanceCheck): string[
   return checked.ok ? [] : checked.problems.map((problem) => `structured: ${problem}`)
 }
 
-/** What the model is told when its JSON was wrong, once. */
+/** The message that asks the model to correct its JSON. */
 export function repairMessage (problems: readonly string[]): string {
   return `Your last answer cannot be used:
 ${problems.slice(0, MAX_TOLD).map((problem) => `- ${problem}`).join('\n')}

@@ -3,11 +3,12 @@ import { visibleText } from '../../text/visible.js'
 const LINE_END = /\r\n|[\r\u0085\u2028\u2029]/g
 
 /**
- * What a reader can see of a text that comes in pieces: hidden characters are gone (text/visible.ts), a half of a surrogate pair is
- * U+FFFD, each line ends in a line feed alone. The whole does not depend on where the pieces were cut.
+ * Makes the visible form of a text that arrives in pieces: hidden characters are removed (text/visible.ts), half of a
+ * surrogate pair becomes U+FFFD, and each line ends in a line feed. The result does not depend on how the text is
+ * divided into pieces.
  */
 export class VisibleStream {
-  /** Half a surrogate pair or a carriage return, which the next piece decides about. */
+  /** Half a surrogate pair or a carriage return, whose treatment depends on the next piece. */
   #held = ''
   /** The last character that was kept. */
   #last = ''

@@ -6,30 +6,30 @@ import { daysFrom } from '../dates.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
-/** Candidates of a document that count for it, the better the more. */
+/** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5
-/** Candidates that are gone through in one piece: most recalls have fewer, and so no generator to resume for each of them. */
-const PIECE = 256
+/** Candidates that one step processes. Most recalls have fewer, so they rarely pay for resuming a generator. */
+const CANDIDATES_A_STEP = 256
 
-/** What a candidate is judged by. */
+/** The part of a candidate that scoring needs. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
 
-/** What each scorer gives a candidate, by name, before its weight. */
+/** The value of each scorer, by name, before its weight. */
 export type ScoreBreakdown = Record<ScorerName, number>
 
 /**
- * Makes of candidates what the scorers look at.
+ * Makes the input of the scorers for each candidate.
  * @param candidates each memory once
  */
-export function rankingInputs (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): RankingInput[] {
-  return atOnce(rankingInputSteps(candidates, question, reader))
+export function rankingInputs (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): RankingInput[] {
+  return atOnce(rankingInputSteps(candidates, query, reader))
 }
 
-/** rankingInputs in steps. */
-export function * rankingInputSteps (candidates: readonly Scorable[], question: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
+/** `rankingInputs` in steps. */
+export function * rankingInputSteps (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
-    if (read.length % PIECE === PIECE - 1) yield
+    if (read.length % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
     let signals = reader.known(memory)
     if (signals === undefined) {
       yield
@@ -37,15 +37,15 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
     }
     read.push(signals)
   }
-  const asked = askedSpeaker(read, question)
-  const isLarge = candidates.length > PIECE
+  const asked = askedSpeaker(read, query)
+  const isLarge = candidates.length > CANDIDATES_A_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
-  // To read the times that a text names may take a millisecond.
-  const seeksTime = question.spans.length > 0
+  // Parsing the times that a text names can take a millisecond.
+  const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
-    if (seeksTime || index % PIECE === PIECE - 1) yield
+    if (seeksTime || index % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = read[index]!
     inputs.push({
@@ -53,40 +53,40 @@ export function * rankingInputSteps (candidates: readonly Scorable[], question: 
       scores,
       signals,
       document: documents[index]!,
-      daysAway: seeksTime ? daysAway(memory, signals, question) : Infinity,
-      asked: asked !== undefined && signals.speaker.join(' ') === asked,
+      daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
+      isAskedSpeaker: asked !== undefined && signals.speaker.join(' ') === asked,
     })
   }
   return inputs
 }
 
 /**
- * The weighted sums of what the scorers give, in steps and in the order of the inputs. Scorer by scorer, and only those that look for
- * something in this question: that takes half the time of one input after the other.
+ * The weighted sums of the scorers, in steps and in the order of the inputs. It runs scorer by scorer, and skips
+ * scorers that do not apply to this query: that takes half the time of scoring input by input.
  */
-export function * scoreSteps (inputs: readonly RankingInput[], question: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
+export function * scoreSteps (inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
-  const isLarge = inputs.length > PIECE
+  const isLarge = inputs.length > CANDIDATES_A_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
-    if (weight === 0 || LOOKS_FOR[name]?.(question) === false) continue
+    if (weight === 0 || LOOKS_FOR[name]?.(query) === false) continue
     if (isLarge) yield
     const score = SCORERS[name]
-    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, question)
+    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, query)
   }
   return sums
 }
 
-/** The weighted sum of what the scorers give. */
-export function scoreOf (input: RankingInput, question: AnalyzedQuery, weights: ScorerWeights): number {
-  return atOnce(scoreSteps([input], question, weights))[0]!
+/** The weighted sum of the scorers for one input. */
+export function scoreOf (input: RankingInput, query: AnalyzedQuery, weights: ScorerWeights): number {
+  return atOnce(scoreSteps([input], query, weights))[0]!
 }
 
-export function scoreBreakdown (input: RankingInput, question: AnalyzedQuery): ScoreBreakdown {
-  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, question)])) as ScoreBreakdown
+export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
+  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, query)])) as ScoreBreakdown
 }
 
-/** @returns the speaker whom the question names, if there is just one such among those who speak */
+/** @returns the speaker of the candidates whom the query names; undefined when it names none or several */
 function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const named = new Set(stems)
   const seen = new Set<string>()
@@ -103,7 +103,7 @@ function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): stri
   return asked
 }
 
-/** For each candidate, what its document has. A memory without one stands for itself. */
+/** The scores of each candidate's document. A memory without a document counts as a document of its own. */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
   interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
   const documents = new Map<string, Document>()
@@ -142,7 +142,7 @@ function documentShares (candidates: readonly Scorable[]): Array<RankingInput['d
   return of.map(({ together, own, meaning }) => ({ together: together / most, best: own / mostOwn, meaning: meaning / mostMeaning }))
 }
 
-/** The best few together, each the less the further down. */
+/** The sum of the best few scores, each divided by its rank. */
 function discounted (scores: number[]): number {
   if (scores.length === 1) return scores[0]!
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
@@ -150,6 +150,6 @@ function discounted (scores: number[]): number {
 
 function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
-  const told = signals.told.map(({ from }) => daysFrom(spans, from))
+  const told = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
   return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)
 }

@@ -2,32 +2,38 @@ import type { CandidateScores, Memory } from '../../stores/vector-store.js'
 import type { AnalyzedQuery } from '../query.js'
 import type { Signals } from './signals.js'
 
-/** A candidate with what the scorers look at. */
+/** A candidate with everything that the scorers use. */
 export interface RankingInput {
   memory: Memory
   scores: CandidateScores
   signals: Signals
-  /** What the candidates of the same document have together, each as a share of what the best document has: by their best five, by their best one's own words, and by the cosines of the best five. */
+  /**
+   * Scores of the candidate's document, as shares of the best document's: of the best five lexical scores together, of
+   * the best score by a memory's own words, and of the best five cosines together.
+   */
   document: { together: number, best: number, meaning: number }
-  /** Days between a time that the question names and the memory, by when it occurred and by what its text tells; Infinity when the question names none. */
+  /**
+   * Days between the times that the query names and those of the memory (`occurred_at` and the times in its text);
+   * Infinity when the query names none.
+   */
   daysAway: number
-  /** Whether the question names who speaks here and nobody else who speaks in a candidate. */
-  asked: boolean
+  /** Whether the query names the speaker of this memory, and no other speaker of the candidates. */
+  isAskedSpeaker: boolean
 }
 
-/** @returns within 0–1; 0 when there is nothing to judge by */
-export type Scorer = (prospect: RankingInput, question: AnalyzedQuery) => number
+/** @returns a value within 0–1; 0 when the scorer does not apply */
+export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 
-/** Words, stop words left out, below which a question says little beside what it asks. */
+/** A question with fewer words, without stop words, tells little beside what it asks. */
 const SHORT = 15
-/** The same below which a turn of a talk may be small talk, so that a time or names in it say that it is more. */
+/** A turn with fewer words may be small talk, unless a time or names in it show otherwise. */
 const BRIEF = 50
-/** Days after which closeness in time has fallen to a third. */
+/** Days in which the score for closeness in time falls to about a third (1/e). */
 const FADING_DAYS = 5
 
 /**
- * What a candidate is judged by, beside the strategies that found it. A scorer is small, general, and 0 where what it looks for is absent. What
- * each means and weighs stands in lib/config/scorer-table.ts.
+ * The scorers that rank candidates in addition to the strategies. A scorer is small, general, and 0 where it does not
+ * apply. Their meanings and default weights are in lib/config/scorer-table.ts.
  */
 export const SCORERS = {
   match: ({ scores }) => scores.lexical ?? 0,
@@ -35,8 +41,8 @@ export const SCORERS = {
   document: ({ document }) => document.together,
   document_best: ({ document }) => document.best,
   document_meaning: ({ document }) => document.meaning,
-  speaker: ({ asked }) => asked ? 1 : 0,
-  speaker_self: ({ asked, signals }) => asked && signals.firstPerson ? 1 : 0,
+  speaker: ({ isAskedSpeaker }) => isAskedSpeaker ? 1 : 0,
+  speaker_self: ({ isAskedSpeaker, signals }) => isAskedSpeaker && signals.firstPerson ? 1 : 0,
   user_said: ({ signals }, { asksSelf, asksAdvice }) => signals.role === 'user' ? asksAdvice ? 1 : asksSelf ? 0.5 : 0 : 0,
   assistant_said: ({ signals }, { asksTold }) => asksTold && signals.role === 'assistant' ? 1 : 0,
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
@@ -49,8 +55,8 @@ export const SCORERS = {
 
 export type ScorerName = keyof typeof SCORERS
 
-/** Whether a question has what a scorer looks for. Where it has not, that scorer is 0 for every candidate and need not be asked. */
-export const LOOKS_FOR: Partial<Record<ScorerName, (question: AnalyzedQuery) => boolean>> = {
+/** Whether a scorer applies to a query. Where it does not, it is 0 for every candidate and is skipped. */
+export const LOOKS_FOR: Partial<Record<ScorerName, (query: AnalyzedQuery) => boolean>> = {
   phrase: ({ hashes }) => hashes.length > 1,
   date: ({ spans }) => spans.length > 0,
   time_told: ({ asksTime }) => asksTime,
@@ -61,7 +67,10 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (question: AnalyzedQuery) => 
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
-/** Between a user and an assistant, who speaks tells it better; a text by itself has no small talk beside it. */
+/**
+ * It does not apply between a user and an assistant, where the role is the better signal, or to a text outside a
+ * conversation.
+ */
 function details ({ memory, signals: { role, stems, tellsTime, names } }: RankingInput): number {
   if (role !== undefined || memory.documentId === null || stems.length >= BRIEF) return 0
   return ((tellsTime ? 1 : 0) + names) / 2
@@ -72,7 +81,7 @@ function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, 
   let found = 0
   for (let at = 1; at < hashes.length; at++) {
     const hash = hashes[at]!
-    // A byte of a hash tells most words apart without a look at the places.
+    // The low byte rules out most words without a look-up in the map.
     if (marks[hash & 0xff] === 0) continue
     const place = places.get(hash)
     if (place !== undefined && place > 0 && asked[place - 1] === hashes[at - 1]) found++

@@ -3,35 +3,41 @@ import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
-import { toldTimes, type TimeSpan } from '../dates.js'
+import { explicitTimes, type TimeSpan } from '../dates.js'
 
-/** What a memory's text shows of itself, whatever is asked. */
+/** What a memory's text shows, independent of the query. */
 export interface Signals {
-  /** The times that the text names outright (dates.ts). Read when they are first asked for. */
-  readonly told: readonly TimeSpan[]
-  /** Stems of the words that name who speaks; none when nobody is named. */
+  /** The absolute times that the text names (dates.ts). They are parsed on first use. */
+  readonly explicitTimes: readonly TimeSpan[]
+  /** Stems of the speaker's name; empty when no speaker is named. */
   speaker: readonly string[]
-  /** Who of a user and an assistant speaks, where the speaker is named by that. */
+  /** The role, when the speaker is named as a user or an assistant. */
   role: 'user' | 'assistant' | undefined
-  /** Stems of what is said, in order, without stop words and the speaker's name. */
+  /** Stems of the text in order, without stop words and the speaker's name. */
   stems: readonly string[]
-  /** Their hashes, side by side: a hundred candidates are compared with every query, and strings lie scattered in memory. */
+  /**
+   * Hashes of the stems in one typed array: every query is compared with a hundred candidates, and strings are
+   * scattered in memory.
+   */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   firstPerson: boolean
-  /** Whether it says when something was or will be. */
+  /** Whether it tells when something happened or will happen. */
   tellsTime: boolean
-  /** Names in it, by their capitals: 0 for none to 1 for three or more. */
+  /** Capitalised names in it, from 0 for none to 1 for three or more. */
   names: number
+  /** Whether the text ends in a question. */
   question: boolean
-  /** Whether it opens as an answer to what somebody else said does: thanks, praise, agreement, a greeting. */
+  /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
   reaction: boolean
 }
 
-/** Characters of a text that are looked at. */
-const LOOKED_AT = 2000
-/** Characters of all texts that are kept, beside a bound on their number: a text can be 50,000 long. */
-const MOST_KEPT = 16_000_000
+/** Only the beginning of a long text is read. */
+const MAX_CHARACTERS = 2000
+/**
+ * The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000 characters.
+ */
+const MAX_CACHED_CHARACTERS = 16_000_000
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
@@ -46,7 +52,7 @@ const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
 
-interface Kept {
+interface CachedSignals {
   text: string
   speaker: unknown
   at: number
@@ -54,21 +60,21 @@ interface Kept {
 }
 
 /**
- * Reads signals, and keeps those of memories that were found lately: in two generations, of which the older one is dropped when the younger is full.
- * That costs a look-up and no order to keep; a recall reads a hundred.
+ * Reads signals and caches those of recently found memories, in two generations: when the younger is full, the older
+ * one is dropped. Unlike an LRU list this keeps no order, which matters because every recall reads a hundred.
  */
 export class SignalReader {
   readonly #size: number
-  #young = new Map<string, Kept>()
-  #old = new Map<string, Kept>()
+  #young = new Map<string, CachedSignals>()
+  #old = new Map<string, CachedSignals>()
   #characters = 0
 
-  /** @param size memories whose signals are kept at most */
+  /** @param size the most memories whose signals are cached */
   constructor (size = 20_000) {
     this.#size = size
   }
 
-  /** Signals are those of the text alone, so one id in two banks does no harm. */
+  /** Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm. */
   read (memory: Memory): Signals {
     const known = this.known(memory)
     if (known !== undefined) return known
@@ -78,19 +84,19 @@ export class SignalReader {
     return signals
   }
 
-  /** The signals of a memory that was read lately: a look-up, while reading takes some tenths of a millisecond. */
+  /** The cached signals of a memory. Reading them anew takes some tenths of a millisecond. */
   known (memory: Memory): Signals | undefined {
     const { memoryId } = memory
     const young = this.#young.get(memoryId)
-    if (young !== undefined) return fits(young, memory) ? young.signals : undefined
+    if (young !== undefined) return isCurrent(young, memory) ? young.signals : undefined
     const old = this.#old.get(memoryId)
-    if (old === undefined || !fits(old, memory)) return undefined
+    if (old === undefined || !isCurrent(old, memory)) return undefined
     this.#keep(memoryId, old)
     return old.signals
   }
 
-  #keep (memoryId: string, kept: Kept): void {
-    if (this.#young.size >= this.#size / 2 || this.#characters > MOST_KEPT / 2) {
+  #keep (memoryId: string, kept: CachedSignals): void {
+    if (this.#young.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
       this.#old = this.#young
       this.#young = new Map()
       this.#characters = 0
@@ -100,21 +106,21 @@ export class SignalReader {
   }
 }
 
-/** Whether what is kept is of this memory as it is now: an import can put another text in the place of one. */
-function fits ({ text, speaker, at }: Kept, memory: Memory): boolean {
+/** Whether the entry is of the memory's present text: an import can replace the text under an id. */
+function isCurrent ({ text, speaker, at }: CachedSignals, memory: Memory): boolean {
   return text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
 }
 
 export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
-  const head = text.length > LOOKED_AT ? text.slice(0, LOOKED_AT) : text
+  const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
   let told: readonly TimeSpan[] | undefined
   return {
-    get told () {
-      told ??= toldTimes(said, occurredAt ?? retainedAt)
+    get explicitTimes () {
+      told ??= explicitTimes(said, occurredAt ?? retainedAt)
       return told
     },
     speaker: speaker === undefined ? [] : words(speaker).map(stem),

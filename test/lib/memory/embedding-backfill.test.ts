@@ -43,7 +43,7 @@ function setUp (t: Test, more: Partial<EmbeddingBackfillOptions> = {}) {
 t.test('with nothing owed it is idle', async (t) => {
   const { filler, embeddings } = setUp(t)
   await filler.idle()
-  filler.feed(HOME, [])
+  filler.enqueue(HOME, [])
   await filler.idle()
   t.strictSame(embeddings.calls, [])
 })
@@ -52,9 +52,9 @@ t.test('what is fed gets its vectors, in batches of one bank', async (t) => {
   const { filler, embeddings, write, lacking, found, store } = setUp(t)
   const home = await write(Array.from({ length: 40 }, (_, index) => `rain ${index}`))
   const away = await write(['car'], AWAY)
-  filler.feed(HOME, home.slice(0, 1))
-  filler.feed(AWAY, away)
-  filler.feed(HOME, home.slice(1))
+  filler.enqueue(HOME, home.slice(0, 1))
+  filler.enqueue(AWAY, away)
+  filler.enqueue(HOME, home.slice(1))
   await filler.idle()
   t.strictSame(await lacking(), [])
   t.strictSame(embeddings.calls.map(({ length }) => length), [1, 1, 32, 7])
@@ -66,7 +66,7 @@ t.test('a memory of many passages is embedded passage by passage', async (t) => 
   const { filler, store, embeddings, lacking } = setUp(t)
   const long = await newMemory(`${'It will rain. '.repeat(40)}${'The car is red. '.repeat(40)}`, { chunkMaxCharacters: 200 })
   await store.insert(HOME, [long], NOW)
-  filler.feed(HOME, [long])
+  filler.enqueue(HOME, [long])
   await filler.idle()
   t.ok(long.passages.length > 2)
   t.strictSame(embeddings.calls, [long.passages.map(({ start, end }) => long.text.slice(start, end))])
@@ -78,9 +78,9 @@ t.test('what found no room is found by a scan', async (t) => {
   const release = embeddings.hold()
   const texts = Array.from({ length: 600 }, (_, index) => `weather ${index}`)
   const called = embeddings.called()
-  filler.feed(HOME, await write(texts.slice(0, 1)))
+  filler.enqueue(HOME, await write(texts.slice(0, 1)))
   await called
-  filler.feed(HOME, await write(texts.slice(1)))
+  filler.enqueue(HOME, await write(texts.slice(1)))
   release()
   await filler.idle()
   t.strictSame(await lacking(), [])
@@ -90,7 +90,7 @@ t.test('what was there before the start is found, over all banks and pages', asy
   const { filler, write, lacking, embeddings } = setUp(t)
   await write(Array.from({ length: 300 }, (_, index) => `umbrella ${index}`))
   await write(['garage'], AWAY)
-  filler.look()
+  filler.requestScan()
   await filler.idle()
   t.strictSame(await lacking(), [])
   t.equal(embeddings.calls.flat().length, 301, 'each once')
@@ -99,7 +99,7 @@ t.test('what was there before the start is found, over all banks and pages', asy
 t.test('a provider that fails is asked again after longer and longer pauses, and is warned of once', async (t) => {
   const { filler, embeddings, time, write, log, lacking } = setUp(t)
   embeddings.failure = new Error('401 with key sk-secret')
-  filler.feed(HOME, await write(['doctor', 'car', 'rain']))
+  filler.enqueue(HOME, await write(['doctor', 'car', 'rain']))
   for (let round = 0; round < 8; round++) await time.pass()
   await time.pausing()
   t.strictSame(time.pauses, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
@@ -122,7 +122,7 @@ t.test('a provider that fails is asked again after longer and longer pauses, and
 t.test('the pauses are shortened by chance, by half at most', async (t) => {
   const { filler, embeddings, time, write } = setUp(t, { random: () => 0 })
   embeddings.failure = new Error('down')
-  filler.feed(HOME, await write(['doctor']))
+  filler.enqueue(HOME, await write(['doctor']))
   await time.pass()
   await time.pausing()
   t.strictSame(time.pauses, [500, 1000])
@@ -133,7 +133,7 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
     const { filler, embeddings, time, write, log, lacking } = setUp(t)
     embeddings[spoil] = 'bad'
     const written = await write(['doctor', 'a bad car', 'rain', 'umbrella'])
-    filler.feed(HOME, written)
+    filler.enqueue(HOME, written)
     await time.pass()
     await filler.idle()
     t.strictSame(await lacking(), ['a bad car'])
@@ -143,11 +143,11 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
     t.notMatch(log.join(), /bad car|secret words/)
 
     const calls = embeddings.calls.length
-    filler.look()
+    filler.requestScan()
     await filler.idle()
     t.equal(embeddings.calls.length, calls, 'a later scan does not bring it back')
     await write(['physician'])
-    filler.look()
+    filler.requestScan()
     await filler.idle()
     t.strictSame(await lacking(), ['a bad car'])
   })
@@ -156,7 +156,7 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
 t.test('a lone memory with unusable vectors is tried once more and then given up', async (t) => {
   const { filler, embeddings, time, write, log } = setUp(t)
   embeddings.spoiled = 'bad'
-  filler.feed(HOME, await write(['bad']))
+  filler.enqueue(HOME, await write(['bad']))
   await time.pass()
   await filler.idle()
   t.equal(embeddings.calls.length, 2)
@@ -166,7 +166,7 @@ t.test('a lone memory with unusable vectors is tried once more and then given up
 t.test('a provider whose vectors are all unusable is no reason to give every memory up', async (t) => {
   const { filler, embeddings, time, write, log, lacking } = setUp(t)
   embeddings.spoiled = 'e'
-  filler.feed(HOME, await write(['one', 'the', 'bee', 'sea', 'pea', 'tea']))
+  filler.enqueue(HOME, await write(['one', 'the', 'bee', 'sea', 'pea', 'tea']))
   for (let round = 0; round < 10; round++) await time.pass()
   await time.pausing()
   t.equal(log.filter((line) => line.includes('gets no vectors')).length, 3)
@@ -180,7 +180,7 @@ t.test('a store that is down is asked again', async (t) => {
   const { filler, store, time, write, log, lacking } = setUp(t)
   await write(['doctor'])
   store.down = true
-  filler.look()
+  filler.requestScan()
   await time.pass()
   await time.pausing()
   t.equal(log.length, 1)
@@ -198,12 +198,12 @@ t.test('a memory whose text is replaced never gets the vectors of the old text',
   const replacement = { ...await newMemory('My car is red.'), memoryId: old!.memoryId }
   const release = embeddings.hold()
   const called = embeddings.called()
-  filler.feed(HOME, [old!])
+  filler.enqueue(HOME, [old!])
   await called
   await filler.replacing(HOME, [old!.memoryId], async () => {
     release()
     await store.import(HOME, [replacement], 'overwrite', NOW)
-    filler.feed(HOME, [replacement])
+    filler.enqueue(HOME, [replacement])
   })
   await filler.idle()
   t.strictSame(await found([0, 1, 0]), ['My car is red.'])
@@ -226,7 +226,7 @@ t.test('a page that was read before a text was replaced brings nothing back', as
     await gate
     return page
   }
-  filler.look()
+  filler.requestScan()
   await read
   await filler.replacing(HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) })
   goOn()
@@ -240,7 +240,7 @@ t.test('a replacement that fails leaves the old text its vectors', async (t) => 
   const [old] = await write(['It will rain.'])
   const release = embeddings.hold()
   const called = embeddings.called()
-  filler.feed(HOME, [old!])
+  filler.enqueue(HOME, [old!])
   await called
   await t.rejects(filler.replacing(HOME, [old!.memoryId], async () => {
     release()
@@ -254,19 +254,19 @@ t.test('it stops while the provider is busy, while it pauses, and twice', async 
   const busy = setUp(t)
   busy.embeddings.hold()
   const called = busy.embeddings.called()
-  busy.filler.feed(HOME, await busy.write(['doctor']))
+  busy.filler.enqueue(HOME, await busy.write(['doctor']))
   await called
   const idle = busy.filler.idle()
   await busy.filler.stop()
   await idle
   t.strictSame(busy.log, [])
-  busy.filler.feed(HOME, await busy.write(['car']))
+  busy.filler.enqueue(HOME, await busy.write(['car']))
   await busy.filler.idle()
   t.equal(busy.embeddings.calls.length, 1, 'nothing is begun any more')
 
   const pausing = setUp(t)
   pausing.embeddings.failure = new Error('down')
-  pausing.filler.feed(HOME, await pausing.write(['doctor']))
+  pausing.filler.enqueue(HOME, await pausing.write(['doctor']))
   await pausing.time.pausing()
   await pausing.filler.stop()
   await pausing.filler.stop()

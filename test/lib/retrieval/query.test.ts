@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { readQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.js'
+import { analyzeQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.js'
 import { NOW } from './candidates.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
@@ -42,50 +42,50 @@ const cases: Array<[text: string, asks: Form[]]> = [
 ]
 for (const [text, asks] of cases) {
   t.test(`“${text}” asks for ${asks.length === 0 ? 'nothing special' : asks.join(', ')}`, async (t) => {
-    const question = readQuery(text, NOW)
+    const question = analyzeQuery(text, NOW)
     t.strictSame(FORMS.filter((form) => question[form]), asks)
   })
 }
 
 t.test('capitals do not matter', async (t) => {
   const forms = (question: AnalyzedQuery) => FORMS.filter((form) => question[form])
-  for (const [text] of cases) t.strictSame(forms(readQuery(text.toUpperCase(), NOW)), forms(readQuery(text, NOW)), text)
+  for (const [text] of cases) t.strictSame(forms(analyzeQuery(text.toUpperCase(), NOW)), forms(analyzeQuery(text, NOW)), text)
 })
 
 t.test('terms are those of the index, and stems are in order, without words that say nothing', async (t) => {
-  const { text, terms, stems } = readQuery('Which boats did the boats tow?', NOW)
+  const { text, terms, stems } = analyzeQuery('Which boats did the boats tow?', NOW)
   t.equal(text, 'Which boats did the boats tow?')
   t.strictSame(terms, ['boat', 'tow'])
   t.strictSame(stems, ['boat', 'boat', 'tow'])
-  t.strictSame(readQuery('who are you', NOW).stems, [], 'though its terms are what it has')
+  t.strictSame(analyzeQuery('who are you', NOW).stems, [], 'though its terms are what it has')
 })
 
 t.test('words that only say that it is a request are no terms, unless there are no others', async (t) => {
-  t.strictSame(readQuery('Can you suggest a bread, please?', NOW).terms, ['bread'])
-  t.strictSame(readQuery('Can you recommend a good bread that I might find interesting?', NOW).terms, ['bread'])
-  t.strictSame(readQuery('Which bread is good for me?', NOW).terms, ['bread', 'good'], 'which is no request')
-  t.strictSame(readQuery('Any suggestions?', NOW).terms, ['suggest'])
+  t.strictSame(analyzeQuery('Can you suggest a bread, please?', NOW).terms, ['bread'])
+  t.strictSame(analyzeQuery('Can you recommend a good bread that I might find interesting?', NOW).terms, ['bread'])
+  t.strictSame(analyzeQuery('Which bread is good for me?', NOW).terms, ['bread', 'good'], 'which is no request')
+  t.strictSame(analyzeQuery('Any suggestions?', NOW).terms, ['suggest'])
 })
 
 t.test('neither are words of which a question is built, and those that say that it asks what was told', async (t) => {
-  t.strictSame(readQuery('What kinds of bread might the baker mention?', NOW).terms, ['bread', 'baker'])
-  t.strictSame(readQuery('Is the baker kind?', NOW).terms, ['baker', 'kind'])
-  t.strictSame(readQuery('Did you suggest a bread in our previous chat?', NOW).terms, ['bread'])
-  t.strictSame(readQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
-  t.strictSame(readQuery('What do you mention?', NOW).terms, ['mention'])
+  t.strictSame(analyzeQuery('What kinds of bread might the baker mention?', NOW).terms, ['bread', 'baker'])
+  t.strictSame(analyzeQuery('Is the baker kind?', NOW).terms, ['baker', 'kind'])
+  t.strictSame(analyzeQuery('Did you suggest a bread in our previous chat?', NOW).terms, ['bread'])
+  t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
+  t.strictSame(analyzeQuery('What do you mention?', NOW).terms, ['mention'])
 })
 
 t.test('the times that it names are counted from the present', async (t) => {
-  t.strictSame(readQuery('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
-  t.strictSame(readQuery('What was baked?', NOW).spans, [])
+  t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
+  t.strictSame(analyzeQuery('What was baked?', NOW).spans, [])
 })
 
 t.test('any text at all is read, and the same each time', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-    assert.deepEqual(readQuery(text, NOW), readQuery(text, NOW))
+    assert.deepEqual(analyzeQuery(text, NOW), analyzeQuery(text, NOW))
   }))
 })
 
 t.test('a hostile text is read in bounded time', async (t) => {
-  for (const text of HOSTILE_TEXTS) t.type(readQuery(text, NOW), 'object')
+  for (const text of HOSTILE_TEXTS) t.type(analyzeQuery(text, NOW), 'object')
 })

@@ -4,7 +4,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { analyzeQuery, analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
 import { fingerprintSteps } from '../../../lib/memory/preparation.js'
-import { querySteps } from '../../../lib/retrieval/query.js'
+import { analyzeQuerySteps } from '../../../lib/retrieval/query.js'
 import { atOnce, type Steps } from '../../../lib/concurrency/steps.js'
 import { normalForm } from '../../../lib/text/normal-form.js'
 import { partsFor } from '../../../lib/text/parts.js'
@@ -54,7 +54,7 @@ t.test('a fingerprint is that of the text in one piece', async () => {
 })
 
 t.test('a question in steps has the terms of its text', async () => {
-  fc.assert(fc.property(oddTexts, (text) => { assert.deepEqual(atOnce(querySteps(text, 0)).terms, analyzeQuery(text)) }), { numRuns: 100 })
+  fc.assert(fc.property(oddTexts, (text) => { assert.deepEqual(atOnce(analyzeQuerySteps(text, 0)).terms, analyzeQuery(text)) }), { numRuns: 100 })
 })
 
 t.test('parts put together are the text, and changed one by one they are the changed text', async (t) => {

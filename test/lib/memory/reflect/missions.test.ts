@@ -5,7 +5,7 @@ const TAGS = '\u{e0049}\u{e0067}'
 
 /** The lines of the missions in the prompt. */
 function linesOf (missions: ReadonlyArray<{ bankId: string, mission: string }>): string[] {
-  const [system] = reflectPrompt({ question: 'Where?', evidence: [], boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions })
+  const [system] = reflectPrompt({ query: 'Where?', evidence: [], boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions })
   const lines = system!.content.split('\n')
   return lines.slice(lines.findIndex((line) => line.startsWith('What the banks are for')) + 1)
 }

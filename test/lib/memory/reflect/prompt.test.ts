@@ -9,7 +9,7 @@ const BOUNDARY = '0123456789abcdef'.repeat(2)
 const LYON: LabelledEvidence = { text: 'Alice lives in Lyon.', bankId: 'home', occurredAt: null, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' }
 
 function promptOf (parts: Partial<PromptParts> = {}): { system: string, user: string } {
-  const [system, user, ...more] = reflectPrompt({ question: 'Where?', evidence: [LYON], boundary: BOUNDARY, now: '2026-01-15T10:00:00.000Z', missions: [], ...parts })
+  const [system, user, ...more] = reflectPrompt({ query: 'Where?', evidence: [LYON], boundary: BOUNDARY, now: '2026-01-15T10:00:00.000Z', missions: [], ...parts })
   if (system?.role !== 'system' || user?.role !== 'user' || more.length > 0) throw new Error('a prompt is one message of the system and one of the user')
   return { system: system.content, user: user.content }
 }
@@ -54,9 +54,9 @@ const anyEvidence = fc.record({
   trust: fc.constantFrom('suspect' as const, 'untrusted' as const, 'trusted' as const),
 })
 
-t.test('whatever stands in memories, question and wishes, a memory is one line and can be read back, and the boundary stands where it should', async (t) => {
-  fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, question, instructions) => {
-    const { system, user } = promptOf({ evidence, question, instructions })
+t.test('whatever stands in memories, query and instructions, a memory is one line and can be read back, and the boundary stands where it should', async (t) => {
+  fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, query, instructions) => {
+    const { system, user } = promptOf({ evidence, query, instructions })
     const lines = user.split('\n')
     const read = lines.slice(1, evidence.length + 1).map((line) => JSON.parse(line.slice(line.indexOf(' ') + 1)) as Record<string, unknown>)
     return lines.length === evidence.length + 6 &&

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readQuery } from '../../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../../../lib/retrieval/query.js'
 import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
@@ -7,7 +7,7 @@ import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
 
 function looked (query: string, ...candidates: Candidate[]) {
-  return rankingInputs(candidates, readQuery(query, NOW), new SignalReader())
+  return rankingInputs(candidates, analyzeQuery(query, NOW), new SignalReader())
 }
 
 t.test('nothing has no prospects', async (t) => {
@@ -45,7 +45,7 @@ t.test('the speaker asked for is the only one of those who speak whom the questi
   const nora = candidate('a', { text: 'Nora: A clock.' })
   const otto = candidate('b', { text: 'Otto: A kettle.' })
   const nobody = candidate('c', { text: 'A bell.' })
-  const asked = (query: string) => looked(query, nora, otto, nobody).map(({ asked }) => asked)
+  const asked = (query: string) => looked(query, nora, otto, nobody).map(({ isAskedSpeaker }) => isAskedSpeaker)
   t.strictSame(asked('What did Otto mend?'), [false, true, false])
   t.strictSame(asked('What did Ida tell Otto?'), [false, true, false], 'who does not speak is not asked')
   t.strictSame(asked('What did Nora tell Otto?'), [false, false, false])
@@ -53,7 +53,7 @@ t.test('the speaker asked for is the only one of those who speak whom the questi
 })
 
 t.test('the judgement is the weighted sum of what the scorers give', async (t) => {
-  const question = readQuery('When did Nora see the copper kettle?', NOW)
+  const question = analyzeQuery('When did Nora see the copper kettle?', NOW)
   const [prospect] = rankingInputs([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
   const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])

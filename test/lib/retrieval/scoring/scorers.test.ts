@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
-import { readQuery } from '../../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../../../lib/retrieval/query.js'
 import { rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
 import { LOOKS_FOR, SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
@@ -10,7 +10,7 @@ import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 
 /** What a scorer gives the first of these candidates. */
 function given (name: ScorerName, query: string, ...candidates: CandidateFields[]): number {
-  const question = readQuery(query, NOW)
+  const question = analyzeQuery(query, NOW)
   return SCORERS[name](rankingInputs(candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader())[0]!, question)
 }
 
@@ -96,7 +96,7 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
   const score = fc.double({ min: 0, max: 1, noNaN: true })
   const fields = fc.record({ text, lexical: score, own: score, semantic: score, documentId: fc.constantFrom(null, 'a', 'b'), occurredAt: fc.constantFrom(null, NOW, Date.UTC(2025, 2, 5)) }, { requiredKeys: ['text'] })
   fc.assert(fc.property(query, fc.array(fields, { minLength: 1, maxLength: 6 }), (asked, list) => {
-    const question = readQuery(asked, NOW)
+    const question = analyzeQuery(asked, NOW)
     // A store never gives words of its own more than those with neighbours.
     const candidates = list.map(({ own = 0, lexical, ...rest }, index) => candidate(String(index), { ...rest, ...(lexical !== undefined && { lexical, own: Math.min(own, lexical) }) }))
     for (const prospect of rankingInputs(candidates, question, new SignalReader())) {

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { BankId, Degraded, MemoryId, query, recallBounds, strict } from './schemas.js'
+import { BankId, MemoryId, strict } from './common.js'
+import { query } from './filters.js'
+import { Degraded, recallBounds } from './recall.js'
 
 const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
 const nullableBoolean = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description })
@@ -13,10 +15,10 @@ export const ExplainRequest = strict({
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', expect: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f' }] })
 
 const strategyFields = {
-  rank: nullableInteger('From 1 among all that the strategy finds, behind its candidates too, for the question as a whole. Null when it does not find the memory, or not within `beyond`.'),
-  score: nullableNumber('Within 0–1. Null when the strategy has none for the memory, or it lies so far behind that it was not looked for.'),
-  candidates: Type.Integer({ description: 'How many candidates the strategy handed on.' }),
-  beyond: Type.Optional(Type.Integer({ description: 'The memory is not even among so many of the best.' })),
+  rank: nullableInteger('From 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when it does not find the memory, or not within `beyond`.'),
+  score: nullableNumber('Within 0–1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known.'),
+  candidates: Type.Integer({ description: 'How many candidates the strategy returned.' }),
+  beyond: Type.Optional(Type.Integer({ description: 'Present when the memory is not among this many of the best.' })),
 }
 
 const FilterStage = strict({
@@ -25,7 +27,7 @@ const FilterStage = strict({
 }, { description: 'The filters of the request.' })
 
 const LexicalStage = strict({
-  state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: handed on. too_low: found, behind the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.' }),
+  state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.' }),
   ...strategyFields,
   own_score: nullableNumber('The score without the words of neighbours in the same document.'),
   terms: strict({
@@ -42,28 +44,28 @@ const SemanticStage = strict({
 
 const TimesStage = strict({
   spans: Type.Array(strict({ from: Type.String({ format: 'date-time' }), to: Type.String({ format: 'date-time', description: 'Exclusive.' }) })),
-  searched: Type.Boolean({ description: 'Whether the memory occurred in a time that was also searched by itself, so that it can be a candidate without being among those of a strategy.' }),
+  searched: Type.Boolean({ description: 'Whether the memory occurred in a period that was also searched separately, so that it can be a candidate without a rank in a strategy.' }),
 }, { description: 'The times that the query names; absent when it names none.' })
 
 const PartsStage = Type.Array(strict({
   query: Type.String(),
   rank: nullableInteger('From 1 among the candidates of this part. Null when it is none of them.'),
-}), { description: 'The questions that the query was split into, whose rankings take turns; absent when it is one question.' })
+}), { description: 'The parts that the query was split into, whose rankings are interleaved; absent when it was not split.' })
 
 const FusionStage = strict({
   rank: Type.Integer({ description: 'From 1, by the strategies alone.' }),
-  score: Type.Number({ description: 'What the strategies say together, weights included.' }),
-}, { description: 'The strategies together; absent when none handed the memory on for the question as a whole.' })
+  score: Type.Number({ description: 'The sum over the strategies, weights included.' }),
+}, { description: 'The strategies together; absent when none returned the memory for the whole query.' })
 
 const ScorersStage = strict({
   rank: Type.Integer({ description: 'From 1, by strategies and scorers.' }),
   score: Type.Number({ description: 'Within 0–1.' }),
   signals: Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration); those that added nothing are left out.' }),
-}, { description: 'What the memory was judged by beside the strategies.' })
+}, { description: 'The scorers, which rank candidates in addition to the strategies.' })
 
 const RerankStage = strict({
-  state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: behind those that the reranker was given. degraded: it failed or was late. off: none is configured.' }),
-  rank: nullableInteger('From 1, by what the reranker says alone.'),
+  state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: ranked below the candidates that were sent to the reranker. degraded: it failed or was late. off: none is configured.' }),
+  rank: nullableInteger('From 1, by the scores of the reranker alone.'),
   score: nullableNumber('On the scale of the reranker.'),
 }, { description: 'The reranker.' })
 
@@ -73,13 +75,13 @@ const BudgetStage = strict({
   max_results: Type.Integer({ description: 'After clamping.' }),
   max_tokens: nullableInteger('The request\'s own or the bank\'s ceiling, whichever is less. Null: no bound.'),
   tokens_needed: Type.Integer({ description: 'Tokens of the memory and all before it.' }),
-}, { description: 'How much of the ranking is given.' })
+}, { description: 'The bounds that cut the ranking to the hits.' })
 
 export const ExplainAnswer = strict({
   memory_id: MemoryId,
   found: Type.Boolean({ description: 'Whether it is among the hits.' }),
   verdict: Type.Enum(['returned', 'not_in_bank', 'filtered', 'no_strategy_found_it', 'not_a_candidate', 'below_min_score', 'cut_by_max_results', 'cut_by_max_tokens'], {
-    description: 'The first thing that kept the memory out. not_in_bank: the bank has no such memory, or it has expired. no_strategy_found_it: nothing in it answers the query. not_a_candidate: found, but too far behind to be looked at.',
+    description: 'The first reason why the memory is not among the hits. not_in_bank: the bank has no such memory, or it has expired. no_strategy_found_it: it matches the query neither by words nor by meaning. not_a_candidate: found, but ranked too low to be a candidate.',
   }),
   rank: nullableInteger('From 1 in the final order, hit or not. Null when it was no candidate.'),
   score: nullableNumber('The final score, within 0–1. Null when it was no candidate.'),

@@ -1,0 +1,151 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
+import { formatInstant } from '../time/clock.js'
+import { Deadline, type Timer } from '../concurrency/deadline.js'
+import { ServiceError } from '../errors/service-error.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
+import type { JsonSchema, LanguageModel } from '../models/language-model.js'
+import type { Admission } from '../policy/admission.js'
+import type { Filters } from '../stores/vector-store.js'
+import { inTurns } from '../concurrency/steps.js'
+import { isAtLeast, type Trust } from '../identity/trust.js'
+import { turns } from '../concurrency/turn-budget.js'
+import type { Dependencies } from './dependencies.js'
+import type { MeteredCall } from './metered-language-model.js'
+import { commonSections } from './file-settings.js'
+import { readableBanks, tokenBudget } from './recall-service.js'
+import { readFilters, readReference, toHit } from './records.js'
+import type { AnswerRequest } from './reflect/answering.js'
+import { evidenceSteps } from './reflect/evidence.js'
+import { reflectPrompt } from './reflect/prompt.js'
+import { checkResponseSchema } from './reflect/response-schema.js'
+import { wrapSchema } from './reflect/structured.js'
+import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
+import { retrievalSettings } from './retrieval-settings.js'
+import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
+
+/** The candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
+const CANDIDATES = 60
+const DEFAULT_MAX_TOKENS = 1024
+/** The part of the deadline that is reserved for the answer that the model missed it. */
+const RESERVE_MS = 100
+/** For a short deadline the reserve is this share of it, so that time is left for the model. */
+const RESERVE_SHARE = 0.1
+
+export interface ReflectOptions {
+  /** Answers in the extractive mode. */
+  extractive: LanguageModel
+  timer: Timer
+  /** Makes a new random delimiter of 32 hexadecimal digits. */
+  newBoundary: () => string
+}
+
+export /** A reflect that is ready for the model. */
+interface ReflectRun {
+  admitted: Admission
+  deadline: Deadline
+  degraded: NonNullable<ReflectAnswer['degraded']>
+  sources: Hit[]
+  /** The call of the model; undefined when there is no evidence. */
+  question: AnswerRequest | undefined
+  schema: JsonSchema | undefined
+}
+
+/**
+ * Does everything that comes before the model: access, limits, recall, evidence and prompt.
+ * @throws ServiceError
+ */
+export async function prepareReflect (
+  request: ReflectRequest, context: RequestContext, deps: Dependencies, { timer, newBoundary }: ReflectOptions,
+  { signal, budget }: { signal: AbortSignal | undefined, budget: RowBudget | undefined },
+): Promise<ReflectRun> {
+  const { live, retriever, meteredModel, clock } = deps
+  const caller = callerOf(context)
+  const banks = await readableBanks(request, context, deps)
+  const { reflect, retrieval } = commonSections(banks, live.current)
+  const filters = atLeast(readFilters(request), reflect.min_trust)
+  const { reference } = readReference(request)
+  const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
+  if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
+  const ceiling = reflect.timeout_ms
+  const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
+  const admission = deps.admission.admit('reflect', context, banks)
+  try {
+    const admitted = await deadline.wait(admission)
+    await deadline.wait(turns.next(caller))
+    const retrieved = await deadline.wait(retriever.retrieve({
+      caller,
+      query: request.query,
+      banks: banks.map(({ key }) => key),
+      settings: retrievalSettings(retrieval),
+      filters,
+      ...(reference !== undefined && { reference }),
+      limit: CANDIDATES,
+      minScore: reflect.min_score,
+      signal: deadline.signal,
+      budget,
+    }))
+    const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
+      maxMemories: reflect.max_evidence,
+      maxTokens: tokenBudget(reflect.max_evidence_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))!,
+      ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
+    }), caller))
+    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
+    const leftMs = deadline.leftMs()
+    const call: Omit<MeteredCall, 'messages'> = {
+      purpose: 'reflect',
+      banks,
+      grounding: { question: request.query, evidence },
+      maxTokens,
+      timeoutMs: Math.max(1, leftMs - Math.min(RESERVE_MS, leftMs * RESERVE_SHARE)),
+      tenantId: context.tenantId,
+      signal: deadline.signal,
+      ...(schema !== undefined && { responseSchema: wrapSchema(schema) }),
+    }
+    const messages = () => reflectPrompt({
+      query: request.query,
+      evidence,
+      boundary: newBoundary(),
+      now: formatInstant(reference ?? clock()),
+      missions: banks.flatMap(({ key, settings: { mission } }) => mission === undefined ? [] : [{ bankId: key.bankId, mission }]),
+      ...(request.instructions !== undefined && { instructions: request.instructions }),
+      ...(call.responseSchema !== undefined && { schema: call.responseSchema }),
+    })
+    return {
+      admitted,
+      deadline,
+      degraded: [...retrieved.degraded],
+      sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit, false)),
+      question: hits.length === 0
+        ? undefined
+        : {
+            meteredModel,
+            call: { ...call, messages: messages() },
+            deadline,
+            caller,
+            linkableTexts: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
+          },
+      schema,
+    }
+  } catch (error) {
+    // Also what is granted later than anybody waits for it.
+    void admission.then(({ release }) => { release() }, () => {})
+    deadline.end()
+    throw reflectFailure(error, deadline)
+  }
+}
+
+/**
+ * Maps an error to the one for the client. A failure near the deadline of the request is reported as late, not as a
+ * fault of the model.
+ */
+export function reflectFailure (error: unknown, deadline: Deadline): ServiceError {
+  const failure = modelFailure(error)
+  const isLate = failure.code === 'dependency_unavailable' && deadline.leftMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
+  return isLate ? lateFailure(error) : failure
+}
+
+/** Raises the minimum trust of the filters to a floor. */
+function atLeast (filters: Filters, floor: Trust | undefined): Filters {
+  if (floor === undefined) return filters
+  return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }
+}

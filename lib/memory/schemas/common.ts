@@ -1,0 +1,21 @@
+import { Type, type TProperties } from 'typebox'
+import { BANK_ID_PATTERN } from '../../identity/context.js'
+import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
+import { TRUST_LEVELS } from '../../identity/trust.js'
+
+export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => Type.Object(properties, { additionalProperties: false, ...options })
+export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
+export const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
+export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
+export const clamped = (description: string) => Type.Integer({ description })
+export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Name of a bank.', examples: ['user-alice'] })
+export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
+export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
+export const TagsMatch = Type.Enum(['any', 'all'], { description: 'Whether one tag suffices. Default any.' })
+export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { description })
+
+export const MetadataSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'Flat map to string, number, boolean or null.',
+})

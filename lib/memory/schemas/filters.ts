@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { instant, BankId, Tags, TagsMatch, trust, MetadataSchema } from './common.js'
+
+/** A filter that recall and reflect share. */
+export const minTrust = Type.Optional(trust('Only memories that are trusted at least so much. Default: all.'))
+
+export const scope = {
+  bank_id: Type.Optional(BankId),
+  banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks in one ranking; instead of bank_id.' })),
+}
+
+export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
+
+/** Filters on memories. */
+export const filters = {
+  tags: Type.Optional(Tags),
+  tags_match: Type.Optional(TagsMatch),
+  metadata: Type.Optional(MetadataSchema),
+  occurred_after: Type.Optional(instant('Inclusive.')),
+  occurred_before: Type.Optional(instant('Exclusive.')),
+  as_of: Type.Optional(instant('Only memories retained by then; inclusive.')),
+  min_trust: minTrust,
+}
+
+export const referenceTime = Type.Optional(Type.String({
+  format: 'date-time',
+  description: 'The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.',
+}))

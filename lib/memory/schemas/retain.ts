@@ -1,0 +1,39 @@
+import { Type, type Static } from 'typebox'
+import { strict, instant, BankId, MemoryId, Tags, trust, MetadataSchema } from './common.js'
+
+export const retainFields = {
+  content: Type.String({ description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers say otherwise.', examples: ['Alice prefers tea over coffee.'] }),
+  tags: Type.Optional(Tags),
+  metadata: Type.Optional(MetadataSchema),
+  occurred_at: Type.Optional(instant('When what the memory tells happened.')),
+  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The document or conversation that the memory is a part of.' })),
+  source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
+  expires_at: Type.Optional(instant('When the memory ceases to exist; in the future.')),
+}
+
+export const RetainItem = strict(retainFields)
+export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, { examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }] })
+
+export const RetainAnswer = strict({
+  stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
+  memory_id: MemoryId,
+  chunk_count: Type.Integer({ description: 'Passages that the text was split into for search.' }),
+  deduplicated: Type.Boolean({ description: 'True when the bank already had the memory; `memory_id` is its id.' }),
+  bank_id: BankId,
+  updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate, under its id.' })),
+  near_duplicate: Type.Optional(strict({
+    memory_id: MemoryId,
+    similarity: Type.Number({ description: 'Within 0–1.' }),
+  }, { description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
+  trust: Type.Optional(trust('Of the memory at `memory_id`, when it is less than trusted: `untrusted` by who wrote it, `suspect` when it looks like an instruction to a model or hides text.')),
+  redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
+})
+
+export const RetainBatchRequest = strict({ bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }) }, { examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }] })
+export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) })
+
+export type RetainItem = Static<typeof RetainItem>
+export type RetainRequest = Static<typeof RetainRequest>
+export type RetainAnswer = Static<typeof RetainAnswer>
+export type RetainBatchRequest = Static<typeof RetainBatchRequest>
+export type RetainBatchAnswer = Static<typeof RetainBatchAnswer>

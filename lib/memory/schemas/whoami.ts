@@ -1,0 +1,20 @@
+import { Type, type Static } from 'typebox'
+import { strict, nullable, BankId } from './common.js'
+
+const Permission = Type.Enum(['read', 'write', 'forget', 'admin'])
+export const WhoamiQuery = strict({ bank_id: Type.Optional(BankId) })
+
+export const WhoamiAnswer = strict({
+  principal: nullable(),
+  actor: Type.Unsafe<{ type: string, id: string, claims: Record<string, string> } | null>({
+    type: ['object', 'null'],
+    properties: { type: { type: 'string' }, id: { type: 'string' }, claims: { type: 'object', additionalProperties: { type: 'string' } } },
+    required: ['type', 'id', 'claims'],
+    additionalProperties: false,
+  }),
+  tenant_id: nullable(),
+  on_behalf_of: nullable(),
+  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
+})
+
+export type WhoamiAnswer = Static<typeof WhoamiAnswer>
