@@ -19,7 +19,9 @@ export interface BoundedLanguageModelOptions {
  */
 const CEILING_SHARE = 0.75
 
-const MINIMA: Record<keyof CallLimits, number> = { attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0 }
+const MINIMA: Record<keyof CallLimits, number> = {
+  attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0,
+}
 
 /**
  * Wraps a language model with bounds: a bounded number of calls with a queue, a timeout of each attempt, retries within

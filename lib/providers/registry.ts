@@ -91,7 +91,8 @@ async function loadClass (
   const isFile = module.startsWith('.') || isAbsolute(module)
   let loaded: Record<string, unknown>
   try {
-    loaded = await import(isFile ? pathToFileURL(resolve(baseDirectory, module)).href : module) as Record<string, unknown>
+    const specifier = isFile ? pathToFileURL(resolve(baseDirectory, module)).href : module
+    loaded = await import(specifier) as Record<string, unknown>
   } catch (cause) {
     throw new ProviderError(`${key}: the module ${JSON.stringify(module)} cannot be loaded: ${messageOf(cause)}`, cause)
   }

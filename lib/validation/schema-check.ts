@@ -42,8 +42,15 @@ interface SchemaError {
  */
 export function strictAjv (options: Options = {}): Ajv {
   const ajv = new Ajv({
-    removeAdditional: false, useDefaults: false, allErrors: true, strict: false, strictNumbers: true, meta: false,
-    validateSchema: false, verbose: true, ...options,
+    removeAdditional: false,
+    useDefaults: false,
+    allErrors: true,
+    strict: false,
+    strictNumbers: true,
+    meta: false,
+    validateSchema: false,
+    verbose: true,
+    ...options,
   })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
   addLengthKeywords(ajv)

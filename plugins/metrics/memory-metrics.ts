@@ -10,11 +10,11 @@ export function registerMemoryMetrics (metrics: CollectedMetrics, status: () => 
   const perModel = <Label extends 'kind' | 'cache'>(
     label: Label, valueOf: (status: Model['status']) => number | undefined,
   ) => (): Array<Sample<Label>> => (
-    status().models.flatMap(({ kind, status }) => {
-      const value = valueOf(status)
-      return value === undefined ? [] : [{ labels: { [label]: kind } as Record<Label, string>, value }]
-    })
-  )
+      status().models.flatMap(({ kind, status }) => {
+        const value = valueOf(status)
+        return value === undefined ? [] : [{ labels: { [label]: kind } as Record<Label, string>, value }]
+      })
+    )
 
   metrics.gauge({
     name: 'breaker_state',

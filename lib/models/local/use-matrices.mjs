@@ -64,7 +64,10 @@ export class Matrices {
    *   numbers there are from one row to the next
    */
   round (from, to, rows, columns, { start = 0, stride = columns, asColumns = false } = {}) {
-    this.#module.round(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, columns, asColumns ? COLUMN_LENGTH : ROW_LENGTH)
+    const limit = asColumns ? COLUMN_LENGTH : ROW_LENGTH
+    this.#module.round(
+      from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, columns, limit
+    )
   }
 
   /**
@@ -77,7 +80,10 @@ export class Matrices {
    *   `wholeRows`, which is even, become zeros
    */
   roundColumns (from, to, rows, columns, { start = 0, stride = columns, wholeRows = rows } = {}) {
-    this.#module.roundColumns(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, wholeRows, columns, COLUMN_LENGTH)
+    this.#module.roundColumns(
+      from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset,
+      rows, wholeRows, columns, COLUMN_LENGTH
+    )
   }
 
   /**
@@ -123,8 +129,11 @@ export class Matrices {
    * @param {{ floor?: number, start?: number, stride?: number }} [where] in `result`, as with round()
    */
   multiply (left, right, result, rows, inner, columns, { floor = -Infinity, start = 0, stride = columns } = {}) {
-    this.#module.multiply(left.integers.byteOffset, right.integers.byteOffset, result.byteOffset + start * 4, stride * 4, left.scales.byteOffset,
-      right.scales.byteOffset, right.bias.byteOffset, roundUp(rows, ROW_STEP), inner / 2, columns, floor)
+    this.#module.multiply(
+      left.integers.byteOffset, right.integers.byteOffset, result.byteOffset + start * 4, stride * 4,
+      left.scales.byteOffset, right.scales.byteOffset, right.bias.byteOffset,
+      roundUp(rows, ROW_STEP), inner / 2, columns, floor
+    )
   }
 
   /** @param {number} length */

@@ -76,10 +76,12 @@ function contradict (one: Statement, other: Statement): boolean {
 function haveOneSubject (one: Statement, other: Statement): boolean {
   const [first, second] = [one.contentTerms, other.contentTerms]
   const beginAlike = (words: number) => (
-    Math.min(first.length, second.length) >= words && first.slice(0, words).every((term, index) => second[index] === term)
+    Math.min(first.length, second.length) >= words &&
+    first.slice(0, words).every((term, index) => second[index] === term)
   )
   if (beginAlike(LEADING)) return true
-  return shareMost(new Set(first), new Set(second), LEADING) || (beginAlike(1) && shareMost(one.terms, other.terms, LEADING))
+  if (shareMost(new Set(first), new Set(second), LEADING)) return true
+  return beginAlike(1) && shareMost(one.terms, other.terms, LEADING)
 }
 
 function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, least: number): boolean {

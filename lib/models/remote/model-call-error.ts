@@ -34,7 +34,9 @@ export class ModelCallError extends Error {
   readonly retryAfterMs?: number
   readonly cutShort?: true
 
-  constructor (kind: ModelCallKind, message: string, { status, retryAfterMs, cutShort = false }: ModelCallDetails = {}) {
+  constructor (
+    kind: ModelCallKind, message: string, { status, retryAfterMs, cutShort = false }: ModelCallDetails = {},
+  ) {
     super(message)
     this.name = 'ModelCallError'
     this.kind = kind

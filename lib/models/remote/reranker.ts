@@ -32,7 +32,9 @@ export class RemoteReranker implements Reranker {
   }
 
   /** @throws ModelCallError; the reason of the signal once it is aborted */
-  async rerank (query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal }): Promise<number[]> {
+  async rerank (
+    query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal },
+  ): Promise<number[]> {
     callers?.throwIfAborted()
     if (texts.length === 0) return []
     const { endpoint, url, makeBody, timeoutMs } = this.#parts

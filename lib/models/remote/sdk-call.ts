@@ -66,7 +66,8 @@ export class SdkCall {
   async generate (): Promise<Required<Generation>> {
     const { options, request, warn } = this.#options
     try {
-      const { content, finishReason, usage, warnings } = await this.#model.doGenerate({ ...options, abortSignal: this.#signal })
+      const answer = await this.#model.doGenerate({ ...options, abortSignal: this.#signal })
+      const { content, finishReason, usage, warnings } = answer
       warn(warnings)
       const text = content.map((part) => part.type === 'text' ? part.text : '').join('')
       return { text: withoutReasoning(text), usage: usageOf(usage, request, text), finish: finishOf(finishReason) }
@@ -172,7 +173,9 @@ function finishOf ({ unified }: LanguageModelV3FinishReason): Finish {
 }
 
 /** The endpoint's count, or our own when that is implausible. */
-function usageOf ({ inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string): TokenUsage {
+function usageOf (
+  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string,
+): TokenUsage {
   return {
     inputTokens: plausible(inputTokens.total) ?? promptTokens(messages),
     outputTokens: plausible(outputTokens.total) ?? countTokens(text),

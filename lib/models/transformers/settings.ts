@@ -64,7 +64,10 @@ export function modelOptions (
     throw new ProviderError(`${who}: there is no folder ${JSON.stringify(settings.model)} with a model`)
   }
   return {
-    module, model, allowRemote, ...(dtype !== undefined && { dtype }),
+    module,
+    model,
+    allowRemote,
+    ...(dtype !== undefined && { dtype }),
     ...(cacheDir !== undefined && { cacheDir: resolve(baseDirectory, cacheDir) }),
   }
 }

@@ -148,7 +148,8 @@ export class WorkerQueue<Item> {
     const run: Run = { controller: new AbortController(), timer, began: false, timedOut: false }
     this.#runs.set(id, run)
     try {
-      const answer = await this.#pool.run({ id, items: batch.map(({ item }) => item) }, { signal: run.controller.signal })
+      const items = batch.map(({ item }) => item)
+      const answer = await this.#pool.run({ id, items }, { signal: run.controller.signal })
       if ('failed' in answer) this.#failed(batch, answer.failed)
       else resolveBatch(batch, answer)
     } catch (error) {
