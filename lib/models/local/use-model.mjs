@@ -82,10 +82,10 @@ export function makeEncoder (weight) {
       setRows(buffers.keys, buffers.rows, count, size)
       matrices.multiply(buffers.left, buffers.keys, buffers.attentionWeights, count, size, columns)
       softmax(buffers.attentionWeights, count, columns, 1 / Math.sqrt(size))
+      const at = { start, stride: width }
       const where = { start: start + 2 * width, stride, wholeRows: columns }
       matrices.roundColumns(buffers.qkv, buffers.values, count, size, where)
-      product(buffers.attentionWeights, buffers.values, buffers.attended, count, columns, size, { start, stride: width
-      })
+      product(buffers.attentionWeights, buffers.values, buffers.attended, count, columns, size, at)
     }
   }
 
