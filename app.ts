@@ -54,9 +54,9 @@ import { whoamiRoutes } from './routes/whoami.js'
 
 export interface AppOptions {
   log?: LogOptions
-  /** What stands in for the clock, the ids and the configured providers. */
+  /** Replacements of the clock, the id source and the configured providers, for tests. */
   overrides?: MemoryOverrides
-  /** Milliseconds between the signs of life of a silent event stream. Default 15000. */
+  /** Milliseconds between the heartbeats of a silent event stream. Default 15000. */
   heartbeatMs?: number
   /**
    * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501.
@@ -64,7 +64,7 @@ export interface AppOptions {
   reloadConfig?: () => Config
 }
 
-/** Milliseconds that the head of a request may take. */
+/** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT_MS = 15_000
 
 const MEMORY_ROUTES = [
@@ -72,8 +72,8 @@ const MEMORY_ROUTES = [
 ]
 
 /**
- * The gateway: every plugin in order, then the routes, each in its scope. Nothing is listened on yet.
- * @throws ProviderError when a configured provider cannot be had
+ * Builds the gateway: every plugin in order, then the routes, each in its scope. It does not listen yet.
+ * @throws ProviderError when a configured provider is not available
  */
 export async function buildApp (
   config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {},
@@ -84,21 +84,21 @@ export async function buildApp (
   const requestTimeout = bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
-    // The access log is the request-log plugin's.
+    // The request-log plugin writes the access log.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: requestId,
     bodyLimit: config.maxBodyBytes,
-    // A bank id of 255 characters, each escaped as three.
+    // A bank id has at most 255 characters, each of which may be escaped as three.
     routerOptions: { maxParamLength: 1024 },
-    // Our own answer while shutting down has the shape of every other error.
+    // The shutdown plugin answers in the contract's form.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // A store may have to migrate or to recover first; it bounds its own waits.
+    // A store may have to migrate or to recover first, and bounds its own waiting.
     pluginTimeout: 0,
     requestTimeout,
     http: {
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
-      // Requests that are late are looked for so often; Node's own half a minute would be added to their time.
+      // How often Node looks for late requests. Its default, 30 s, would add to their time.
       connectionsCheckingInterval: 1000,
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
@@ -118,12 +118,12 @@ export async function buildApp (
   await app.register(largeAnswers)
   await app.register(tracing, {
     version: packageVersion(),
-    ...(config.tracesUrl !== undefined && { url: config.tracesUrl }),
+    url: config.tracesUrl,
   })
   await app.register(metrics, {
     mode: config.auth.mode,
     host: config.host,
-    ...(config.metricsPort !== undefined && { port: config.metricsPort }),
+    port: config.metricsPort,
   })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
@@ -135,7 +135,7 @@ export async function buildApp (
   await app.register(validation)
   await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })
-  await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
+  await app.register(reload, { config, load: reloadConfig })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
@@ -153,7 +153,7 @@ export async function buildApp (
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')
-    await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
+    await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })

@@ -12,7 +12,8 @@ import { listenHost, ListenError } from './http/listen-error.js'
 import { reportLines, startReport } from './plugins/start-report.js'
 
 /**
- * Faults of the configuration, of providers and of the address are for the operator: said in words, without a stack.
+ * Ends the process. Errors of the configuration, of providers and of the address are for the operator, so only their
+ * message is printed; any other error is printed with its stack.
  */
 function refuse (error: unknown): never {
   const known = error instanceof ConfigurationError || error instanceof ProviderError || error instanceof ListenError
@@ -21,13 +22,13 @@ function refuse (error: unknown): never {
 }
 
 /**
- * Faults of the machine code end the process at once: a handler would return to the same instruction, again and again.
+ * Signals of faulty machine code, which end the process at once: a handler would return to the same instruction.
  */
 const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
 /**
- * A terminal that is closed hangs up, and what runs in it ends; a service is told by the same signal to read its
- * configuration again.
+ * Whether SIGHUP ends the process, as it does for a program whose terminal is closed. A service without a terminal
+ * reads its configuration again on SIGHUP.
  */
 const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
 
@@ -41,19 +42,19 @@ function stopGracefully (app: FastifyInstance, config: Config): void {
   })
 }
 
-/** SIGHUP reads the configuration again; what came of it is in the log. */
+/** Makes SIGHUP read the configuration again; the outcome is logged. */
 function reloadOnHangup (app: FastifyInstance): void {
   if (endsWithTerminal) return
   process.on('SIGHUP', () => {
     try {
       app.reloadConfiguration()
     } catch (error) {
-      if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not taken over')
+      if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not changed')
     }
   })
 }
 
-/** A terminal has people in front of it; everything else gets one line that programs can read. */
+/** Reports the start: as lines for people on a terminal, elsewhere as one log line for programs. */
 function announce (app: FastifyInstance, config: Config, envFile: boolean): void {
   const report = startReport(app, config, { envFile, configPath: process.env['SERVICES_CONFIG_PATH'] })
   if (process.stdout.isTTY) process.stdout.write(reportLines(report, config))
@@ -70,13 +71,13 @@ try {
   stopGracefully(app, config)
   reloadOnHangup(app)
   await app.ready()
-  // What takes long to load and cannot be cut into pieces is there before the first request.
+  // These take long and cannot be split into turns of the event loop, so they are loaded before the first request.
   loadVocabulary()
   loadDateParser()
   app.openApiDocument()
   try {
-    // A crowd that comes at once finds room to wait: who finds none tries again only after a second. The system may
-    // allow less.
+    // A burst of connections waits in the backlog; the system may allow fewer. A client that finds the backlog full
+    // tries again only after a second.
     await app.listen({ host: listenHost(config.host), port: config.port, backlog: app.bounds.connections })
   } catch (error) {
     throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)

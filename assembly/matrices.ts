@@ -1,14 +1,14 @@
 /**
- * The inner loops of the sentence encoder, in AssemblyScript: products of matrices of 16-bit integers, eight products to an
- * instruction (WebAssembly SIMD), which is twice as many as of 32-bit floats, and what is done to each number between them.
- * lib/models/local/use-matrices.mjs owns the memory that this module imports.
+ * The inner loops of the sentence encoder, in AssemblyScript: products of matrices of 16-bit integers, eight products
+ * to an instruction (WebAssembly SIMD), which is twice as many as of 32-bit floats, and what is done to each number
+ * between them. lib/models/local/use-matrices.mjs owns the memory that this module imports.
  *
  * Build: npm run build:wasm. No allocation, no runtime: the module is these functions.
  */
 
 /**
- * Rounds rows of floats to integers, each row by a scale of its own: as large as `limit` allows for the row's length and 16 bits
- * for its largest number.
+ * Rounds rows of floats to integers, each row by a scale of its own: as large as `limit` allows for the row's length
+ * and 16 bits for its largest number.
  *
  * @param from byte offset of the first row, f32
  * @param stride bytes from the start of a row to that of the next
@@ -123,7 +123,8 @@ export function mean (values: usize, rows: u32, columns: u32): void {
 }
 
 /**
- * Brings rows to a mean of 0 and a variance of 1, then multiplies and adds: to[i][j] = normal(from[i])[j] * factors[j] + bias[j].
+ * Brings rows to a mean of 0 and a variance of 1, then multiplies and adds: to[i][j] = normal(from[i])[j] * factors[j]
+ * + bias[j].
  *
  * @param from byte offset of rows * columns f32
  * @param to byte offset of as many
@@ -154,11 +155,12 @@ export function normalize (from: usize, to: usize, factors: usize, bias: usize, 
 }
 
 /**
- * Writes the product of two matrices: result[i][j] = max(floor, a[i] . b[j] * aScales[i] * bScales[j] + bias[j]).
- * No sum may leave 32 bits: the lengths of a row of a and a column of b, multiplied, must stay below 2 ** 31.
+ * Writes the product of two matrices: result[i][j] = max(floor, a[i] . b[j] * aScales[i] * bScales[j] + bias[j]). No
+ * sum may leave 32 bits: the lengths of a row of a and a column of b, multiplied, must stay below 2 ** 31.
  *
  * @param a byte offset of the first matrix, i16, row by row
- * @param b byte offset of the second matrix, i16, eight columns by eight: the first two numbers of each of the eight, the next two, …
+ * @param b byte offset of the second matrix, i16, eight columns by eight: the first two numbers of each of the eight,
+ *   the next two, …
  * @param result byte offset of f32
  * @param stride bytes from the start of a row of the result to that of the next
  * @param aScales byte offset of f32, one for each row of a
@@ -230,7 +232,10 @@ export function multiply (a: usize, b: usize, result: usize, stride: usize, aSca
   }
 }
 
-/** Eight floats, each times its factor, as the nearest integers: floats of 1.5 * 2 ** 23 have no digits behind the point. */
+/**
+ * Eight floats, each times its factor, as the nearest integers: floats of 1.5 * 2 ** 23 have no digits behind the
+ * point.
+ */
 // @ts-ignore: decorator
 @inline
 function narrow (low: v128, high: v128, lowFactor: v128, highFactor: v128): v128 {

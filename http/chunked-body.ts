@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** Bytes that a connection is given at a time. How much of a response its client has read is known in steps of this. */
+/** Bytes that are written to a connection at a time, which is also the precision of a client's progress. */
 export const CHUNK_BYTES = 65_536
 
 /**
@@ -9,14 +9,14 @@ export const CHUNK_BYTES = 65_536
  */
 export const STREAM_BYTES = 3 * CHUNK_BYTES
 
-/** Bytes in chunks, without a copy. */
+/** Splits bytes into chunks without copying them. */
 export function * splitBytes (bytes: Buffer): Generator<Buffer, void> {
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) yield bytes.subarray(start, start + CHUNK_BYTES)
 }
 
 /**
- * Texts of any length as chunks of about CHUNK_BYTES. The first text is not buffered, so that a client sees the
- * response begin.
+ * Encodes texts of any length as chunks of about CHUNK_BYTES. The first text is not buffered, so that the response
+ * begins at once.
  */
 export async function * encodeChunks (texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer, void> {
   let pending = ''

@@ -3,7 +3,7 @@ import { onResponseClose } from './response-close.js'
 
 /**
  * A signal that aborts when the client disconnects before its whole response is sent. Fastify's own `request.signal`
- * (5.12) listens to the request, which Node closes as soon as its body is read: it aborts then, or never.
+ * (5.12) listens to the request, which Node closes as soon as its body is read, so it aborts too early or never.
  */
 export function disconnectSignal (reply: FastifyReply): AbortSignal {
   const controller = new AbortController()

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors/service-error.js'
-import { refusal } from '../lib/validation/schema-check.js'
+import { validationError } from '../lib/validation/schema-check.js'
 import { errorBody, errorHeaders, statusOf } from './error-responses.js'
 
 const JSON_TYPE = 'application/json'
@@ -11,9 +11,9 @@ function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
   return content === undefined ? [JSON_TYPE] : Object.keys(content)
 }
 
-/** Fastify's own errors in our words. Fastify's messages can quote the body, so none of them is passed on. */
+/** Translates Fastify's own errors. Its messages can quote the body, so none of them is passed on. */
 function fromFastify (error: FastifyError, request: FastifyRequest): ServiceError | undefined {
-  if (error.validation !== undefined) return refusal(error.validation)
+  if (error.validation !== undefined) return validationError(error.validation)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('body_too_large', 'Request body is too large')
@@ -40,7 +40,7 @@ function fromFastify (error: FastifyError, request: FastifyRequest): ServiceErro
   }
 }
 
-/** @param request that failed */
+/** Makes a ServiceError of any error of a request; an unknown one becomes `internal_error`. */
 export function toServiceError (error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
   if (error instanceof Error) {
@@ -53,15 +53,15 @@ export function toServiceError (error: unknown, request: FastifyRequest): Servic
 /** Writes the cause of a server fault to the log. */
 export function logFailure (error: ServiceError, request: FastifyRequest): void {
   const status = statusOf(error)
-  // That the configured backend lacks a feature (501) is no fault.
+  // 501 means that the configured backend lacks a feature, which is not a fault.
   if (status < 500 || status === 501) return
-  // Under overload one error line for each refused request would fill the log, and the server has no fault.
+  // Overload is not a fault, and an error line for each refused request would fill the log.
   if (error.code === 'server_busy') {
-    request.log.info({ code: error.code }, 'the request found no room')
+    request.log.info({ code: error.code }, 'the request was refused for lack of capacity')
     return
   }
-  // Work that is cancelled because its client is gone fails too, and that is no fault.
-  if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client left before its answer')
+  // Work that is cancelled because its client disconnected also fails, which is not a fault.
+  if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client disconnected before the response')
   else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
 }
 

@@ -6,7 +6,7 @@ interface ErrorResponse {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Where the server wants the client to try another connection later, it does not keep this one open. */
+/** Closes the connection of a client that is to come back later or to another instance. */
 const CLOSE = { connection: 'close' }
 
 /** The one table that says how each error code is expressed in HTTP. */

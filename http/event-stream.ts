@@ -5,7 +5,6 @@ import { backPressured, splitBytes } from './chunked-body.js'
 export const EVENT_STREAM = 'text/event-stream'
 const HEARTBEAT = Buffer.from(': heartbeat\n\n')
 
-/** What a stream of events is made from. */
 export interface ServerSentEvent {
   event: string
   data: unknown
@@ -13,17 +12,16 @@ export interface ServerSentEvent {
 
 export interface EventStreamOptions {
   /**
-   * Milliseconds of silence after which a comment is sent, so that nothing between here and the client takes the
-   * connection for dead.
+   * Milliseconds of silence after which a comment is sent, so that no proxy closes the connection as idle.
    */
   heartbeatMs: number
-  /** The event that tells of a failure in the middle. */
+  /** Makes the event that reports an error after the stream has begun. */
   onError: (error: unknown) => ServerSentEvent
 }
 
 /**
- * Events in the format of the HTML standard (section 9.2.6), read from their source only as fast as the client reads.
- * A client that leaves ends the source.
+ * Encodes events in the format of the HTML standard (section 9.2.6). It reads from the source only as fast as the
+ * client reads, and ends the source when the client disconnects.
  */
 export function eventStream (
   events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions,
@@ -50,19 +48,18 @@ async function * chunks (
   } catch (error) {
     yield * format(onError(error))
   } finally {
-    // A step that is still under way ends by the request's signal; it is not waited for, and how it ends tells nobody
-    // anything.
+    // The request's signal ends a step in progress, so it is not awaited and its outcome is ignored.
     next?.catch(() => {})
     void events.return().catch(() => {})
   }
 }
 
-/** JSON has no line feed outside of its escapes, so one `data` line holds it all. */
+/** JSON text on one line has no line feed, so one `data` line holds it. */
 function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
   return splitBytes(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
 }
 
-/** Whether a client that sends this Accept header would rather have events than JSON (RFC 9110 section 12.5.1). */
+/** Whether an Accept header prefers events to JSON (RFC 9110 section 12.5.1). */
 export function wantsEvents (accept: string | undefined): boolean {
   if (accept === undefined) return false
   const weights = new Map(accept.split(',').map((range) => {

@@ -5,7 +5,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 
 /** The server cannot listen on its address, so it does not start. The message is for the operator. */
 export class ListenError extends Error {
-  /** @param variables those that name the address */
+  /** @param variables the environment variables that set the address */
   constructor (variables: string, host: string, port: number, cause: unknown) {
     const { code } = cause as NodeJS.ErrnoException
     const other = cause instanceof Error ? cause.message : String(cause)
@@ -16,8 +16,8 @@ export class ListenError extends Error {
 }
 
 /**
- * The address for a host's name: for localhost Fastify would open a second server on ::1, whose requests a graceful
- * stop would not wait for.
+ * The address to listen on. For `localhost` Fastify opens a second server on ::1, and a graceful stop does not wait for
+ * the requests of that one, so it becomes 127.0.0.1.
  */
 export function listenHost (host: string): string {
   return host === 'localhost' ? '127.0.0.1' : host

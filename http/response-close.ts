@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 /** @param sent whether the whole response was sent */
 type CloseListener = (sent: boolean) => void
 
-/** All listeners of a response share one event listener: Node warns of a leak from the eleventh on. */
+/** All listeners of a response share one event listener, because Node warns of a leak at the eleventh. */
 const listenersOf = new WeakMap<ServerResponse, CloseListener[]>()
 
 /**

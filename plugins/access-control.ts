@@ -4,7 +4,7 @@ import { AccessControl, type AccessSettings } from '../lib/access/access-control
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Who may do what on which bank. The memory service asks it, so that no route can forget to. */
+    /** Decides who may do what on which bank. The memory service calls it, so that no route can omit the check. */
     access: AccessControl
   }
 }

@@ -4,12 +4,14 @@ import { ServiceError } from '../lib/errors/service-error.js'
 import { secretMatcher } from './secret-matcher.js'
 
 /** Guards the scope in which it is registered with X-Admin-Token; without a configured token the scope is open. */
-async function adminToken (app: FastifyInstance, { token }: { token?: string }): Promise<void> {
+async function adminToken (app: FastifyInstance, { token }: { token?: string | undefined }): Promise<void> {
   if (token === undefined) return
   const matches = secretMatcher(token)
   app.addHook('onRequest', async (request) => {
     const given = request.headers['x-admin-token']
-    if (typeof given !== 'string' || !matches(given.trim())) throw new ServiceError('unauthenticated', 'Invalid or missing X-Admin-Token')
+    if (typeof given !== 'string' || !matches(given.trim())) {
+      throw new ServiceError('unauthenticated', 'Invalid or missing X-Admin-Token')
+    }
   })
 }
 

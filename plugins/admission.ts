@@ -6,22 +6,22 @@ import { turns } from '../lib/concurrency/turn-budget.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether operators look at the process with it: it is answered however much work there is. Default false. */
+    /** Whether the route is a probe for operators, which is answered even when the server is busy. Default false. */
     probe?: boolean
   }
 }
 
 /**
- * Lets so many requests in at the same time and no more, and each in a turn of the event loop that has room: a crowd
- * that comes at once does not hold up what is being worked on. It runs for every request, so it makes nothing for one
- * that need not wait.
+ * Bounds the number of requests in flight, and starts each request in a turn of the event loop that has time left, so
+ * that a burst of new requests does not delay those in progress. It runs for every request, so it allocates nothing for
+ * a request that need not wait.
  */
 async function admission (app: FastifyInstance): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
   app.server.maxConnections = connections
   app.metrics.collected.gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests under way, this one too where it is served on the same port.',
+    help: 'Requests in flight, including the scrape itself when it is served on the same port.',
     read: () => [{ value: app.activeRequests.size }],
   })
   app.addHook('onRequest', (request, _reply, done) => {

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { pathParameter } from '../http/path-parameter.js'
 import { isBankId } from '../lib/identity/context.js'
 
 /**
- * Judges access on the bank of a path (`:bank_id`) as soon as it is known who calls: what follows, a body above all, is
- * not even read for a caller without the right. Registered in the scope that the auth mode guards, behind its guard.
+ * Checks access to the bank of a path (`:bank_id`) as soon as the caller is identified, so that the body is not read
+ * for a caller without the permission. Registered in the scope of the auth mode, after its hook.
  */
 async function bankAccess (app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', (request, _reply, done) => {
     const { permission } = request.routeOptions.config
-    const { params } = request
-    const bankId: unknown = typeof params === 'object' && params !== null && 'bank_id' in params ? params.bank_id : undefined
-    // What is no bank id is refused by the validation.
-    const asksBank = permission !== undefined && typeof bankId === 'string' && isBankId(bankId)
-    const admission = asksBank ? app.memory.admit(request.context, permission, [bankId]) : undefined
+    const bankId = pathParameter(request, 'bank_id')
+    // The validation refuses an invalid bank id.
+    const needsAccess = permission !== undefined && typeof bankId === 'string' && isBankId(bankId)
+    const admission = needsAccess ? app.memory.admit(request.context, permission, [bankId]) : undefined
     if (admission === undefined) done()
     else void admission.then(() => { done() }, done)
   })

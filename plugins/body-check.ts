@@ -2,20 +2,20 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerH
 import { turnKeyOf } from '../http/turn-key.js'
 import type { Permission } from '../lib/access/access-control.js'
 import { isBankId } from '../lib/identity/context.js'
-import { prepareInput, refusal, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
+import { prepareInput, validationError, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The permission that the operation asks for, where that depends on the body. Undefined: `permission`. */
+    /** The permission that the operation needs when it depends on the body. Undefined: `permission`. */
     permissionFor?: (body: Readonly<Record<string, unknown>>) => Permission | undefined
   }
 }
 
 /**
- * Checks a body in the order of what it costs: the envelope (which banks, how many of each), what the caller may do
- * there, and only then the elements. A caller without the right learns nothing about them, and can have no work done on
- * them.
+ * Checks a body in the order of cost: the envelope (which banks, how many elements), the caller's permission on those
+ * banks, and only then the elements. A caller without the permission causes no work on the elements and learns nothing
+ * about them.
  */
 export function bodyCheck (
   app: FastifyInstance,
@@ -26,7 +26,7 @@ export function bodyCheck (
   const lists = listsOf(schema)
   const check = (body: unknown) => {
     prepareInput(body, schema)
-    if (!validate(body)) throw refusal(validate.problems)
+    if (!validate(body)) throw validationError(validate.problems)
   }
   const later = async (request: FastifyRequest, admission: Promise<unknown> | undefined) => {
     await admission
@@ -53,14 +53,14 @@ export function bodyCheck (
   }
 }
 
-/** The lists at the top of a body that may be only so long. */
+/** The top-level lists of a body that have a maximum length. */
 function listsOf ({ properties = {} }: InputSchema): Array<{ name: string, maxItems: number }> {
   return Object.entries(properties).flatMap(([name, { maxItems }]) => (
     maxItems === undefined ? [] : [{ name, maxItems }]
   ))
 }
 
-/** @returns the banks that a body names; undefined when its envelope is wrong, which its validation will tell */
+/** @returns the banks that a body names; undefined when its envelope is invalid, which its validation reports */
 function banksOf (body: unknown, lists: ReadonlyArray<{ name: string, maxItems: number }>): string[] | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
   const members = body as Record<string, unknown>
@@ -69,7 +69,9 @@ function banksOf (body: unknown, lists: ReadonlyArray<{ name: string, maxItems: 
     if (Array.isArray(list) && list.length > maxItems) return undefined
   }
   const { bank_id: bankId, banks } = members
-  if (typeof bankId === 'string' && (banks === undefined || banks === null)) return isBankId(bankId) ? [bankId] : undefined
+  if (typeof bankId === 'string' && (banks === undefined || banks === null)) {
+    return isBankId(bankId) ? [bankId] : undefined
+  }
   if ((bankId !== undefined && bankId !== null) || !Array.isArray(banks) || banks.length === 0) return undefined
   return banks.every((bank): bank is string => typeof bank === 'string' && isBankId(bank)) ? banks : undefined
 }

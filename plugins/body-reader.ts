@@ -6,50 +6,50 @@ import { ServiceError } from '../lib/errors/service-error.js'
 import { readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** What a long body is reckoned at: its bytes, the text that is made of them, and the values that are made of that. */
-const WEIGHT = 4
+/** Memory of a long body as a multiple of its bytes: the bytes, the text decoded from them, and the parsed values. */
+const MEMORY_FACTOR = 4
 /**
- * The part of the budget that long bodies may fill. The rest is for short ones, so that many can go on while a few
- * wait.
+ * The share of the budget that long bodies may use. The rest is reserved for short ones, so that a few long bodies do
+ * not block many short requests.
  */
-const SHARE = 0.75
+const LONG_BODY_SHARE = 0.75
 
-/** How long a client whose body is refused has to read the answer, in milliseconds. */
+/** Milliseconds that a client whose body is refused has to read the response. */
 const LINGER_MS = 2000
 
-/** Bytes below which a chunk is put together with others. */
+/** Chunks with fewer bytes are copied into a shared buffer. */
 const SMALL_CHUNK = 4096
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
 const HELD: unique symbol = Symbol('bytes held for the body')
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The setting that bounds the route's body, for the refusal. Default: SERVICES_MAX_BODY_BYTES. */
+    /** The setting that limits the route's body, for the error message. Default: SERVICES_MAX_BODY_BYTES. */
     bodyBound?: string
   }
   interface FastifyRequest {
     [HELD]: Hold | null
   }
   interface FastifyInstance {
-    /** A content type parser that reads a body whole, as bytes. */
+    /** A content type parser that reads the whole body as bytes. */
     readBody: BodyParser<Buffer>
-    /** The same, and what the bytes are as JSON. */
+    /** A content type parser that reads the whole body as JSON. */
     readJsonBody: BodyParser<unknown>
   }
 }
 
 type Payload = FastifyRequest['raw']
-/** As Fastify calls a parser of a content type that reads for itself. */
+/** A content type parser that reads the payload itself, in the signature that Fastify expects. */
 export type BodyParser<T> = (
   request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void,
 ) => void
 
 /**
- * Reads bodies, each within the limit of its route, and all of them within the bytes that may be worked on. What
- * arrives is counted, not what a header announces: an announcement costs nothing, and would keep others out. The bytes
- * are held to the end of the exchange.
+ * Reads bodies, each within the limit of its route, and all of them within the byte budget of the process. It counts
+ * the bytes that arrive and not Content-Length, which costs a client nothing to send and would take room from others.
+ * The bytes count until the request ends.
  */
 async function bodyReader (app: FastifyInstance): Promise<void> {
   const { workBytes, bounds } = app
@@ -57,25 +57,27 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   app.activeRequests.onEnd((request) => { request[HELD]?.release() })
 
   /** @throws ServiceError server_busy */
-  const hold = (request: FastifyRequest, reckoned: number, received: number) => {
-    const wanted = weightOf(received)
-    const more = wanted - reckoned
-    if (received > SHORT_BODY && workBytes.held + more > SHARE * workBytes.limit) throw budgetSpent()
+  const hold = (request: FastifyRequest, counted: number, received: number) => {
+    const total = memoryOf(received)
+    const more = total - counted
+    if (received > SHORT_BODY && workBytes.held + more > LONG_BODY_SHARE * workBytes.limit) throw budgetSpent()
     const held = request[HELD]
     if (held === null) request[HELD] = workBytes.hold(more)
     else held.grow(more)
-    return wanted
+    return total
   }
-  const weightOf = (bytes: number) => bytes > SHORT_BODY ? Math.min(WEIGHT * bytes, SHARE * workBytes.limit) : bytes
+  const memoryOf = (bytes: number) => (
+    bytes > SHORT_BODY ? Math.min(MEMORY_FACTOR * bytes, LONG_BODY_SHARE * workBytes.limit) : bytes
+  )
 
   const readBody: BodyParser<Buffer> = (request, payload, done) => {
     const { bodyLimit, config } = request.routeOptions
     const announced = Number(request.headers['content-length'])
-    /** Nearly every body comes in one chunk. */
+    /** Most bodies arrive in one chunk, which needs no copy. */
     let only: Buffer | undefined
     let chunks: Chunks | undefined
     let received = 0
-    let reckoned = 0
+    let counted = 0
     const stop = () => {
       payload.off('data', onData)
       payload.off('end', onEnd)
@@ -83,7 +85,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const refuse = (error: Error) => {
       stop()
-      linger(payload)
+      discardRest(payload)
       done(error)
     }
     const onData = (chunk: Buffer) => {
@@ -93,7 +95,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         return
       }
       try {
-        reckoned = hold(request, reckoned, received)
+        counted = hold(request, counted, received)
         if (received === chunk.length) only = chunk
         else (chunks ??= new Chunks(only)).add(chunk)
       } catch (error) {
@@ -102,8 +104,9 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const onEnd = () => {
       stop()
-      if (!Number.isNaN(announced) && received !== announced) done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
-      else done(null, chunks?.whole() ?? only ?? NOTHING)
+      if (!Number.isNaN(announced) && received !== announced) {
+        done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
+      } else done(null, chunks?.whole() ?? only ?? EMPTY)
     }
     const onError = (cause: Error) => {
       stop()
@@ -113,7 +116,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       refuse(tooLarge(bodyLimit, config.bodyBound))
       return
     }
-    if (announced > SHORT_BODY && workBytes.held + weightOf(announced) > SHARE * workBytes.limit) {
+    if (announced > SHORT_BODY && workBytes.held + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
       refuse(budgetSpent())
       return
     }
@@ -130,7 +133,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         return
       }
       if (body!.length === 0) {
-        // Many clients send the type with every request: a route without a body takes the empty one that comes with it.
+        // Many clients send a Content-Type with every request, so a route without a body accepts an empty one.
         if (request.routeOptions.schema?.body === undefined) done(null)
         else done(new ServiceError('invalid_json', 'Request body is empty'))
         return
@@ -160,15 +163,15 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Passes over what still comes of a body that is refused. A connection that is destroyed while the client writes is
- * reset, and with it goes the answer that the client has not read yet (RFC 9112, section 9.6): this side is closed
- * first, and the other a little later.
+ * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
+ * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first and the connection is
+ * destroyed LINGER_MS later.
  */
-function linger (payload: Payload): void {
+function discardRest (payload: Payload): void {
   const { socket } = payload
   payload.on('error', () => {})
   payload.resume()
-  // What Node calls when the answer is sent.
+  // Node calls this when the response is sent.
   socket.destroySoon = () => {
     socket.end()
     const timer = setTimeout(() => { socket.destroy() }, LINGER_MS)
@@ -177,12 +180,12 @@ function linger (payload: Payload): void {
 }
 
 /**
- * What has come of a body. A client may send it byte by byte, and a buffer of one byte holds a hundred times as much:
- * small ones are put together.
+ * The chunks of a body. A client may send it byte by byte, and a Buffer of one byte takes about a hundred bytes of
+ * memory, so small chunks are copied into a shared buffer.
  */
 class Chunks {
   readonly #full: Buffer[] = []
-  /** Where small ones go; undefined until there is one. */
+  /** The buffer for small chunks; undefined until the first of them. */
   #open: Buffer | undefined
   #used = 0
 

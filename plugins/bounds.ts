@@ -5,14 +5,14 @@ import type { Bounds } from '../lib/config/bounds.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What requests may take of the process. */
+    /** The limits on what requests may use of the process. */
     bounds: Bounds
-    /** The bytes of all requests and answers that are worked on. */
+    /** The budget for the bytes of all requests and responses in progress. */
     workBytes: ByteBudget
   }
 }
 
-/** The one place where what is held for all requests together is counted. */
+/** Decorates the instance with the limits and with the byte budget that all requests share. */
 async function boundsPlugin (app: FastifyInstance, { bounds }: { bounds: Bounds }): Promise<void> {
   app.decorate('bounds', bounds)
   app.decorate('workBytes', new ByteBudget(bounds.work_bytes))

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
-/** The one error handler, and the 404 handler for requests that no hook has refused before. */
+/** The error handler, and the 404 handler for requests that no hook has refused. */
 async function errors (app: FastifyInstance): Promise<void> {
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {

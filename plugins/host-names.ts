@@ -4,21 +4,21 @@ import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/con
 import { ServiceError } from '../lib/errors/service-error.js'
 
 /**
- * For dev mode, which trusts every caller: serves no request whose Host is another name than those that the server is
- * asked under. A page in a browser can have its own name point to this machine, and would then read memories as its own
- * (DNS rebinding); the Host header tells it. The address that a connection came in at is right for a probe, and no name
- * that a page could have.
+ * Protects dev mode, which trusts every caller, against DNS rebinding: a web page can point its own name to this
+ * machine and then read memories from the browser. Requests are served only when Host is loopback, an allowed name, or
+ * the local address of the connection, which probes use and which is not a name that a page can have.
  */
 async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly string[] }): Promise<void> {
   const isServed = (header: string, localAddress: string | undefined) => {
     const host = hostOfHeader(header)
     if (host === undefined) return false
-    return isLoopback(host) || host.endsWith('.localhost') || matchesHost(host, allowed) || (localAddress !== undefined && host === addressOf(localAddress))
+    return isLoopback(host) || host.endsWith('.localhost') || matchesHost(host, allowed) ||
+      (localAddress !== undefined && host === addressOf(localAddress))
   }
-  // Nearly all requests of a connection, and of most servers, come with one and the same.
+  // Nearly all requests have the same Host, so the last accepted one is remembered.
   let last: { header: string, localAddress: string | undefined } | undefined
   app.addHook('onRequest', ({ headers: { host: header }, raw: { socket: { localAddress } } }, _reply, done) => {
-    // Only HTTP/1.0 can do without, which no browser speaks.
+    // Only HTTP/1.0, which no browser speaks, allows a request without Host.
     if (header === undefined || (last?.header === header && last.localAddress === localAddress)) {
       done()
     } else if (isServed(header, localAddress)) {
@@ -30,7 +30,7 @@ async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly
   })
 }
 
-/** An IPv4 address comes in IPv6 form where the server listens on both. */
+/** Node reports an IPv4 address in its IPv6 form where the server listens on both. */
 function addressOf (address: string): string {
   return canonicalHost(address.replace(/^::ffff:(?=\d+\.)/i, ''))
 }

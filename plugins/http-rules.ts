@@ -4,18 +4,21 @@ import fp from 'fastify-plugin'
 import { HttpError } from '../http/error-responses.js'
 
 /**
- * What Node would refuse by itself, with an empty body: a request without Host, which app.ts lets through to here, and
- * an Expect that is not 100-continue, which RFC 9110 section 10.1.1 lets a server pass over.
+ * Handles two kinds of request that Node by itself refuses with an empty body. A request without Host, which app.ts
+ * lets through, is refused here with the contract's error. An Expect other than 100-continue is ignored, as RFC 9110
+ * section 10.1.1 allows.
  */
 async function httpRules (app: FastifyInstance): Promise<void> {
-  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => { app.server.emit('request', request, response) })
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    app.server.emit('request', request, response)
+  })
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const refused = countHosts(raw.rawHeaders) !== 1 && raw.httpVersion !== '1.0'
-    done(refused ? new HttpError('invalid_request', 'A request must have one Host header', { connection: 'close' }) : undefined)
+    if (countHosts(raw.rawHeaders) === 1 || raw.httpVersion === '1.0') done()
+    else done(new HttpError('invalid_request', 'A request must have one Host header', { connection: 'close' }))
   })
 }
 
-/** Node's own `headers` keeps the first of several. */
+/** Counts in the raw headers, because `headers` keeps only the first of several. */
 function countHosts (rawHeaders: readonly string[]): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -10,13 +10,15 @@ export interface LogOptions {
 }
 
 /**
- * Members that hold secrets or what people wrote, where a log call might put them. Each place is named: a wildcard
- * would be looked for in every line, at six times the cost of the line itself.
+ * Members of a log line that may hold secrets or what people wrote. Every path is listed, because a wildcard makes pino
+ * search each line, which multiplies the cost of a line by six.
  */
 const REDACTED = ['headers', 'body', 'authorization', 'token', 'secret', 'password', 'dsn', 'content', 'query', 'text']
-  .concat(['req', 'request', 'res', 'response'].flatMap((holder) => [`${holder}.headers`, `${holder}.body`, `${holder}.query`]))
+  .concat(['req', 'request', 'res', 'response'].flatMap((parent) => (
+    [`${parent}.headers`, `${parent}.body`, `${parent}.query`]
+  )))
 
-/** As much of an error as explains it. Its other members can hold statements with their values, so none is logged. */
+/** The members of an error that explain it. Others can hold SQL statements with their values, so none is logged. */
 function serializeError (error: unknown): { type: string, message: string, stack: string } {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' }
   const { code } = error as { code?: unknown }
@@ -29,13 +31,17 @@ function serializeError (error: unknown): { type: string, message: string, stack
   }
 }
 
-/** pino: JSON lines, request id as `request_id`, secrets and bodies redacted by path. */
-export function loggerOptions (level: Config['logLevel'], { pretty = false, stream }: LogOptions): NonNullable<FastifyServerOptions['logger']> {
+const PRETTY = { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' } }
+
+/** Options of pino: JSON lines, request id as `request_id`, secrets and bodies redacted by path. */
+export function loggerOptions (
+  level: Config['logLevel'], { pretty = false, stream }: LogOptions,
+): NonNullable<FastifyServerOptions['logger']> {
   return {
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
     serializers: { err: serializeError },
     ...(stream !== undefined && { stream }),
-    ...(pretty && stream === undefined && { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' } } }),
+    ...(pretty && stream === undefined && { transport: PRETTY }),
   }
 }

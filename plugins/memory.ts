@@ -6,7 +6,7 @@ import { registerMemoryMetrics } from './metrics/memory-metrics.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The one memory service. */
+    /** The memory service. */
     memory: MemoryService
   }
 }

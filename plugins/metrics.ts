@@ -14,12 +14,12 @@ const UNKNOWN_ROUTE = 'unknown'
 /** The metrics of one gateway. */
 export interface Metrics {
   telemetry: Telemetry
-  /** Where other parts register what is read at each scrape. */
+  /** The registry of the metrics that are read at each scrape. */
   collected: CollectedMetrics
   contentType: string
   /** All metrics in Prometheus's text format. */
   render (): Promise<string>
-  /** Where the metrics are served when they have a port of their own and the server listens there. */
+  /** The URL of the metrics while they are served on a port of their own; else undefined. */
   readonly url: string | undefined
 }
 
@@ -32,8 +32,8 @@ declare module 'fastify' {
 export interface MetricsOptions {
   mode: AuthMode
   host: string
-  /** The port that serves nothing but the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
-  port?: number
+  /** The port that serves only the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
+  port?: number | undefined
 }
 
 /** Counts the requests of every route that is watched (plugins/active-requests.ts) and serves all metrics. */

@@ -5,14 +5,14 @@ import { ServiceError } from '../lib/errors/service-error.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Leaves a path's other methods to the 404 answer. */
+    /** Answers 404 and not 405 for other methods of the path. */
     anyMethod?: boolean
   }
 }
 
 /**
- * 404 for a path that does not exist, 405 with `Allow` for one that exists with other methods, whatever the method is.
- * Both before the body is read: what is in it does not matter.
+ * Answers 404 for a path that does not exist, and 405 with `Allow` for one that exists with other methods. Both are
+ * decided before the body is read.
  */
 async function notFound (app: FastifyInstance): Promise<void> {
   let paths: Array<{ pattern: RegExp, allow: string }> = []
@@ -30,11 +30,10 @@ async function notFound (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** The registered paths with their methods; literal ones first, as the router has it. */
+/** The registered paths with their methods; literal paths come first, as in the router. */
 function compile ({ routeTable }: FastifyInstance): Array<{ pattern: RegExp, allow: string }> {
   const methods = new Map<string, Set<string>>()
   for (const { method, url, config } of routeTable) {
-    // The documentation's files are a package's own affair.
     if (config?.anyMethod === true) continue
     const known = methods.get(url) ?? new Set()
     for (const name of [method].flat()) known.add(name)
@@ -42,7 +41,10 @@ function compile ({ routeTable }: FastifyInstance): Array<{ pattern: RegExp, all
   }
   return [...methods]
     .sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
-    .map(([url, names]) => ({ pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`), allow: [...names].sort().join(', ') }))
+    .map(([url, names]) => ({
+      pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`),
+      allow: [...names].sort().join(', '),
+    }))
 }
 
 export default fp(notFound, { name: 'not-found', fastify: '5.x', dependencies: ['errors', 'route-scopes'] })

@@ -9,14 +9,14 @@ import type { RouteScope } from './route-scopes.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The OpenAPI document as JSON, made when it is first asked for, when the gateway is ready. */
+    /** The OpenAPI document as JSON. It is made at the first call, which must come after the gateway is ready. */
     openApiDocument: () => Buffer
   }
 }
 
 type Security = Array<Record<string, string[]>>
 
-/** What the memory scope asks for in each auth mode. */
+/** The credentials of the memory scope in each auth mode. */
 const CALLER_SECURITY: Record<AuthMode, Security> = {
   dev: [{}, { principal: [] }],
   api_key: [{ apiKey: [], principal: [] }],
@@ -33,7 +33,7 @@ function securityOf (scope: RouteScope, mode: AuthMode): Security {
   }
 }
 
-/** /openapi.json, made from the routes' own schemas, and the same for people at /docs. */
+/** Serves /openapi.json, which is made from the schemas of the routes, and its pages at /docs. */
 async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMode, version: string }): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -46,22 +46,22 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
       },
       tags: [
         { name: 'memory', description: 'The four operations.' },
-        { name: 'banks', description: 'What there is.' },
+        { name: 'banks', description: 'Banks, their memories and their configuration.' },
         { name: 'transfer', description: 'Export and import.' },
-        { name: 'identity', description: 'Who is asking.' },
+        { name: 'identity', description: 'The identity of the caller.' },
         { name: 'admin', description: 'For operators; guarded by the admin token, not by the auth mode.' },
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
         { name: 'health', description: 'Probes.' },
       ],
       components: {
-        // Each route lists its own codes; here are all of them, those that belong to no route (404, 405) too.
+        // Each route lists its own codes. This schema has all of them, also those of no route (404, 405).
         schemas: { Error: errorSchema(Object.keys(ERROR_CODES) as ErrorCode[]) },
         securitySchemes: {
-          principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: who is asking, `<type>:<id>`.' },
+          principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
           adminToken: { type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.' },
-          sourceSignature: { type: 'apiKey', in: 'header', name: 'X-Signature-256', description: 'HMAC-SHA256 of the raw body; a source may name another header, or ask for none.' },
+          sourceSignature: { type: 'apiKey', in: 'header', name: 'X-Signature-256', description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require no signature.' },
         },
       },
     },
@@ -70,9 +70,9 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
       url,
     }),
   })
-  // The same bytes for everybody: the document does not change, and clients that do not read it share it.
-  let made: Buffer | undefined
-  app.decorate('openApiDocument', () => (made ??= Buffer.from(JSON.stringify(app.swagger()))))
+  // The document does not change, so all responses share one buffer.
+  let document: Buffer | undefined
+  app.decorate('openApiDocument', () => (document ??= Buffer.from(JSON.stringify(app.swagger()))))
   app.get('/openapi.json', { config: { scope: 'public' }, schema: { hide: true } }, async (_request, reply) => (
     await reply.type('application/json; charset=utf-8').send(app.openApiDocument())
   ))

@@ -3,13 +3,15 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** Requests of one connection that may wait for the answers before theirs; a client that sends more is cut off. */
+/**
+ * Pipelined requests of one connection that may wait for earlier responses; a client that sends more is disconnected.
+ */
 const MAX_QUEUED = 32
 
 /**
- * Requests that come on a connection before the answers of earlier ones were taken. Node reads on until the answers on
- * the connection fill a buffer, and makes a request of everything in what it has read by then; and it does not tell the
- * answers that wait in line when the connection is gone.
+ * Bounds pipelining: requests that a client sends on a connection before it has read earlier responses. Node keeps
+ * reading until the responses fill its buffer, and creates a request for everything it has read. It also emits no
+ * `close` on the responses that still wait when the connection is lost, so this plugin does.
  */
 async function pipelining (app: FastifyInstance): Promise<void> {
   const queued = new WeakMap<Socket, number>()
@@ -22,7 +24,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     }
   }
 
-  // Requests that came in the same bytes as the one that was too many: hundreds, of which nothing is made.
+  // One read can hold hundreds of requests. Those behind the one that exceeded the limit are dropped here.
   const handlers = app.server.listeners('request')
   app.server.removeAllListeners('request')
   app.server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -31,18 +33,18 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   })
 
   app.addHook('onRequest', (request, { raw }, done) => {
-    // An answer that has its connection is the first in line.
+    // A response that has the socket is the first of its connection, so the request does not wait.
     if (raw.socket !== null) {
       done()
       return
     }
     const { socket } = request.raw
-    // A name that has two addresses has a second server, which has its own listeners.
+    // A host name with two addresses has a second server, whose requests do not pass the listener above.
     if (socket.destroyed) return
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
     if (before === MAX_QUEUED) {
-      app.log.info({ request_id: request.id }, 'a client that sends requests and takes no answers is cut off')
+      app.log.info({ request_id: request.id }, 'a client that sends requests without reading the responses is disconnected')
       socket.destroy()
       return
     }
@@ -52,4 +54,9 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['active-requests'], decorators: { fastify: ['activeRequests'] } })
+export default fp(pipelining, {
+  name: 'pipelining',
+  fastify: '5.x',
+  dependencies: ['active-requests'],
+  decorators: { fastify: ['activeRequests'] },
+})

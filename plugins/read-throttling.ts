@@ -4,68 +4,68 @@ import fp from 'fastify-plugin'
 import { turnKeyOf } from '../http/turn-key.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** A connection of which a few bytes may make much work. */
+/** A connection on which a few bytes can cause much work. */
 class ThrottledConnection {
   readonly #socket: Socket
   readonly #caller: string
-  readonly #all: Set<ThrottledConnection>
-  #isHeld = false
+  readonly #throttled: Set<ThrottledConnection>
+  #isPaused = false
 
   /**
    * @param caller as in TurnBudget.next
-   * @param all every such connection that is open; those that were held last come last
+   * @param all every open connection of this kind, in the order in which they get their turns
    */
   constructor (socket: Socket, caller: string, all: Set<ThrottledConnection>) {
     this.#socket = socket
     this.#caller = caller
-    this.#all = all
-    // Node's HTTP server has a listener before this one: what was read is parsed by now. A second one also lets it read
-    // through the stream, of which what was read already can be held.
+    this.#throttled = all
+    // The listener of Node's HTTP server comes before this one, so the data is parsed by now. A second listener also
+    // makes Node read through the stream, which can be paused, and not directly from the handle.
     socket.on('data', this.#afterData)
-    socket.on('resume', this.#stayHeld)
+    socket.on('resume', this.#pauseAgain)
     socket.once('close', () => { all.delete(this) })
-    // What is being parsed now is the first piece.
-    this.#hold()
+    // Node is parsing the first chunk now, so the connection pauses before the next.
+    this.#pause()
   }
 
   readonly #afterData = () => {
     if (!turns.isSpent) return
-    // All of them are held: what others have sent would be worked on in this turn as well. Who has had a piece comes
-    // last.
-    this.#all.delete(this)
-    for (const other of this.#all) other.#hold()
-    if (!this.#socket.destroyed) this.#all.add(this)
-    this.#hold()
+    // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
+    // read moves to the end of the order.
+    this.#throttled.delete(this)
+    for (const other of this.#throttled) other.#pause()
+    if (!this.#socket.destroyed) this.#throttled.add(this)
+    this.#pause()
   }
 
-  #hold (): void {
-    // One that Node holds is let go on by Node: there is no room for what it would read.
-    if (this.#isHeld || this.#socket.isPaused()) return
-    this.#isHeld = true
+  #pause (): void {
+    // Node resumes a connection that it has paused itself for back-pressure.
+    if (this.#isPaused || this.#socket.isPaused()) return
+    this.#isPaused = true
     this.#socket.pause()
     void turns.next(this.#caller).then(() => {
-      this.#isHeld = false
+      this.#isPaused = false
       this.#socket.resume()
     })
   }
 
-  /** Node lets a connection go on for each part of a body that is taken. */
-  readonly #stayHeld = () => {
-    if (this.#isHeld) this.#socket.pause()
+  /** Node resumes a connection whenever a chunk of its body is consumed, so it is paused again. */
+  readonly #pauseAgain = () => {
+    if (this.#isPaused) this.#socket.pause()
   }
 }
 
 /**
- * Reads connections in turns of the event loop where their bytes may make much work: bodies in chunks, of which each
- * may have one byte, and requests that are sent ahead. Node would read up to two megabytes of each such connection in
- * one turn, and work on all of it.
+ * Reads connections in turns of the event loop where few bytes can cause much work: bodies with chunked encoding, whose
+ * chunks may have one byte each, and pipelined requests. Node by itself reads up to two megabytes of each such
+ * connection in one turn, and processes all of it.
  */
 async function readThrottling (app: FastifyInstance): Promise<void> {
   const known = new WeakSet<Socket>()
   const all = new Set<ThrottledConnection>()
   app.addHook('onRequest', (request, { raw }, done) => {
     const { headers, socket } = request.raw
-    // An answer that has no connection yet waits for another.
+    // A response without the socket waits for an earlier one: the request is pipelined.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)
       all.add(new ThrottledConnection(socket, turnKeyOf(request), all))

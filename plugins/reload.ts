@@ -9,7 +9,7 @@ import { ProviderError } from '../lib/providers/registry.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Reads the configuration again and puts a changed file in force, whole or not at all.
+     * Reads the configuration again and applies all changes of the file, or none.
      * @throws ServiceError configuration_invalid, restart_required, not_supported; nothing has changed then
      */
     reloadConfiguration (): Pick<FileChanges, 'changed'>
@@ -18,22 +18,26 @@ declare module 'fastify' {
 
 export interface ReloadOptions {
   config: Config
-  /** Reads it again; undefined where there is nothing to read. */
-  load?: () => Config
+  /** Reads the configuration again; undefined where there is nothing to read. */
+  load?: (() => Config) | undefined
 }
 
 async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
   let { file: inForce, warnings } = config
   const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
-    if (load === undefined) throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
-    const next = refusing(load)
-    const outside = changesOutside(config, next)
+    if (load === undefined) {
+      throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
+    }
+    const next = withConfigurationErrors(load)
+    const outside = changedSecrets(config, next)
     const { changed, restartRequired: keys } = fileChanges(inForce, next.file)
     const restartRequired = [...keys, ...outside]
     if (restartRequired.length > 0) {
-      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, { members: { changed: [...changed, ...outside], restart_required: restartRequired } })
+      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, {
+        members: { changed: [...changed, ...outside], restart_required: restartRequired },
+      })
     }
-    refusing(() => { app.memory.replaceFile(next.file) })
+    withConfigurationErrors(() => { app.memory.replaceFile(next.file) })
     inForce = next.file
     for (const warning of next.warnings.filter((one) => !warnings.includes(one))) app.log.warn(warning)
     warnings = next.warnings
@@ -46,14 +50,14 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
       return { changed }
     } catch (error) {
       const { problems, restart_required: restartRequired } = error instanceof ServiceError ? error.members : {}
-      app.log.error({ ...(problems !== undefined && { problems }), ...(restartRequired !== undefined && { restart_required: restartRequired }) }, 'the configuration was not taken over')
+      app.log.error({ problems, restart_required: restartRequired }, 'the configuration was not changed')
       throw error
     }
   })
 }
 
-/** Secrets that came from files which hold another value now: their names. */
-function changesOutside (before: Config, after: Config): string[] {
+/** @returns the names of the variables whose secrets were read from files and have other values now */
+function changedSecrets (before: Config, after: Config): string[] {
   const secrets = ({ auth, adminToken, database, environment = {} }: Config): Record<string, string | undefined> => ({
     SERVICE_API_KEY: auth.apiKey,
     SERVICE_JWT_SECRET: auth.jwtSecret,
@@ -65,15 +69,23 @@ function changesOutside (before: Config, after: Config): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((name) => old[name] !== next[name])
 }
 
-/** What is wrong with a configuration is told to the operator, who alone may ask. */
-function refusing<T> (work: () => T): T {
+/** Turns an error of the configuration into a 409 that lists the problems. Only operators can reload. */
+function withConfigurationErrors<T> (work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!(error instanceof ConfigurationError || error instanceof ProviderError)) throw error
     const problems = error instanceof ConfigurationError ? error.problems : [error.message]
-    throw new ServiceError('configuration_invalid', 'Nothing was changed: the configuration has problems', { members: { problems }, cause: error })
+    throw new ServiceError('configuration_invalid', 'Nothing was changed: the configuration has problems', {
+      members: { problems },
+      cause: error,
+    })
   }
 }
 
-export default fp(reload, { name: 'reload', fastify: '5.x', dependencies: ['errors', 'memory'], decorators: { fastify: ['memory'] } })
+export default fp(reload, {
+  name: 'reload',
+  fastify: '5.x',
+  dependencies: ['errors', 'memory'],
+  decorators: { fastify: ['memory'] },
+})

@@ -7,12 +7,12 @@ import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The level of a route's access-log line; probes that come every second ask for `debug`. Default `info`. */
+    /** The level of the route's access-log line; probes, which come every second, set `debug`. Default `info`. */
     accessLog?: 'info' | 'debug'
   }
 }
 
-/** pino's, rising. */
+/** The levels of pino in ascending order. */
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
@@ -22,30 +22,30 @@ export function requestId (raw: RawRequestDefaultExpression | IncomingMessage): 
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** The part before the colon of `<type>:<id>`: enough to see who calls, and no identity in the log. */
+/** The part before the colon of `<type>:<id>`, which shows the kind of caller and keeps identities out of the log. */
 function principalType (principal: string | undefined): string {
   if (principal === undefined) return 'anonymous'
   const colon = principal.indexOf(':')
   return colon > 0 ? principal.slice(0, colon) : 'untyped'
 }
 
-/** Answers a URL that the router cannot read. Fastify runs no hooks for it, so its log line is written here. */
+/** Answers a request whose URL the router cannot parse. Fastify runs no hooks for it, so it is logged here. */
 export function answerUnreadableUrl (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   sendError(error, request, reply)
   request.log.info({ method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed')
 }
 
-/** Whether a line of this level is written. A line that is not is not made either. */
+/** Whether lines of this level are written, so that no other line is built. */
 function isShown (level: 'info' | 'debug', { log }: FastifyInstance): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(log.level)
 }
 
-/** X-Request-Id on every response, and one log line a request: pattern instead of path, no content. */
+/** Adds X-Request-Id to every response and logs one line for each request, with the route and without content. */
 async function requestLog (app: FastifyInstance): Promise<void> {
   const shown = { info: isShown('info', app), debug: isShown('debug', app) }
   app.setGenReqId(requestId)
   app.setChildLoggerFactory(requestLogger)
-  // Callbacks, not promises: these run for every request, the probes too.
+  // Callbacks and not promises, because these hooks run for every request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
@@ -57,7 +57,7 @@ async function requestLog (app: FastifyInstance): Promise<void> {
       done()
       return
     }
-    // By the gateway's own logger: one for the request would be made for this line alone.
+    // The gateway's logger writes the line; the request's own logger would be created for it alone.
     app.log[level]({
       request_id: request.id,
       method: request.method,

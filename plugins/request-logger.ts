@@ -5,8 +5,8 @@ type Options = Parameters<FastifyBaseLogger['child']>[1]
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
 /**
- * The logger of one request: the child of its parent that Fastify asks for, made when it is first used, which for most
- * requests is never.
+ * The logger of one request. It creates the child logger that Fastify asks for at its first use, since most requests
+ * log nothing themselves.
  */
 export function requestLogger (parent: FastifyBaseLogger, bindings: Bindings, options: Options): FastifyBaseLogger {
   return new RequestLogger(parent, bindings, options)
@@ -25,20 +25,20 @@ class RequestLogger implements FastifyBaseLogger {
   }
 
   get level (): FastifyBaseLogger['level'] {
-    return this.#made.level
+    return this.#logger.level
   }
 
   set level (level: FastifyBaseLogger['level']) {
-    this.#made.level = level
+    this.#logger.level = level
   }
 
-  get #made (): FastifyBaseLogger {
+  get #logger (): FastifyBaseLogger {
     this.#child ??= this.#parent.child(this.#bindings, this.#options)
     return this.#child
   }
 
   child (bindings: Bindings, options?: Options): FastifyBaseLogger {
-    return this.#made.child(bindings, options)
+    return this.#logger.child(bindings, options)
   }
 
   trace (...line: unknown[]): void { this.#log('trace', line) }
@@ -50,7 +50,7 @@ class RequestLogger implements FastifyBaseLogger {
   silent (...line: unknown[]): void { this.#log('silent', line) }
 
   #log (level: Level, line: unknown[]): void {
-    const child = this.#made
+    const child = this.#logger
     Reflect.apply(child[level], child, line)
   }
 }

@@ -12,9 +12,9 @@ const ROUTE_SCOPE: unique symbol = Symbol('route scope')
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that the route means to be in; boot fails when it is registered in another. */
+    /** The scope that the route declares; boot fails when it is registered in another. */
     scope?: RouteScope
-    /** The permission that the route's operation asks for on its bank; the memory service enforces it. */
+    /** The permission that the route's operation needs on its bank; the memory service enforces it. */
     permission?: Permission
   }
   interface FastifyInstance {
@@ -25,14 +25,14 @@ declare module 'fastify' {
 }
 
 /**
- * Says what guards the routes of an instance and of all instances below it. The guard is registered in the same
- * instance.
+ * Sets the scope of the routes of an instance and of its child instances. The plugin that guards the scope is
+ * registered in the same instance.
  */
 export function setRouteScope (app: FastifyInstance, scope: RouteScope): void {
   app[ROUTE_SCOPE] = scope
 }
 
-/** Refuses to boot with a route that does not say who may call it, or that says one thing and sits in another. */
+/** Refuses to boot with a route that declares no scope, or another scope than the one it is registered in. */
 async function routeScopes (app: FastifyInstance): Promise<void> {
   const table: RouteOptions[] = []
   const scopes = new Map<RouteOptions, RouteScope>()
@@ -44,10 +44,12 @@ async function routeScopes (app: FastifyInstance): Promise<void> {
   })
   app.addHook('onReady', async () => {
     for (const [route, scope] of scopes) {
-      const meant = route.config?.scope
-      if (meant === scope) continue
+      const declared = route.config?.scope
+      if (declared === scope) continue
       const name = `${String(route.method)} ${route.url}`
-      throw new Error(meant === undefined ? `${name} does not say its scope` : `${name} means to be in the scope ${meant} and sits in ${scope}`)
+      throw new Error(declared === undefined
+        ? `${name} does not say its scope`
+        : `${name} means to be in the scope ${declared} and sits in ${scope}`)
     }
   })
 }

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * @returns a comparison with `secret` whose time tells nothing about it. The HMAC under a random key makes both sides
- *   equally long, as timingSafeEqual needs, and unpredictable, so that no chosen input can steer the comparison.
+ * @returns a comparison with `secret` whose duration reveals nothing about it. The HMAC under a random key gives both
+ *   sides the same length, which timingSafeEqual needs, and makes them unpredictable to the client.
  */
 export function secretMatcher (secret: string): (given: string) => boolean {
   const key = randomBytes(32)

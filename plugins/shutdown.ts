@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { ServiceError } from '../lib/errors/service-error.js'
 
-/** Requests in flight finish; one that still comes in over an open connection is sent elsewhere. */
+/** Lets requests in flight finish, and refuses with 503 those that arrive later on open connections. */
 async function shutdown (app: FastifyInstance): Promise<void> {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
     for (const { raw } of app.activeRequests.replies()) {
-      // A connection that is kept alive would be waited for until the client lets go of it.
+      // The server would wait for a kept-alive connection until the client closes it.
       if (!raw.headersSent) raw.setHeader('connection', 'close')
-      // The header is too late for an answer that has begun.
+      // A response that has begun can no longer get the header, so its connection is closed afterwards.
       raw.once('close', () => { setImmediate(() => { app.server.closeIdleConnections() }) })
     }
   })
@@ -19,4 +19,9 @@ async function shutdown (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors', 'active-requests'], decorators: { fastify: ['activeRequests'] } })
+export default fp(shutdown, {
+  name: 'shutdown',
+  fastify: '5.x',
+  dependencies: ['errors', 'active-requests'],
+  decorators: { fastify: ['activeRequests'] },
+})

@@ -8,30 +8,31 @@ const MAX_SWEEP_MS = 5000
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Looks at every connection, and cuts off whose client takes its answers too slowly. A listening gateway does so by
-     * itself.
-     * @param now milliseconds of a clock that only goes forward
-     * @param unacknowledged what the system has taken for its connections and their clients have not
+     * Checks every connection and closes those whose clients read their responses too slowly. A listening gateway calls
+     * it by itself.
+     * @param now milliseconds of a monotonic clock
+     * @param unacknowledged bytes in the send queues of the operating system
      */
     cutOffSlowReaders (now: number, unacknowledged?: SendQueues): void
   }
 }
 
-/** How far a client was that has something to take. */
+/** How much a client has read of the data that waits for it. */
 interface Progress {
-  /** Bytes that it had taken when the window began, and when that was. */
+  /** Bytes read when the window began, and the time of that. */
   from: number
   since: number
-  /** Bytes that it had taken at the last look, and when the look was that first found so many. */
-  taken: number
+  /** Bytes read at the last check, and the time of the check that first found so many. */
+  read: number
   movedAt: number
 }
 
 /**
- * A client that has something to take and takes nothing for `bounds.stalled_seconds`, or on average over so long less
- * than `bounds.read_bytes_per_second`, is cut off. What counts is what its end has acknowledged, where the system
- * tells, and else what the system has taken for it: that goes forward in steps of a megabyte and more. While a handler
- * still computes, and while an event stream has nothing to say, nothing waits to be taken.
+ * Disconnects clients that read too slowly: a client for which data waits must not read nothing for
+ * `bounds.stalled_seconds`, nor on average over that time less than `bounds.read_bytes_per_second`. Bytes count as read
+ * when the client has acknowledged them, where the operating system reports that; elsewhere when the operating system
+ * has accepted them, which happens in steps of a megabyte and more. Nothing waits, and no time counts, while a handler
+ * computes or an event stream is silent.
  */
 async function slowReaders (app: FastifyInstance): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
@@ -43,12 +44,12 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
     socket.once('close', () => { sockets.delete(socket) })
   })
 
-  const cutOff = (socket: Socket) => {
+  const disconnect = (socket: Socket) => {
     let requestId: string | undefined
     for (const { raw, request } of app.activeRequests.replies()) {
       if (raw.socket === socket) requestId = request.id
     }
-    app.log.info({ ...(requestId !== undefined && { request_id: requestId }) }, 'a client that takes its answer too slowly is cut off')
+    app.log.info({ request_id: requestId }, 'a client that reads its response too slowly is disconnected')
     socket.destroy()
   }
 
@@ -59,32 +60,38 @@ async function slowReaders (app: FastifyInstance): Promise<void> {
         if (progress !== undefined) sockets.set(socket, undefined)
         continue
       }
-      const taken = socket.bytesWritten - socket.writableLength - (unacknowledged.get(connectionKey(socket)) ?? 0)
+      const queued = unacknowledged.get(connectionKey(socket)) ?? 0
+      const read = socket.bytesWritten - socket.writableLength - queued
       if (progress === undefined) {
-        sockets.set(socket, { from: taken, since: now, taken, movedAt: now })
+        sockets.set(socket, { from: read, since: now, read, movedAt: now })
         continue
       }
-      // Less than before is a part of a piece that the system has taken meanwhile.
-      if (taken > progress.taken) Object.assign(progress, { taken, movedAt: now })
+      // The value can fall, because the operating system counts a chunk only when it has accepted all of it.
+      if (read > progress.read) Object.assign(progress, { read, movedAt: now })
       const isOver = now - progress.since >= windowMs
-      if (now - progress.movedAt >= windowMs || (isOver && taken - progress.from < leastBytes)) cutOff(socket)
-      else if (isOver) Object.assign(progress, { from: taken, since: now })
+      if (now - progress.movedAt >= windowMs || (isOver && read - progress.from < leastBytes)) disconnect(socket)
+      else if (isOver) Object.assign(progress, { from: read, since: now })
     }
   })
 
   app.addHook('onListen', async () => {
     let known: SendQueues = new Map()
-    const look = async () => {
+    const check = async () => {
       const now = performance.now()
-      const isAsked = [...sockets.keys()].some(({ writableLength }) => writableLength > 0)
-      if (isAsked) known = await readSendQueues(known)
+      const hasWaiting = [...sockets.keys()].some(({ writableLength }) => writableLength > 0)
+      if (hasWaiting) known = await readSendQueues(known)
       app.cutOffSlowReaders(now, known)
     }
-    const timer = setInterval(() => { void look() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
+    const timer = setInterval(() => { void check() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
     timer.unref()
-    // Not before: a client that does not read would hold up a stop, too.
+    // The check goes on until the server is closed, because a client that does not read would delay the stop.
     app.server.once('close', () => { clearInterval(timer) })
   })
 }
 
-export default fp(slowReaders, { name: 'slow-readers', fastify: '5.x', dependencies: ['bounds', 'active-requests'], decorators: { fastify: ['activeRequests'] } })
+export default fp(slowReaders, {
+  name: 'slow-readers',
+  fastify: '5.x',
+  dependencies: ['bounds', 'active-requests'],
+  decorators: { fastify: ['activeRequests'] },
+})

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { errorBody, statusOf } from '../http/error-responses.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
-/** The answer that the connection is at is known to Node alone, under this name since its beginnings. */
+/** The response that the connection is sending. Node exposes it only under this undocumented name. */
 interface Connection extends Socket {
   _httpMessage?: ServerResponse | null
 }
@@ -12,7 +12,8 @@ interface Connection extends Socket {
 const waiting = new WeakSet<Socket>()
 
 /**
- * Bytes that never became a request: there is no reply object to answer them with, so the answer is written by hand.
+ * Answers bytes that could not be parsed as a request. Fastify has no reply object for them, so the response is written
+ * to the socket.
  */
 export function answerBrokenRequest (error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -21,7 +22,7 @@ export function answerBrokenRequest (error: NodeJS.ErrnoException, socket: Socke
   }
   const current = (socket as Connection)._httpMessage
   if (current?.req.complete === true) {
-    // A good request came before on this connection: the next answer that the client reads must be that one's.
+    // An earlier request of the connection is still in progress, and the client must get its response first.
     if (!waiting.has(socket)) {
       waiting.add(socket)
       current.once('close', () => {

@@ -1,24 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { pathParameter } from '../http/path-parameter.js'
 import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
 
 /**
- * Guards the scope in which it is registered: a request has to name a source that is there (`:source_id`), and to carry
- * its signature. Bodies come to the routes as the bytes that were signed. A route without that parameter is closed.
+ * Guards the scope in which it is registered: a request must name a configured source (`:source_id`) and carry its
+ * signature. Routes get the body as the bytes that were signed. A route without that parameter refuses every request.
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', app.readBody)
-  // Before the body is read: one for a source that is not there costs nothing.
+  // Checked before the body is read, so that a request for an unknown source costs nothing.
   app.addHook('onRequest', async (request) => { sourceOf(request, sources) })
   app.addHook('preValidation', async (request) => {
     await sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
   })
 }
 
-function sourceOf ({ params }: FastifyRequest, sources: WebhookSources): WebhookSource {
-  const id: unknown = typeof params === 'object' && params !== null && 'source_id' in params ? params.source_id : undefined
+function sourceOf (request: FastifyRequest, sources: WebhookSources): WebhookSource {
+  const id = pathParameter(request, 'source_id')
   return sources.get(typeof id === 'string' ? id : '')
 }
 

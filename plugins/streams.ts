@@ -7,7 +7,7 @@ import { STREAM_BYTES } from '../http/chunked-body.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Counts a stream for its caller and what it keeps in the process, until the exchange is over.
+     * Counts a stream of the caller and the memory that it uses, until the response is closed.
      * @param caller `callerOf`
      * @throws ServiceError too_many_streams, server_busy
      */
@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Exports and event streams last as long as their clients like; how many of them one caller has open is bounded. */
+/** Bounds the exports and event streams that a caller has open, since a client decides how long they last. */
 async function streams (app: FastifyInstance): Promise<void> {
   const open = new Map<string, number>()
   const limit = app.bounds.streams_per_caller

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /**
- * Linux tells of every connection how many bytes the other end has not acknowledged; other systems have no such files.
+ * The files in which Linux lists the unacknowledged bytes of every connection; other systems do not have them.
  */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
-/** Local and remote address and port, the state, and the bytes that wait. */
+/** Local and remote address and port, the state, and the bytes in the send queue. */
 const ROW = /: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/
 const MAPPED = '00000000000000000000ffff'
 
-/** Bytes that the system has taken for a connection and its other end has not acknowledged, by `connectionKey`. */
+/** Bytes that were sent and are not acknowledged yet, by `connectionKey`. */
 export type SendQueues = ReadonlyMap<string, number>
 
-/** What is known of all connections; what could not be read now is as it was before. */
+/** Reads the send queues of all connections. @returns `before` when they cannot be read */
 export async function readSendQueues (before: SendQueues): Promise<SendQueues> {
   try {
     return await parseSendQueues(await Promise.all(FILES.map(async (file) => await readFile(file, 'latin1'))))
@@ -22,7 +22,7 @@ export async function readSendQueues (before: SendQueues): Promise<SendQueues> {
   }
 }
 
-/** Ten thousand connections take longer than a turn may: the rows are read in several. */
+/** Parses the tables in turns of the event loop, because ten thousand connections take longer than one turn may. */
 export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
@@ -32,18 +32,22 @@ export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
     if (row === null) continue
     const [, local, localPort, remote, remotePort, waiting] = row as unknown as string[]
     const bytes = Number.parseInt(waiting!, 16)
-    if (bytes > 0) found.set(`${ofTable(local!)}:${Number.parseInt(localPort!, 16)} ${ofTable(remote!)}:${Number.parseInt(remotePort!, 16)}`, bytes)
+    if (bytes === 0) continue
+    const ports = [localPort!, remotePort!].map((port) => Number.parseInt(port, 16))
+    found.set(`${ofTable(local!)}:${ports[0]} ${ofTable(remote!)}:${ports[1]}`, bytes)
   }
   return found
 }
 
-export function connectionKey ({ localAddress, localPort, remoteAddress, remotePort }: Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>): string {
+type Endpoints = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>
+
+export function connectionKey ({ localAddress, localPort, remoteAddress, remotePort }: Endpoints): string {
   return `${ofText(localAddress ?? '')}:${localPort ?? 0} ${ofText(remoteAddress ?? '')}:${remotePort ?? 0}`
 }
 
 /**
- * An address as the table has it, in words of four bytes whose last byte comes first, as the digits of its bytes in
- * order.
+ * @param words an address of the table: words of four bytes, each little-endian
+ * @returns its bytes in network order, in hexadecimal digits
  */
 function ofTable (words: string): string {
   const digits = words.toLowerCase().replaceAll(/(..)(..)(..)(..)/g, '$4$3$2$1')
@@ -53,7 +57,8 @@ function ofTable (words: string): string {
 function ofText (address: string): string {
   const text = address.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '')
   if (!text.includes(':')) return text.split('.').map((part) => Number(part).toString(16).padStart(2, '0')).join('')
-  const [before = [], after = []] = text.toLowerCase().split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const halves = text.toLowerCase().split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const [before = [], after = []] = halves
   const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after]
   return groups.map((group) => group.padStart(4, '0')).join('')
 }

@@ -1,10 +1,13 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { requirePackages } from '../lib/models/local/packages.js'
+import { requirePackages } from '../lib/models/packages.js'
 import { carryTracer } from '../lib/telemetry/tracing.js'
 import { onResponseClose } from '../http/response-close.js'
 
+const PACKAGES = [
+  '@opentelemetry/sdk-trace-node', '@opentelemetry/resources', '@opentelemetry/exporter-trace-otlp-http',
+] as const
 const TRACE: unique symbol = Symbol('trace')
 
 declare module 'fastify' {
@@ -14,20 +17,20 @@ declare module 'fastify' {
 }
 
 export interface TracingOptions {
-  /** Where traces go, the whole URL; absent: there are none, and requests cost nothing more. */
-  url?: string
+  /** The whole URL that traces are sent to; undefined: there are none, and requests cost nothing more. */
+  url?: string | undefined
   version: string
 }
 
 /**
- * A span for each request (SERVER), below the one that its `traceparent` names; what the library does for it comes
- * below that. Source of the names: OpenTelemetry semantic conventions, HTTP server spans. No URL, no header and no
- * address is told.
+ * Makes a SERVER span for each request, whose parent is the span of its `traceparent`; the spans of lib are its
+ * children. Names are those of the OpenTelemetry semantic conventions for HTTP server spans. No span holds a URL, a
+ * header or an address.
  */
 async function tracing (app: FastifyInstance, { url, version }: TracingOptions): Promise<void> {
   if (url === undefined) return
-  requirePackages('OTEL_EXPORTER_OTLP_ENDPOINT', ['@opentelemetry/sdk-trace-node', '@opentelemetry/resources', '@opentelemetry/exporter-trace-otlp-http'])
-  // Loaded only where it is used: it takes a tenth of a second and several megabytes.
+  requirePackages('OTEL_EXPORTER_OTLP_ENDPOINT', PACKAGES)
+  // Loaded on demand, because it takes 100 ms and several megabytes.
   const { startExporting } = await import('./tracing/exporting.js')
   const { tracer, close } = startExporting({
     url,
@@ -41,7 +44,7 @@ async function tracing (app: FastifyInstance, { url, version }: TracingOptions):
     onResponseClose(reply, (answered) => { end(span, answered ? reply.statusCode : undefined) })
     done()
   })
-  // Not earlier: what reads the body goes on in the context of the connection.
+  // In preValidation, because the body is read in the asynchronous context of the connection.
   app.addHook('preValidation', (request, _reply, done) => {
     const active = request[TRACE]
     if (active === null) done()
@@ -53,16 +56,23 @@ async function tracing (app: FastifyInstance, { url, version }: TracingOptions):
 function begin (tracer: Tracer, request: FastifyRequest): { span: Span, context: Context } {
   const { url } = request.routeOptions
   const parent = propagation.extract(carryTracer(ROOT_CONTEXT, tracer), request.headers)
-  const attributes: Attributes = { 'http.request.method': request.method, 'url.scheme': request.protocol, ...(url !== undefined && { 'http.route': url }) }
-  const span = tracer.startSpan(url === undefined ? request.method : `${request.method} ${url}`, { kind: SpanKind.SERVER, attributes }, parent)
+  const attributes: Attributes = {
+    'http.request.method': request.method,
+    'url.scheme': request.protocol,
+    ...(url !== undefined && { 'http.route': url }),
+  }
+  const name = url === undefined ? request.method : `${request.method} ${url}`
+  const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)
   return { span, context: trace.setSpan(parent, span) }
 }
 
-/** @param status undefined when the client left before its answer */
+/** @param status undefined when the client disconnected before the response */
 function end (span: Span, status: number | undefined): void {
   if (status === undefined) span.setAttribute('error.type', 'client_left')
   else span.setAttribute('http.response.status_code', status)
-  if (status !== undefined && status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR })
+  if (status !== undefined && status >= 500) {
+    span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR })
+  }
   span.end()
 }
 

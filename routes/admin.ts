@@ -22,18 +22,35 @@ const SourcesAnswer = Type.Object({
   })),
 })
 
-const OperatorQuery = Type.Object({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The tenant of the bank; absent: the one of callers who have none.' })) }, { additionalProperties: false })
-const ReloadAnswer = Type.Object({ changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed, now in force.' }) })
+const OperatorQuery = Type.Object({
+  tenant_id: Type.Optional(Type.String({
+    minLength: 1, maxLength: 512, description: 'The tenant of the bank; absent: the bank of callers without a tenant.',
+  })),
+}, { additionalProperties: false })
+const ReloadAnswer = Type.Object({
+  changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed and are in force.' }),
+})
 
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.get('/v1/admin/sources', {
     config,
-    schema: { operationId: 'listSources', tags: ['admin'], summary: 'The webhook sources and how they fare', response: answers({ 200: SourcesAnswer }, errors) },
+    schema: {
+      operationId: 'listSources',
+      tags: ['admin'],
+      summary: 'The webhook sources and their state',
+      response: answers({ 200: SourcesAnswer }, errors),
+    },
   }, async () => ({ sources: sources.report() }))
 
   app.get('/v1/admin/banks', {
     config,
-    schema: { operationId: 'adminListBanks', tags: ['admin'], summary: 'Banks over all tenants', querystring: AdminBanksQuery, response: answers({ 200: AdminBanksAnswer }, errors) },
+    schema: {
+      operationId: 'adminListBanks',
+      tags: ['admin'],
+      summary: 'The banks of all tenants',
+      querystring: AdminBanksQuery,
+      response: answers({ 200: AdminBanksAnswer }, errors),
+    },
   }, async ({ query }) => await app.memory.banks.administer(tenantOf(query)))
 
   app.get('/v1/admin/banks/:bank_id', {
@@ -41,12 +58,13 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'adminGetBank',
       tags: ['admin'],
-      summary: 'The banks of one name, an entry a tenant',
+      summary: 'The banks with one id, one entry for each tenant',
       params: BankParams,
       querystring: AdminBanksQuery,
       response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
     },
   }, async ({ params, query }) => await app.memory.banks.administer({ ...tenantOf(query), bankId: params.bank_id }))
+
   app.get('/v1/admin/banks/:bank_id/config', {
     config,
     schema: {
@@ -64,8 +82,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'adminResetBankConfig',
       tags: ['admin'],
-      summary: 'Take back what the admins of a bank have set',
-      description: 'Rights that they granted go with it.',
+      summary: 'Reset the configuration that the admins of a bank have set',
+      description: 'Grants in that configuration are removed, too.',
       params: BankParams,
       querystring: OperatorQuery,
       response: answers({ 200: BankConfigAnswer }, errors, ['not_supported']),
@@ -77,8 +95,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'reloadConfiguration',
       tags: ['admin'],
-      summary: 'Take a changed configuration file over',
-      description: 'Whole or not at all, as SIGHUP does: a file with a problem, or with a change that only a start reads, changes nothing.',
+      summary: 'Apply a changed configuration file',
+      description: 'Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing.',
       response: answers({ 200: ReloadAnswer }, errors, ['configuration_invalid', 'restart_required', 'not_supported']),
     },
   }, async () => app.reloadConfiguration())

@@ -8,15 +8,24 @@ import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../
 import { BankParams } from './banks.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
+const ENTITY_TAG = /^(W\/)?"[\x21\x23-\x7e]*"$/
 const MERGE_PATCH = 'application/merge-patch+json'
-/** A configuration has at most 32 KiB; spaces and escapes may make more of it. */
+/** A configuration has at most 32 KiB; white space and escapes can make its JSON text longer. */
 const BODY_LIMIT = 256 * 1024
 
 const config = { scope: 'memory', permission: 'admin' } as const
 const IfMatch = Type.Object({
-  'if-match': Type.Optional(Type.String({ maxLength: 4096, description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.', examples: ['"r17"'] })),
+  'if-match': Type.Optional(Type.String({
+    maxLength: 4096,
+    description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.',
+    examples: ['"r17"'],
+  })),
 })
-const Patch = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members to change; null takes one away.', examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }] })
+const Patch = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  description: 'The members to change; null removes a member.',
+  examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }],
+})
 const changeErrors = [CALLER_ERRORS, LIMIT_ERRORS, ['precondition_failed', 'conflict', 'not_supported']] as const
 
 export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -42,10 +51,13 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'putBankConfig',
       tags: ['banks'],
       summary: 'Set the configuration of a bank',
-      description: 'Takes the place of what was set. A bank may be tighter than the server\'s file allows, never looser. In force here at once, and on every replica within two seconds. `retrieval` and `reflect` hold for requests on this bank, and for those on several banks when all of them have the same.',
+      description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ones. The configuration is in force at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.',
       params: BankParams,
       headers: IfMatch,
-      body: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }] }),
+      body: Type.Object(BankConfigurationSchema.properties, {
+        additionalProperties: false,
+        examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }],
+      }),
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
     },
   }, async (request, reply) => {
@@ -76,7 +88,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'resetBankConfig',
       tags: ['banks'],
-      summary: 'Take the configuration of a bank back',
+      summary: 'Reset the configuration of a bank',
       params: BankParams,
       headers: IfMatch,
       response: answers({ 200: BankConfigAnswer }, ...changeErrors),
@@ -91,7 +103,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBankConfigHistory',
       tags: ['banks'],
-      summary: 'What the configuration of a bank was',
+      summary: 'The earlier configurations of a bank',
       params: BankParams,
       response: answers({ 200: BankConfigHistoryAnswer }, CALLER_ERRORS),
     },
@@ -103,7 +115,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'deleteBank',
       tags: ['banks'],
       summary: 'Delete a bank',
-      description: 'Its memories, its configuration and the history of it, in one transaction. A forget with `scope: all` leaves the configuration. Counts as a forget. A bank that does not exist gives zero.',
+      description: 'Deletes its memories, its configuration and the history of that, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist the counts are zero.',
       params: BankParams,
       response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
     },
@@ -115,12 +127,12 @@ function tagged (reply: FastifyReply, answer: BankConfigAnswer): BankConfigAnswe
   return answer
 }
 
-/** Reads If-Match (RFC 9110, section 13.1.1); a weak tag or one that is not ours names no state. */
+/** Reads If-Match (RFC 9110, section 13.1.1); a weak or unknown tag matches no configuration. */
 function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondition | undefined {
   const value = headers['if-match']?.trim()
   if (value === undefined) return undefined
   if (value === '*') return 'set'
   const tags = value.split(',').map((tag) => tag.trim())
-  if (!tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/.test(tag))) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
+  if (!tags.every((tag) => ENTITY_TAG.test(tag))) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
   return tags.flatMap((tag) => revisionOf(tag) ?? [])
 }

@@ -6,12 +6,16 @@ import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS }
 
 export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/forget', {
-    config: { scope: 'memory', permission: 'forget', permissionFor: ({ scope }) => scope === 'all' ? 'admin' : undefined },
+    config: {
+      scope: 'memory',
+      permission: 'forget',
+      permissionFor: ({ scope }) => scope === 'all' ? 'admin' : undefined,
+    },
     schema: {
       operationId: 'forget',
       tags: ['memory'],
       summary: 'Delete memories by id or tag, or the whole bank',
-      description: 'Exactly one of memory_ids, tags and scope. `scope: "all"` asks for the permission `admin`.',
+      description: 'Exactly one of memory_ids, tags and scope. `scope: "all"` needs the permission `admin`.',
       headers: IdempotencyHeaders,
       body: ForgetRequest,
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),

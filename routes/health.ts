@@ -9,27 +9,30 @@ import { missingVariables } from '../http/missing-auth-variables.js'
 const Alive = Type.Object({ status: Type.Literal('ok') })
 
 const Model = (what: string) => Type.Object({
-  status: Type.Enum([...MODEL_CONDITIONS], { description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls are tried again after many that failed. `failing`: so many calls failed in a row that it counts as down. `unknown`: none was made yet.' }),
-}, { description: `${what}, as far as calls have shown; none is made for this answer. It has no part in readiness.` })
+  status: Type.Enum([...MODEL_CONDITIONS], { description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.' }),
+}, { description: `${what}, by its latest calls; this request makes none. It does not affect readiness.` })
 
 const Ready = Type.Object({
   status: Type.Literal('ok', { description: 'The service is ready: the vector store answers.' }),
   checks: Type.Object({
-    vector_store: Type.Object({ status: Type.Literal('ok'), latency_ms: Type.Number({ description: 'Milliseconds that its answer took.' }) }),
+    vector_store: Type.Object({
+      status: Type.Literal('ok'),
+      latency_ms: Type.Number({ description: 'Milliseconds that its answer took.' }),
+    }),
     embedding: Model('The embedding provider'),
     language_model: Model('The language model'),
     reranker: Type.Optional(Model('The reranker, when there is one')),
     auth: Type.Optional(Type.Object({
       status: Type.Literal('misconfigured'),
       missing: Type.Array(Type.String(), { description: 'Environment variables that SERVICE_AUTH_MODE needs and that are not set.' }),
-    }, { description: 'There only while every request to the memory routes is answered with 500 because of the configuration.' })),
+    }, { description: 'Present only while every request to the memory routes is answered with 500 because of the configuration.' })),
   }),
 })
 
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }
 
 /**
- * Liveness touches no backend; readiness asks the store, waits no longer than `timeoutMs`, and hangs on nothing else.
+ * Liveness uses no backend. Readiness asks the store, waits for at most `timeoutMs`, and depends on nothing else.
  */
 export async function healthRoutes (
   app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
@@ -39,15 +42,28 @@ export async function healthRoutes (
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {
     app.get(url, {
       config: { ...config, watched: false },
-      schema: { operationId, tags: ['health'], summary: 'Whether the process is up', response: answers({ 200: Alive }, PROBE_ERRORS) },
+      schema: {
+        operationId,
+        tags: ['health'],
+        summary: 'Whether the process is up',
+        response: answers({ 200: Alive }, PROBE_ERRORS),
+      },
     }, async () => ({ status: 'ok' }))
   }
   app.get('/health', {
     config,
-    schema: { operationId: 'health', tags: ['health'], summary: 'Whether the service is ready for requests', response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']) },
+    schema: {
+      operationId: 'health',
+      tags: ['health'],
+      summary: 'Whether the service is ready for requests',
+      response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']),
+    },
   }, async () => {
     const check = await app.memory.health.check(timeoutMs)
-    if (check.status === 'failed') throw new ServiceError('dependency_unavailable', `Not ready: vector_store ${REASONS[check.reason]}`, { cause: check.cause })
+    if (check.status === 'failed') {
+      const detail = `Not ready: vector_store ${REASONS[check.reason]}`
+      throw new ServiceError('dependency_unavailable', detail, { cause: check.cause })
+    }
     const models = Object.entries(app.memory.modelConditions()).map(([name, status]) => [name, { status }] as const)
     return {
       status: 'ok',

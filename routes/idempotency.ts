@@ -7,15 +7,17 @@ import { requestFingerprint } from './request-fingerprint.js'
 
 const KEY = /^[\x20-\x7e]{1,255}$/
 
-/** For the OpenAPI document; the value is checked below, where the error can say more. */
+/** The schema for the OpenAPI document. readKey() checks the value, because its error says more than a schema's. */
 export const IdempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(Type.String({ description: '1–255 visible characters. The same key and body within 24 hours gives the same answer again without doing the work.' })),
+  'idempotency-key': Type.Optional(Type.String({
+    description: '1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again.',
+  })),
 })
 
 /**
- * The request's Idempotency-Key with what it is bound to. Equal bodies are equal as values: the order of keys and white space do not count.
- * An answer that is given again carries `Idempotent-Replayed: true`.
- * @returns undefined, at once, for the many requests without one
+ * The request's Idempotency-Key with the operation and body that it is bound to. Bodies are compared as JSON values, so
+ * the order of members and white space are ignored. A replayed answer carries `Idempotent-Replayed: true`.
+ * @returns undefined for a request without a key; not a promise, because most requests have none
  */
 export function idempotencyOf (request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> | undefined {
   const key = request.headers['idempotency-key']
@@ -32,7 +34,7 @@ async function readKey (key: string | string[], request: FastifyRequest, reply: 
   }
 }
 
-/** The path as the router understands it, so that `%6e` and `n` are one. It is the path of the URL where that encodes nothing. */
+/** The path with decoded parameters, so that `%6e` and `n` are the same. */
 function pathOf ({ routeOptions, params }: FastifyRequest): string {
   const values = new Map(Object.entries(typeof params === 'object' && params !== null ? params : {}))
   return (routeOptions.url ?? '').replaceAll(/:([A-Za-z_]+)/g, (_match, name: string) => String(values.get(name)))

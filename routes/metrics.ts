@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** GET /metrics on the gateway's own port. The caller registers it in a scope of its choice. */
+/** GET /metrics on the gateway's own port. */
 export async function metricsRoutes (app: FastifyInstance): Promise<void> {
   app.get('/metrics', {
     config: { scope: 'admin', accessLog: 'debug', probe: true },

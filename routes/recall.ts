@@ -3,6 +3,8 @@ import { ExplainAnswer, ExplainRequest, RecallAnswer, RecallRequest } from '../l
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
+const errors = [BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']] as const
+
 export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/recall', {
     config: { scope: 'memory', permission: 'read' },
@@ -10,13 +12,13 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'recall',
       tags: ['memory'],
       summary: 'Search one bank or several',
-      description: 'Exactly one of bank_id and banks. Filters hold inside every strategy; a bank that does not exist is empty.',
+      description: 'Exactly one of bank_id and banks. Filters apply inside every strategy; a bank that does not exist is empty.',
       body: RecallRequest,
-      response: answers({ 200: RecallAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ['model_output_invalid', 'not_supported']),
+      response: answers({ 200: RecallAnswer }, ...errors, LARGE_ERRORS, ['not_supported']),
     },
   }, async (request, reply) => {
     const { body, context } = request
-    // Only a model is worth giving up when the client leaves.
+    // Only a call to a model takes long enough to be worth cancelling when the client disconnects.
     const asksModel = body.rewrite === true || body.model_rerank === true
     const signal = asksModel ? disconnectSignal(reply) : undefined
     return await app.withRowBudget(reply, async (budget) => await app.memory.recall(body, context, signal, budget))
@@ -26,10 +28,10 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'explainRecall',
       tags: ['memory'],
-      summary: 'Why a recall gives a memory, or does not',
-      description: 'Does the recall, and tells of one memory where it was at each stage and what kept it out. Counts as a recall.',
+      summary: 'Why a recall returns a memory, or does not',
+      description: 'Runs the recall and reports, for one memory, its rank at each stage and what excluded it. Counts as a recall.',
       body: ExplainRequest,
-      response: answers({ 200: ExplainAnswer }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, ['model_output_invalid']),
+      response: answers({ 200: ExplainAnswer }, ...errors),
     },
   }, async ({ body, context }, reply) => (
     await app.withRowBudget(reply, async (budget) => await app.memory.explain(body, context, undefined, budget))

@@ -10,9 +10,13 @@ import { disconnectSignal } from '../http/disconnect-signal.js'
 import { EVENT_STREAM, eventStream, wantsEvents } from '../http/event-stream.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-const DESCRIPTION = `The answer cites the sources that it rests on as [1], [2]. Without evidence it abstains, and no model is called.
+const DESCRIPTION = `The answer cites its sources as [1], [2]. Without evidence the service abstains and calls no model.
 
-With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`), any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer but sources and usage; its \`answer\` is the whole text), or \`error\` (the body of an error answer). A comment is sent in every 15 seconds of silence. What is wrong before the evidence is known is answered with an ordinary error status.`
+With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`), any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer but sources and usage; its \`answer\` is the whole text), or \`error\` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the \`evidence\` event is answered with an ordinary error status.`
+
+const ERRORS = [
+  'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported',
+] as const
 
 export interface ReflectRouteOptions {
   /** See EventStreamOptions. */
@@ -36,7 +40,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
             [EVENT_STREAM]: { schema: Type.String({ description: 'Server-sent events.' }) },
           },
         },
-      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ['too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported']),
+      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ERRORS),
     },
   }, async (request, reply) => {
     const { memory } = app
@@ -46,12 +50,12 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
       return await app.withRowBudget(reply, async (budget) => await memory.reflect(body, context, signal, budget))
     }
     app.openStream(callerOf(context), reply)
-    // The first event is waited for, so that what is wrong up to it has a status of its own. No rows are read after it.
+    // Errors before the first event get an HTTP status of their own. No rows are read after it.
     const { events, first } = await app.withRowBudget(reply, async (budget) => {
       const events = memory.reflectStream(body, context, signal, budget)
       return { events, first: await events.next() }
     })
-    // The source is ended even if nobody ever read from it; one that has ended takes no notice.
+    // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, () => { void events.return().catch(() => {}) })
     if (first.done !== true) await app.holdAnswer(reply, first.value.data, ['sources'])
     return await reply

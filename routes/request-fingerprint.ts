@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** What goes into the hash at a time, in bytes or characters. */
+/** Bytes or characters that are hashed at a time. */
 const PIECE = 256 * 1024
 const LINE_FEED = 10
 
 /**
- * SHA-256 of query and body, in hex: that of `stringify([query, body])`, which records of idempotency keys hold over restarts and releases. It is made in
- * pieces of a turn, and the text of a large body is never there as a whole.
- * @param body a JSON value; of an import the text, or its bytes as UTF-8
+ * SHA-256 of `stringify([query, body])` in hexadecimal. Idempotency records keep it over restarts and releases, so its
+ * form must not change. It is computed in turns of the event loop, and never builds the whole text of a large body.
+ * @param body a JSON value; for an import its text, or its bytes in UTF-8
  * @param caller as in TurnBudget.next
  */
 export async function requestFingerprint (query: unknown, body: unknown, caller: string): Promise<string> {
@@ -29,7 +29,7 @@ async function updateInPieces (hash: Hash, pieces: Iterable<string>, caller: str
   hash.update('"')
 }
 
-/** No piece ends between the halves of a character outside the BMP, each of which alone would be escaped. */
+/** No piece ends within a surrogate pair, because JSON.stringify escapes a lone surrogate. */
 function * stringPieces (text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     let end = Math.min(text.length, start + PIECE)
@@ -43,7 +43,7 @@ function isHighSurrogate (unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
-/** Whole lines where they are short enough; the decoder carries a character that a cut falls into. */
+/** Cuts at line ends if lines are short enough; the decoder keeps a character that a cut falls into. */
 function * bufferPieces (bytes: Buffer): Generator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for (let start = 0; start < bytes.length;) {
@@ -56,7 +56,7 @@ function * bufferPieces (bytes: Buffer): Generator<string> {
   yield decoder.decode()
 }
 
-/** An object's lists are taken element by element; anything else is small, or the check of the body has refused it. */
+/** Hashes an object's lists element by element; other members are small, because the body is validated. */
 async function updateWithJson (hash: Hash, body: unknown, caller: string): Promise<void> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     hash.update(textOf(body))
@@ -89,7 +89,7 @@ async function updateWithJson (hash: Hash, body: unknown, caller: string): Promi
   hash.update(`${text}}`)
 }
 
-/** As an element of a list, where what is no JSON is null. */
+/** The JSON of an element of a list, where a value that is not JSON becomes null. */
 function textOf (value: unknown): string {
   return stringify(value) ?? 'null'
 }

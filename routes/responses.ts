@@ -2,20 +2,27 @@ import { ERROR_RESPONSES } from '../http/error-responses.js'
 import { errorSchema } from '../http/error-schema.js'
 import type { ErrorCode } from '../lib/errors/service-error.js'
 
-/** Codes that any route can answer with; probes are answered however busy the server is. */
+/** Codes that any route can answer with. Probes are answered even when the server is busy. */
 export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]
 export const ROUTE_ERRORS = [...PROBE_ERRORS, 'server_busy'] as const satisfies readonly ErrorCode[]
 /** Codes that any route with a body can answer with. */
-export const BODY_ERRORS = ['invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type'] as const satisfies readonly ErrorCode[]
+export const BODY_ERRORS = [
+  'invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type',
+] as const satisfies readonly ErrorCode[]
 /** Codes that any route behind the auth mode can answer with. */
-export const CALLER_ERRORS = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable', 'identity_provider_unavailable', ...ROUTE_ERRORS] as const satisfies readonly ErrorCode[]
+export const CALLER_ERRORS = [
+  'invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable',
+  'identity_provider_unavailable', ...ROUTE_ERRORS,
+] as const satisfies readonly ErrorCode[]
 export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
-/** Codes that a route can answer with whose answer grows with what is asked for. */
+/** Codes of a route whose answer grows with the request. */
 export const LARGE_ERRORS = ['answer_too_large'] as const satisfies readonly ErrorCode[]
-export const IDEMPOTENCY_ERRORS = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const satisfies readonly ErrorCode[]
+export const IDEMPOTENCY_ERRORS = [
+  'idempotency_key_reused', 'idempotency_key_in_flight',
+] as const satisfies readonly ErrorCode[]
 
 /**
- * The answers of a route: its own, and each error status with the codes that it can carry.
+ * The responses of a route: its own, and the schema of each error status with its codes.
  * @param codes error codes of the route; the statuses follow from the table of codes
  */
 export function answers (

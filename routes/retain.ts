@@ -4,7 +4,9 @@ import { disconnectSignal } from '../http/disconnect-signal.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-const errors = [BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'server_busy']] as const
+const errors = [
+  BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, ['model_output_invalid', 'server_busy'],
+] as const
 
 export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/retain', {
@@ -13,7 +15,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retain',
       tags: ['memory'],
       summary: 'Store one memory',
-      description: 'One retain is one memory with one id. An exact repeat stores nothing and answers the id of the memory that stands; but when its writer is trusted more, it takes the place of that memory. `trust` is in the answer when the memory is less than trusted.',
+      description: 'Stores one memory with one id. An exact repeat stores nothing and returns the id of the existing memory, unless its writer has a higher level of trust: then it replaces that memory. `trust` is in the answer when the level of the memory is below `trusted`.',
       headers: IdempotencyHeaders,
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),
@@ -33,7 +35,8 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
-  }, async (request, reply) => (
-    await app.memory.retainBatch(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
-  ))
+  }, async (request, reply) => {
+    const { body, context } = request
+    return await app.memory.retainBatch(body, context, await idempotencyOf(request, reply), disconnectSignal(reply))
+  })
 }

@@ -8,8 +8,8 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'whoami',
       tags: ['identity'],
-      summary: 'Who the service takes the caller for',
-      description: 'With ?bank_id=, also what the caller may do on that bank and which grant or policy says so.',
+      summary: 'The identity of the caller, as the service sees it',
+      description: 'With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.',
       querystring: WhoamiQuery,
       response: answers({ 200: WhoamiAnswer }, CALLER_ERRORS),
     },

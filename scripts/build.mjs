@@ -18,7 +18,7 @@ const INPUTS = ['app.ts', 'server.ts', 'http', 'lib', 'plugins', 'routes', 'scri
 const ASSETS = [
   'lib/stores/in-memory/vectors.wasm',
   'lib/stores/sql/pglite-worker.mjs',
-  'lib/models/local/worker.mjs',
+  'lib/models/workers/worker.mjs',
   'lib/models/local/use-engine.mjs',
   'lib/models/local/use-matrices.mjs',
   'lib/models/local/use-model.mjs',

@@ -42,7 +42,7 @@ export interface FieldError {
   message: string
 }
 
-/** Members that stand beside `detail`, `code` and `request_id` in the body of an error. */
+/** Members of an error's body besides `detail`, `code` and `request_id`. */
 export interface ErrorMembers {
   errors?: FieldError[]
   /** What is wrong with a configuration file, one sentence for each problem. */
@@ -54,13 +54,13 @@ export interface ErrorMembers {
 
 export interface ErrorOptions {
   members?: ErrorMembers
-  /** When the caller can try again with a chance of success. */
+  /** Seconds after which a retry can succeed. */
   retryAfterSeconds?: number
   /** The underlying error. It is logged and never sent. */
   cause?: unknown
 }
 
-/** The one error type that crosses a room's border. `detail` is sent to the client as it stands. */
+/** The error type that every room throws. `detail` is sent to the client unchanged. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string
@@ -77,15 +77,15 @@ export class ServiceError extends Error {
   }
 }
 
-/** The time after which a caller can try again, in whole seconds and at least one. */
+/** The time until a retry, in whole seconds and at least one. */
 export function retryAfter (milliseconds: number): { retryAfterSeconds: number } {
   return { retryAfterSeconds: Math.max(1, Math.ceil(milliseconds / 1000)) }
 }
 
-/** Capacity comes free as soon as other work ends, so the caller can try again after a second. */
+/** Capacity is released as soon as other work ends, so a retry after one second makes sense. */
 const CAPACITY_RETRY_MS = 1000
 
-/** The error of a request that the server has no capacity for at the moment. */
+/** The error of a request for which the server has no capacity now. */
 export function atCapacity (code: 'server_busy' | 'too_many_streams', detail: string, cause?: unknown): ServiceError {
   return new ServiceError(code, detail, { ...retryAfter(CAPACITY_RETRY_MS), cause })
 }

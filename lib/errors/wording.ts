@@ -1,19 +1,15 @@
 import { distance } from 'fastest-levenshtein'
 
-/*
- * What messages say alike about requests and about the configuration.
- */
-
-/** Characters of a word that is looked for: what is longer than every option by far is near none. */
-const LOOKED_AT = 160
+/** Maximum length of a word that is compared; a longer one is not similar to any option. */
+const MAX_COMPARED = 160
 
 /**
- * The option that was probably meant: at most two letters or a third of them away (Levenshtein), or the one begins with
- * the other.
- * @returns undefined when nothing is near enough
+ * The option that was probably meant: its Levenshtein distance is at most two, or a third of the length, or one word
+ * begins with the other.
+ * @returns undefined when no option is similar enough
  */
 export function nearest (found: string, options: readonly string[]): string | undefined {
-  const word = found.slice(0, LOOKED_AT).toLowerCase()
+  const word = found.slice(0, MAX_COMPARED).toLowerCase()
   let best: { option: string, distance: number } | undefined
   for (const option of options) {
     const candidate = { option, distance: distance(word, option.toLowerCase()) }
@@ -27,13 +23,13 @@ export function nearest (found: string, options: readonly string[]): string | un
   ))
 }
 
-/** `; did you mean "x"?`, or nothing when no option is near. */
+/** `; did you mean "x"?`, or an empty text when no option is similar. */
 export function didYouMean (found: string, options: readonly string[]): string {
   const option = nearest(found, options)
   return option === undefined ? '' : `; did you mean "${option}"?`
 }
 
-/** A text in the words of its schema's `x-allowed`: `a text of letters, digits and -`. */
+/** The expected text, from its schema's `x-allowed`: `a text of letters, digits and -`. */
 export function textThatIs (allowed: string): string {
   return allowed.startsWith('a ') ? allowed : `a text ${allowed}`
 }

@@ -7,7 +7,7 @@ import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
 import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
-import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderSurroundings } from '../providers/registry.js'
+import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderContext } from '../providers/registry.js'
 import { vectorStores } from '../stores/registry.js'
 import { storeWithServiceErrors } from '../stores/service-errors.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
@@ -44,7 +44,7 @@ export interface Providers {
  */
 export async function openProviders ({ file, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides, clock: Clock): Promise<Providers> {
   const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
-  const surroundings: Omit<ProviderSurroundings, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
+  const surroundings: Omit<ProviderContext, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
   const open: Array<{ close? (): Promise<void> }> = []
   const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice): Promise<T> => {
     const provider = override ?? await makeProvider(kind, name, config, baseDirectory, surroundings)

@@ -10,7 +10,10 @@ import { TransformersEmbeddingSettings } from './transformers/settings.js'
 
 const NAME = 'embedding_provider: auto'
 
-/** `embedding_provider_config` of `embedding_provider: auto`: with a `model` that of `transformers`, without it that of `local`. */
+/**
+ * `embedding_provider_config` of `embedding_provider: auto`: the settings of `transformers` with a `model`, else those
+ * of `local`.
+ */
 export const AutoEmbeddingSettings = Type.Object({
   ...TransformersEmbeddingSettings.properties,
   model: Type.Optional(TransformersEmbeddingSettings.properties.model),
@@ -21,11 +24,14 @@ export type AutoEmbeddingSettings = Static<typeof AutoEmbeddingSettings>
 const checkWithoutModel = settingsCheck('embedding_provider_config', LocalEmbeddingSettings)
 
 /**
- * `embedding_provider: auto`: `transformers` when a model is named, else `local` when its packages are installed, else none (the mock,
- * which weighs nothing). A model that is named and cannot be had ends the start: other vectors would be stored in its place.
+ * `embedding_provider: auto`: `transformers` when a model is named, else `local` when its packages are installed, else
+ * the mock, whose weight is 0. A named model that is not available ends the start, because the vectors of another model
+ * would be stored in its place.
  * @throws ProviderError as those providers do
  */
-export async function autoEmbeddings (config: ProviderConfig, surroundings: ModelSurroundings, internals: TransformersInternals & LocalInternals = {}): Promise<EmbeddingProvider> {
+export async function autoEmbeddings (
+  config: ProviderConfig, surroundings: ModelSurroundings, internals: TransformersInternals & LocalInternals = {},
+): Promise<EmbeddingProvider> {
   const { info, warn } = surroundings
   if (config['model'] !== undefined) {
     const provider = await transformersEmbeddings(config, surroundings, internals)

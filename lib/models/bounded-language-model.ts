@@ -6,35 +6,38 @@ import type { CallOptions } from './remote/call-options.js'
 import { ResilientCalls, type ResilienceTools } from './remote/resilient-calls.js'
 
 export interface BoundedLanguageModelOptions {
-  /** What is asked, for messages. Default `language model`. */
+  /** Name of the model in messages. Default `language model`. */
   what?: string
   breaker: Required<BreakerOptions>
-  /** Milliseconds of the longest deadline that a request can have; a function for one that may change. */
+  /** Milliseconds of the longest deadline that a request can have; a function when it can change. */
   ceilingMs: number | (() => number)
   tools?: Partial<ResilienceTools>
 }
 
-/** Part of the longest deadline that an attempt may take: a model that hangs has to be noticed before its caller gives up. */
+/**
+ * Share of the longest deadline that an attempt may take, so that a hanging model times out before its caller gives up.
+ */
 const CEILING_SHARE = 0.75
 
-const MINIMA: Record<keyof CallLimits, number> = { attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0 }
+const MINIMA: Record<keyof CallLimits, number> = {
+  attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0,
+}
 
 /**
- * Puts bounds around a language model: a bounded number of calls with a queue, a time for each attempt, further attempts within the time of the request,
- * a circuit breaker for the model and one for each tenant. What it throws that is no ModelCallError is a fault, is not tried again
- * and comes out as it is.
- * @throws ProviderError when the model's own limits are none
+ * Wraps a language model with bounds: a bounded number of calls with a queue, a timeout of each attempt, retries within
+ * the time of the request, and circuit breakers for the model and for each tenant. An error other than ModelCallError
+ * counts as a failure, is not retried and is thrown as it is.
+ * @throws ProviderError when the model's own limits are invalid
  */
-export function boundedLanguageModel (model: LanguageModel & LimitedModel, { what = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions): LanguageModel {
-  const limits = limitsOf(model)
-  const calls = new ResilientCalls({
-    what,
-    ...limits,
-    breaker,
-    tools,
-  })
-  const optionsOf = (request: GenerateRequest): CallOptions => ({
-    ...callOptions(request),
+export function boundedLanguageModel (
+  model: LanguageModel & LimitedModel,
+  { what = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
+): LanguageModel {
+  const calls = new ResilientCalls({ what, ...limitsOf(model), breaker, tools })
+  const optionsOf = ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions => ({
+    signal,
+    timeoutMs,
+    tenantId,
     attemptTimeoutMs: (typeof ceilingMs === 'number' ? ceilingMs : ceilingMs()) * CEILING_SHARE,
   })
   const bounded: LanguageModel = {
@@ -65,17 +68,15 @@ export function boundedLanguageModel (model: LanguageModel & LimitedModel, { wha
   return bounded
 }
 
-function callOptions ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions {
-  return { ...(signal !== undefined && { signal }), ...(timeoutMs !== undefined && { timeoutMs }), ...(tenantId !== undefined && { tenantId }) }
-}
-
-/** A class that somebody else wrote may give anything. */
+/** Checks the limits, because the model may be of an operator's own class. */
 function limitsOf (model: LimitedModel): CallLimits {
   const limits = model.limits ?? {}
   const entries = Object.entries(MINIMA) as Array<[keyof CallLimits, number]>
   return Object.fromEntries(entries.map(([name, minimum]) => {
     const value: unknown = limits[name] ?? DEFAULT_LIMITS[name]
-    if (!Number.isSafeInteger(value) || Number(value) < minimum) throw new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${minimum}`)
+    if (!Number.isSafeInteger(value) || Number(value) < minimum) {
+      throw new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${minimum}`)
+    }
     return [name, value]
   })) as Record<keyof CallLimits, number>
 }

@@ -2,11 +2,11 @@ import type { ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import type { ModelStatus } from './status.js'
 
 /**
- * What the calls to a model have shown:
- * - `ok`: the last one was answered
- * - `degraded`: the last one failed, or a circuit that was open is being tried again
- * - `failing`: the circuit is open, or calls failed in a row as often as would open one
- * - `unknown`: none was made yet
+ * The condition of a model, by its latest calls:
+ * - `ok`: the last call was answered
+ * - `degraded`: the last call failed, or the circuit is half open
+ * - `failing`: the circuit is open, or without a circuit so many calls failed in a row as would open one
+ * - `unknown`: no call was made yet
  */
 export type ModelCondition = typeof MODEL_CONDITIONS[number]
 
@@ -14,17 +14,17 @@ export const MODEL_CONDITIONS = ['ok', 'degraded', 'failing', 'unknown'] as cons
 
 type Kind = ModelCallRecord['kind']
 
-/** As many as open a circuit by default. */
+/** The default threshold of a circuit breaker. */
 const FAILURES_IN_A_ROW = 5
 
-/** These say nothing about the model: the caller left, or the model was not asked. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['aborted', 'circuit_open', 'overloaded'])
+/** Outcomes that do not count: the caller disconnected, or the model was not called. */
+const NOT_COUNTED: ReadonlySet<string> = new Set(['aborted', 'circuit_open', 'overloaded'])
 
-/** Follows the calls to the models by what telemetry is told, so that how they fare is known without a call. */
+/** Derives the condition of the models from the telemetry of their calls, so that a health check makes none. */
 export class ModelHealth {
-  /** Hands on all that it is told. */
+  /** Counts the calls and passes everything on. */
   readonly telemetry: Telemetry
-  /** Failures since the last answer; absent before the first call that told something. */
+  /** Failures since the last answer; absent before the first call that counts. */
   readonly #failures = new Map<Kind, number>()
 
   constructor (telemetry: Telemetry) {
@@ -38,20 +38,20 @@ export class ModelHealth {
     }
   }
 
-  /** @param status as the provider tells it; undefined when it cannot */
-  conditionOf (kind: Kind, { breaker, asksNobody }: ModelStatus = {}): ModelCondition {
-    if (asksNobody === true) return 'ok'
+  /** @param status of the provider; undefined when it reports none */
+  conditionOf (kind: Kind, { breaker, alwaysAvailable }: ModelStatus = {}): ModelCondition {
+    if (alwaysAvailable === true) return 'ok'
     if (breaker?.state === 'open') return 'failing'
     if (breaker?.state === 'half_open') return 'degraded'
     const failures = this.#failures.get(kind)
     if (failures === undefined) return 'unknown'
     if (failures === 0) return 'ok'
-    // A circuit that is closed after so many failures has seen answers, or faults of the requests alone.
+    // The circuit breaker does not count failures that a request causes, so its closed state overrides this count.
     return failures >= FAILURES_IN_A_ROW && breaker === undefined ? 'failing' : 'degraded'
   }
 
   #note ({ kind, outcome }: ModelCallRecord): void {
-    if (SAYS_NOTHING.has(outcome)) return
+    if (NOT_COUNTED.has(outcome)) return
     this.#failures.set(kind, outcome === 'ok' ? 0 : (this.#failures.get(kind) ?? 0) + 1)
   }
 }

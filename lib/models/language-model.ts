@@ -19,17 +19,17 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 export interface GenerateRequest {
   /** The prompt, complete: a model that only knows messages needs nothing else. */
   messages: readonly Message[]
-  /** The same as data, for models that answer from evidence without reading a prompt. */
+  /** The question and evidence as data, for models that answer without reading a prompt. */
   grounding: { question: string, evidence: readonly Evidence[] }
-  /** Ceiling of the answer. */
+  /** Maximum length of the answer in tokens. */
   maxTokens: number
-  /** The answer has to be one JSON text of this form. The prompt says so too; a model that can be held to a schema is held to it. */
+  /** The schema that the answer must satisfy as JSON. The prompt states it, too; models that can enforce it do. */
   responseSchema?: JsonSchema
   /** Milliseconds that the call may take, waiting and retries included. Default: no limit but the model's own. */
   timeoutMs?: number
-  /** Tenant of the caller; null or absent for none. Faults that one tenant's requests provoke are counted for it alone. */
+  /** Tenant of the caller; null or absent for none. Failures that a tenant's requests cause count for it alone. */
   tenantId?: string | null
-  /** Told that the call waits for its turn, and that it is made. A model that has no queue tells nothing. */
+  /** Called when the call begins to wait and when it is made. A model without a queue does not call it. */
   progress?: (state: 'waiting' | 'made') => void
   signal?: AbortSignal
 }
@@ -40,7 +40,7 @@ export interface TokenUsage {
   outputTokens: number
 }
 
-/** Why the text ends: it is complete, `maxTokens` cut it, or the model's own filter held it back. */
+/** Why the text ends: it is complete, `maxTokens` cut it, or the model's own filter blocked it. */
 export type Finish = 'stop' | 'length' | 'filtered'
 
 export interface Generation {
@@ -51,19 +51,19 @@ export interface Generation {
   finish?: Finish
 }
 
-/** A part of an answer that comes bit by bit: any number of texts, then one end. */
+/** A part of a streamed answer: any number of texts, then one end. */
 export type GenerationPart = { type: 'text', text: string } | { type: 'end', usage: TokenUsage, finish?: Finish }
 
-/** What a language model must do. */
+/** The interface of a language model. */
 export interface LanguageModel {
   /** Name of the model, for prices and metrics. Default: the provider's name in the configuration. */
   readonly model?: string
-  /** Whether it can answer in a JSON form that a caller asks for. Default true. */
+  /** Whether it can answer in JSON for a schema. Default true. */
   readonly structured?: boolean
   generate (request: GenerateRequest): Promise<Generation>
-  /** The same bit by bit. A consumer that stops reading ends the call. Default: `generate`, in one piece. */
+  /** Streams the answer. A consumer that stops reading ends the call. Default: `generate`, as one part. */
   stream? (request: GenerateRequest): AsyncIterable<GenerationPart>
-  /** How it stands, for metrics. */
+  /** The current state, for metrics. */
   status? (): ModelStatus
   close? (): Promise<void>
 }

@@ -5,27 +5,27 @@ import { ModelCallError } from './remote/model-call-error.js'
 import type { Reranker } from './reranker.js'
 import type { ModelStatus } from './status.js'
 
-/** Reasons of a signal that say that the time was over, and not that the caller has left. */
-const TIME_IS_OVER: ReadonlySet<string> = new Set(['DeadlineExceeded', 'TimeoutError'])
+/** Names of abort reasons that mean a timeout; any other means that the caller disconnected. */
+const TIMEOUTS: ReadonlySet<string> = new Set(['DeadlineExceeded', 'TimeoutError'])
 
 export interface ObserverOptions {
   /** Name of the provider in the configuration. */
   provider: string
   telemetry: Telemetry
-  /** Milliseconds of a clock that only rises. */
+  /** Milliseconds of a monotonic clock. */
   timer: () => number
 }
 
 interface Call {
   kind: ModelCallRecord['kind']
-  /** Of the GenAI conventions, and the first word of the span's name. */
+  /** The operation's name in the GenAI conventions, which begins the name of the span. */
   operation: string
   model: string
   purpose: string
   signal: AbortSignal | undefined
 }
 
-/** An embedding provider whose calls are told and traced; in everything else it is the one that it is made of. What its cache answers counts as a call. */
+/** Wraps an embedding provider to record and trace its calls, including those that its cache answers. */
 export class ObservedEmbeddings implements EmbeddingProvider {
   readonly #provider: EmbeddingProvider
   readonly #options: ObserverOptions
@@ -52,7 +52,8 @@ export class ObservedEmbeddings implements EmbeddingProvider {
   }
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
-    const call: Call = { kind: 'embedding', operation: 'embeddings', model: this.model, purpose: options.purpose ?? 'document', signal: options.signal }
+    const { purpose = 'document', signal } = options
+    const call: Call = { kind: 'embedding', operation: 'embeddings', model: this.model, purpose, signal }
     return await observed(call, this.#options, async () => await this.#provider.embed(texts, options))
   }
 
@@ -65,13 +66,13 @@ export class ObservedEmbeddings implements EmbeddingProvider {
   }
 }
 
-/** The same for a reranker. */
+/** Wraps a reranker to record and trace its calls. */
 export class ObservedReranker implements Reranker {
   readonly model: string
   readonly #reranker: Reranker
   readonly #options: ObserverOptions
 
-  /** @param model as the configuration names it; a reranker need not know */
+  /** @param model as the configuration names it, because a reranker need not know it */
   constructor (reranker: Reranker, model: string, options: ObserverOptions) {
     this.#reranker = reranker
     this.model = model
@@ -79,7 +80,8 @@ export class ObservedReranker implements Reranker {
   }
 
   async rerank (query: string, texts: readonly string[], options: { signal?: AbortSignal }): Promise<number[]> {
-    const call: Call = { kind: 'reranker', operation: 'rerank', model: this.model, purpose: 'rerank', signal: options.signal }
+    const { signal } = options
+    const call: Call = { kind: 'reranker', operation: 'rerank', model: this.model, purpose: 'rerank', signal }
     return await observed(call, this.#options, async () => await this.#reranker.rerank(query, texts, options))
   }
 
@@ -92,28 +94,36 @@ export class ObservedReranker implements Reranker {
   }
 }
 
-/** How a provider says it stands; nothing for one that does not say. */
+/** The state that a provider reports; empty for one that reports none. */
 export function statusOf (provider: { status? (): ModelStatus }): ModelStatus {
   return provider.status?.() ?? {}
 }
 
-async function observed<T> ({ kind, operation, model, purpose, signal }: Call, { provider, telemetry, timer }: ObserverOptions, work: () => Promise<T>): Promise<T> {
+async function observed<T> (
+  { kind, operation, model, purpose, signal }: Call,
+  { provider, telemetry, timer }: ObserverOptions,
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = timer()
-  const tell = (outcome: CallOutcome) => { telemetry.modelCall({ kind, provider, model, purpose, outcome, durationMs: timer() - startedAt }) }
-  const attributes = { 'gen_ai.operation.name': operation, 'gen_ai.provider.name': provider, 'gen_ai.request.model': model }
+  const record = (outcome: CallOutcome) => {
+    telemetry.modelCall({ kind, provider, model, purpose, outcome, durationMs: timer() - startedAt })
+  }
+  const attributes = {
+    'gen_ai.operation.name': operation, 'gen_ai.provider.name': provider, 'gen_ai.request.model': model,
+  }
   try {
     const answer = await traced(`${operation} ${model}`, attributes, work, SpanKind.CLIENT)
-    tell('ok')
+    record('ok')
     return answer
   } catch (error) {
-    tell(outcomeOf(error, signal))
+    record(outcomeOf(error, signal))
     throw error
   }
 }
 
 function outcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
-  if (signal?.aborted === true) return signal.reason instanceof Error && TIME_IS_OVER.has(signal.reason.name) ? 'timeout' : 'aborted'
+  if (signal?.aborted === true) return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
   if (error instanceof ModelCallError) return error.kind
-  // By its name: the module of the class loads the worker threads.
+  // Recognised by its name, because importing its class would load the library of worker threads.
   return error instanceof Error && error.name === 'QueueFullError' ? 'overloaded' : 'error'
 }

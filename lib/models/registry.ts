@@ -1,13 +1,13 @@
 import { refuseUnknownKeys, type ProviderKind } from '../providers/registry.js'
 import { EMBEDDING_PROVIDER_METHODS, type EmbeddingProvider } from './embedding-provider.js'
 import { LANGUAGE_MODEL_METHODS, type LanguageModel } from './language-model.js'
-import { requirePackages } from './local/packages.js'
+import { requirePackages } from './packages.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { MockLanguageModel } from './mock/language-model.js'
 import { RERANKER_METHODS, type Reranker } from './reranker.js'
 
-// All but the mocks are loaded when they are chosen: a start without them should not wait for what they need, and an installation
-// without them does not have it.
+// All providers but the mocks are loaded when they are selected, because they slow the start, and because an
+// installation may lack their packages.
 
 const LANGUAGE_PROTOCOLS = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', 'zod', '@ai-sdk/anthropic'] as const
 
@@ -20,8 +20,12 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
       return new MockEmbeddingProvider()
     },
     auto: async (config, surroundings) => await (await import('./auto.js')).autoEmbeddings(config, surroundings),
-    local: async (config, surroundings) => (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings),
-    transformers: async (config, surroundings) => await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings),
+    local: async (config, surroundings) => {
+      return (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings)
+    },
+    transformers: async (config, surroundings) => {
+      return await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings)
+    },
     openai_compatible: async (config, surroundings) => {
       return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings)
     },
@@ -32,8 +36,12 @@ export const rerankers: ProviderKind<Reranker> = {
   key: 'reranker',
   methods: RERANKER_METHODS,
   registered: {
-    rerank_endpoint: async (config, surroundings) => (await import('./remote/reranker.js')).makeRemoteReranker(config, surroundings),
-    transformers: async (config, surroundings) => (await import('./transformers/reranker.js')).transformersReranker(config, surroundings),
+    rerank_endpoint: async (config, surroundings) => {
+      return (await import('./remote/reranker.js')).makeRemoteReranker(config, surroundings)
+    },
+    transformers: async (config, surroundings) => {
+      return (await import('./transformers/reranker.js')).transformersReranker(config, surroundings)
+    },
   },
 }
 

@@ -1,13 +1,13 @@
 import type { ModelStatus } from './status.js'
 
-/** What a reranker must do: judge how well each text answers a query, reading both together. */
+/** The interface of a reranker, which scores how well each text answers a query, from both together. */
 export interface Reranker {
   /**
    * @param texts at most a hundred
-   * @returns a finite score for each text, in order; higher is better, on a scale of the model's own
+   * @returns a finite score for each text, in order; higher is better; the scale depends on the model
    */
   rerank (query: string, texts: readonly string[], options: { signal?: AbortSignal }): Promise<number[]>
-  /** How it stands, for metrics. */
+  /** The current state, for metrics. */
   status? (): ModelStatus
   close? (): Promise<void>
 }

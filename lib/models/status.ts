@@ -1,14 +1,14 @@
-/** How a provider stands at a moment, for metrics; counts only rise. */
+/** The current state of a provider, for metrics. The counts of the cache only rise. */
 export interface ModelStatus {
   breaker?: {
     state: 'closed' | 'open' | 'half_open'
     /** Tenants whose own circuit is not closed. */
     tenantsOpen: number
   }
-  /** Calls that are under way and that wait for a slot. */
+  /** Calls in progress, and calls that wait for a permit. */
   running?: number
   waiting?: number
-  /** It computes by itself, and nothing of it can be down. */
-  asksNobody?: true
+  /** Set for a provider that computes in this thread and so cannot be down. */
+  alwaysAvailable?: true
   cache?: { hits: number, misses: number }
 }

@@ -1,4 +1,4 @@
-/** What became of a call to a model: `ok`, a kind of ModelCallError, `aborted` when its caller left, `error` for anything else. */
+/** The outcome of a call to a model: `ok`, a kind of ModelCallError, `aborted` by its caller, or `error`. */
 export type CallOutcome = string
 
 export interface ModelCallRecord {
@@ -6,7 +6,7 @@ export interface ModelCallRecord {
   /** As the configuration names it: `openai_compatible`. */
   provider: string
   model: string
-  /** What it was for: `reflect`, `rewrite`, `rerank`, `query`, `document`. */
+  /** The purpose: `reflect`, `rewrite`, `rerank`, `query`, `document`. */
   purpose: string
   outcome: CallOutcome
   durationMs: number
@@ -16,14 +16,14 @@ export interface ModelCallRecord {
   cost?: number
 }
 
-/** Takes what happened, for metrics. Nothing here names a bank or a principal, and nothing carries content. */
+/** Records events for metrics. No record has a bank, a principal or content. */
 export interface Telemetry {
   /** One stage of a recall (`analyze`, `embed`, `search`, `rank`, `rerank`, `budget`), in milliseconds. */
   stage (name: string, durationMs: number): void
   modelCall (record: ModelCallRecord): void
-  /** Something was refused: `access`, `rate_limited`, `quota_exceeded`. */
+  /** An operation was refused. */
   refused (what: 'access' | 'rate_limited' | 'quota_exceeded'): void
 }
 
-/** For when nobody asks. */
+/** Records nothing. */
 export const NO_TELEMETRY: Telemetry = { stage: () => {}, modelCall: () => {}, refused: () => {} }

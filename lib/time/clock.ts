@@ -3,22 +3,23 @@ export type Clock = () => number
 
 export const systemClock: Clock = Date.now
 
-/** What parseInstant asks for, as the end of a sentence that begins with the field. */
+/** The rule of parseInstant, as the end of a sentence that begins with the field. */
 export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** Longest text that is read, with more digits of a second than any clock has. */
+/** Maximum length of a text, which allows more digits of a second than any clock has. */
 const LONGEST = 64
 
-// RFC 3339 has years of four digits: what an offset takes out of them could not be written again.
+// RFC 3339 has years of four digits, so an instant that an offset moves beyond them could not be formatted.
 const FIRST = Date.parse('0000-01-01T00:00:00.000Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
- * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none,
- *   names a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the years 0 to 9999 in UTC
+ * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none, names
+ *   a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the years 0 to 9999 in
+ *   UTC
  */
 export function parseInstant (text: string): number | undefined {
   if (text.length > LONGEST) return undefined
@@ -40,7 +41,7 @@ function daysInMonth (year: number, month: number): number {
 
 const SECOND = 1000
 
-/** The whole second that was written last, without its end; most of what is written together is of few seconds. */
+/** The last formatted second, because instants that are formatted together mostly share a few seconds. */
 let lastSecond = { at: NaN, text: '' }
 
 /** @returns the instant as RFC 3339 in UTC with `Z` and milliseconds */

@@ -1,4 +1,4 @@
-/** Characters (code points) of a text, counted no further than one above what is asked. */
+/** Counts the code points of a text, and stops one above `enough`. */
 export function codePointsUpTo (text: string, enough: number): number {
   let count = 0
   for (let at = 0; at < text.length && count <= enough; at++) {

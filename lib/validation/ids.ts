@@ -4,14 +4,17 @@ import type { Clock } from '../time/clock.js'
 /** Makes a new id. The one id source; tests pass their own. */
 export type IdSource = () => string
 
-/** What a bank id is, as a part of a regular expression and in words. */
+/** The form of a bank id, as a part of a regular expression and in words. */
 export const BANK_ID = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}'
 export const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
-/** UUIDv7 (RFC 9562 section 5.7): ids rise with the clock, within a millisecond too, and never fall when it is set back. */
+/**
+ * UUIDv7 (RFC 9562 section 5.7): ids rise with the clock and within a millisecond, and never fall when the clock is set
+ * back.
+ */
 export function uuidv7Source (clock: Clock): IdSource {
   const generator = new V7Generator()
   // The generator by itself would follow a clock that was set back by more than ten seconds.

@@ -4,17 +4,17 @@ import { ServiceError } from '../errors/service-error.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** Bytes up to which a body is read in one piece, at once. */
+/** A body of at most so many bytes is parsed at once, without turns of the event loop. */
 export const SHORT_BODY = 65_536
 
-/** Bytes that are decoded in one piece: a few milliseconds when they are not ASCII. */
+/** Bytes that are decoded at a time, which takes a few milliseconds when they are not ASCII. */
 const DECODED = 262_144
-/** Objects that are looked at in one piece. */
+/** Objects that are inspected at a time. */
 const INSPECTED = 1000
 
 /**
- * Reads the JSON of a body: within the bounds, and without the names that would change what every object inherits. A long body is read in
- * pieces of a turn, JSON.parse apart.
+ * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. A long body is
+ * processed in turns of the event loop, except for JSON.parse.
  * @param caller as in TurnBudget.next
  * @returns the value, at once for a short body
  * @throws ServiceError invalid_json, body_too_large
@@ -35,16 +35,16 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
   if (turns.isSpent) await turns.next(caller)
   let value: unknown
   try {
-    // As secure-json-parse has it, a byte order mark is passed over.
+    // A byte order mark is ignored, as in secure-json-parse.
     value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     throw invalid()
   }
-  await refusePoison(value, caller)
+  await refusePrototypePoisoning(value, caller)
   return value
 }
 
-/** Decodes UTF-8 in pieces of a turn: where it is not ASCII, a whole body takes long. @param caller as in TurnBudget.next */
+/** Decodes UTF-8 in turns of the event loop, because a long body takes long. @param caller as in TurnBudget.next */
 async function decodeInTurns (body: Buffer, caller: string): Promise<string> {
   const decoder = new StringDecoder('utf8')
   let text = ''
@@ -55,8 +55,8 @@ async function decodeInTurns (body: Buffer, caller: string): Promise<string> {
   return text + decoder.end()
 }
 
-/** What secure-json-parse refuses, in pieces of a turn. */
-async function refusePoison (value: unknown, caller: string): Promise<void> {
+/** Refuses what secure-json-parse refuses, in turns of the event loop. */
+async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
   const open: object[] = isObject(value) ? [value] : []
   for (let seen = 0; open.length > 0; seen++) {
     if (seen % INSPECTED === 0 && turns.isSpent) await turns.next(caller)

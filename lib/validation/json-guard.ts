@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors/service-error.js'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** What a JSON text may hold (lib/config/bounds.ts). */
+/** The limits of a JSON text (lib/config/bounds.ts). */
 export interface JsonBounds {
   json_depth: number
   json_values: number
@@ -9,7 +9,7 @@ export interface JsonBounds {
   array_elements: number
 }
 
-/** Bytes that are looked through in one piece: less than a millisecond. */
+/** Bytes that are scanned at a time, in less than a millisecond. */
 const PIECE = 262_144
 
 const QUOTE = 0x22
@@ -22,17 +22,17 @@ const CLOSE_OBJECT = 0x7d
 const SPACE = 0x20
 
 /**
- * Counts what a JSON text holds while it is still bytes: JSON.parse makes an object of every two of them, and cannot be interrupted.
- * Whether the text is JSON at all is for JSON.parse to say; of one that is, the counts are exact.
+ * Counts the values of a JSON text before it is parsed, because JSON.parse can create an object for every two bytes and
+ * cannot be interrupted. For valid JSON the counts are exact; JSON.parse decides whether the text is valid.
  */
 export class JsonGuard {
   readonly #bounds: JsonBounds
   readonly #what: string
-  /** Elements so far of the containers around the one that is open. */
+  /** Elements so far of the containers around the innermost one. */
   readonly #outer: number[] = []
   #elements = 0
   #values = 1
-  /** Whether nothing stands yet in the container that is open. */
+  /** Whether the innermost container has no element yet. */
   #isEmpty = true
   #isInText = false
   #isEscaped = false
@@ -43,7 +43,7 @@ export class JsonGuard {
     this.#what = what
   }
 
-  /** Values so far, all together. */
+  /** All values so far. */
   get values (): number {
     return this.#values
   }
@@ -52,8 +52,9 @@ export class JsonGuard {
   read (bytes: Uint8Array, from = 0, to = bytes.length): void {
     const { json_depth: maxDepth, json_values: maxValues, array_elements: maxElements } = this.#bounds
     const outer = this.#outer
-    // Members of the object would be read and written for each byte.
-    let [elements, values, isEmpty, isInText, isEscaped] = [this.#elements, this.#values, this.#isEmpty, this.#isInText, this.#isEscaped]
+    // Local variables, because reading and writing members for each byte is slower.
+    let [elements, values, isEmpty] = [this.#elements, this.#values, this.#isEmpty]
+    let [isInText, isEscaped] = [this.#isInText, this.#isEscaped]
     let at = from
     while (at < to) {
       if (isEscaped) {
@@ -78,11 +79,13 @@ export class JsonGuard {
         continue
       }
       if (byte === COMMA || isEmpty) {
-        // The text itself is the first of all values, and is counted already.
+        // The outermost value is counted already.
         if (outer.length > 0) {
           elements = isEmpty ? 1 : elements + 1
           if (++values > maxValues) throw this.#refused(`holds more than ${maxValues} values`, 'json_values')
-          if (elements > maxElements) throw this.#refused(`holds more than ${maxElements} elements in one array or object`, 'array_elements')
+          if (elements > maxElements) {
+            throw this.#refused(`holds more than ${maxElements} elements in one array or object`, 'array_elements')
+          }
         }
         isEmpty = false
       }
@@ -119,10 +122,12 @@ export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, wh
 }
 
 /**
- * Whether a JSON text is within the bounds for certain, which most are: it has no more bytes than may be values, and opens no more than may
- * be nested. Of another, checkJsonText tells.
+ * A fast check that most texts pass: a text with at most as many bytes as values are allowed, and at most as many
+ * opening brackets as levels are allowed, is within the bounds. For any other, checkJsonText decides.
  */
-export function isWithin (bytes: Uint8Array, { json_depth: depth, json_values: values, array_elements: elements }: JsonBounds): boolean {
+export function isWithin (
+  bytes: Uint8Array, { json_depth: depth, json_values: values, array_elements: elements }: JsonBounds,
+): boolean {
   if (bytes.length > values || bytes.length > elements) return false
   let opened = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -132,8 +137,10 @@ export function isWithin (bytes: Uint8Array, { json_depth: depth, json_values: v
   return true
 }
 
-/** The same for long texts, in pieces of a turn. @param caller as in TurnBudget.next */
-export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string, what = 'Request body'): Promise<number> {
+/** As checkJsonText(), in turns of the event loop. @param caller as in TurnBudget.next */
+export async function checkLongJson (
+  bytes: Uint8Array, bounds: JsonBounds, caller: string, what = 'Request body',
+): Promise<number> {
   const guard = new JsonGuard(bounds, what)
   for (let from = 0; from < bytes.length; from += PIECE) {
     if (turns.isSpent) await turns.next(caller)

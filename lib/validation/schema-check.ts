@@ -6,24 +6,27 @@ import { isUuid, isUuidV7 } from './ids.js'
 import { addLengthKeywords } from './length-keywords.js'
 import { didYouMean, textThatIs } from '../errors/wording.js'
 
-/** Fields named in one answer; a body of a thousand wrong items is told about its first twenty. */
+/** Maximum number of fields that one error names. */
 const MAX_FIELD_ERRORS = 20
-/** Values up to which a body is told all that is wrong with it, and not only the first of it. */
+/** An input with at most so many values gets all of its errors and not only the first. */
 const SMALL_INPUT = 5000
-/** Characters that an instant is read from; only a fraction could make it longer. */
+/** Maximum length of an instant; only a fraction of a second could make it longer. */
 const LONGEST_INSTANT = 64
-/** Digits of a number that is given as text: no finite one has more before its point. */
+/** Maximum length of a number in a string; no finite number has more digits before its decimal point. */
 const LONGEST_NUMBER = 400
-/** A field's name is the client's own, and could be as long as a body. */
+/** Maximum length of a field's name in an error, because a client can send a name as long as the body. */
 const MAX_NAME = 100
 
 const FORMATS: Record<string, { validate: (text: string) => boolean, rule: string }> = {
-  'date-time': { validate: (text) => text.length <= LONGEST_INSTANT && parseInstant(text) !== undefined, rule: INSTANT_RULE },
+  'date-time': {
+    validate: (text) => text.length <= LONGEST_INSTANT && parseInstant(text) !== undefined,
+    rule: INSTANT_RULE,
+  },
   uuid: { validate: isUuid, rule: 'must be a UUID' },
   uuid7: { validate: isUuidV7, rule: 'must be a UUIDv7' },
 }
 
-/** As much of an Ajv error as the texts are made of; Fastify hands on the same. */
+/** The members of an Ajv error that messages are made from; Fastify passes on the same. */
 interface SchemaError {
   keyword: string
   instancePath: string
@@ -34,17 +37,27 @@ interface SchemaError {
 }
 
 /**
- * The one way in which input is validated: nothing is removed or filled in, and a number is a finite one. The schemas are our own, so
- * they are not checked against the schema of schemas, whose compilation would hold up the start.
+ * The Ajv instance of all input: nothing is removed or filled in, and numbers must be finite. Our own schemas are not
+ * validated against the meta-schema, because compiling that slows the start.
  */
 export function strictAjv (options: Options = {}): Ajv {
-  const ajv = new Ajv({ removeAdditional: false, useDefaults: false, allErrors: true, strict: false, strictNumbers: true, meta: false, validateSchema: false, verbose: true, ...options })
+  const ajv = new Ajv({
+    removeAdditional: false,
+    useDefaults: false,
+    allErrors: true,
+    strict: false,
+    strictNumbers: true,
+    meta: false,
+    validateSchema: false,
+    verbose: true,
+    ...options,
+  })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
   addLengthKeywords(ajv)
   return ajv
 }
 
-/** Whether a value passes a schema; `problems` is what the last one that did not was told. */
+/** Whether a value satisfies a schema; `problems` are those of the last value that did not. */
 export interface Validator {
   (value: unknown): boolean
   problems: readonly ErrorObject[]
@@ -54,8 +67,8 @@ const first = strictAjv({ allErrors: false })
 const all = strictAjv()
 
 /**
- * A validator that stops at the first problem, and looks for the others only in an input that is small: what is wrong a million times
- * costs no more than what is wrong once. It is compiled when the first value comes: what few requests need should not hold up the start.
+ * A validator that stops at the first problem, and looks for the others only in a small input, so that a million
+ * problems cost no more than one. It is compiled at its first use, because compiling all schemas slows the start.
  */
 export function validatorOf (schema: object): Validator {
   const passes = lazily(first, schema)
@@ -66,7 +79,7 @@ export function validatorOf (schema: object): Validator {
     validator.problems = validate.errors ?? []
     if (isSmall(value)) {
       const complete = find()
-      // Whatever passes by itself was refused for good.
+      // If this check passes, the value stays refused with the first problem.
       if (!complete(value)) validator.problems = complete.errors ?? []
     }
     return false
@@ -80,14 +93,14 @@ function lazily (ajv: Ajv, schema: object): () => ValidateFunction {
   return () => {
     if (compiled === undefined) {
       compiled = ajv.compile(schema)
-      // Ajv would hold on to schemas that nothing else knows any more.
+      // Ajv would keep schemas alive that nothing else refers to.
       ajv.removeSchema(schema)
     }
     return compiled
   }
 }
 
-/** Whether a value of JSON holds few values. Looks at no more than it has to. */
+/** Whether a JSON value holds at most SMALL_INPUT values. */
 function isSmall (value: unknown): boolean {
   const open = [value]
   for (let count = 1; open.length > 0;) {
@@ -103,34 +116,35 @@ function isSmall (value: unknown): boolean {
 
 /**
  * Checks values against a schema.
- * @returns a function that gives the value back as what it is
- * @throws ServiceError (from that function) invalid_request that names each wrong field, behind `at`
+ * @returns a function that returns the value with the schema's type
+ * @throws ServiceError (from that function) invalid_request that names each wrong field, prefixed with `at`
  */
 export function schemaCheck<S extends TSchema> (schema: S): (value: unknown, at?: string) => Static<S> {
   const validate = validatorOf(schema)
   const passes = (value: unknown): value is Static<S> => validate(value)
   return (value, at = '') => {
     if (passes(value)) return value
-    throw refusal(validate.problems, at)
+    throw validationError(validate.problems, at)
   }
 }
 
-/** As much of a JSON Schema as the preparation of input looks at. */
+/** The members of a JSON Schema that prepareInput() reads. */
 export interface InputSchema {
-  // Without use here: one each that TypeBox's and Ajv's types share with this one, as TypeScript asks.
+  // Not used here. TypeScript requires a member in common with the types of TypeBox and of Ajv.
   '~kind'?: string
   $id?: string
   type?: unknown
   maxItems?: number
   properties?: Record<string, InputSchema>
   items?: InputSchema
-  /** What a pattern asks for, in words. */
+  /** The meaning of a pattern in words. */
   'x-allowed'?: unknown
 }
 
 /**
- * The contract's rules for bodies, before validation: null stands for an absent optional field, and a numeric string for a number where
- * one is asked for. Works in place, on a value that nobody else has. A map without named properties, as metadata, keeps its nulls.
+ * Applies the contract's rules for bodies before validation, in place: null means that an optional field is absent, and
+ * a numeric string is converted where the schema has a number. A map without named properties, such as metadata, keeps
+ * its nulls.
  */
 export function prepareInput (value: unknown, { properties = {} }: InputSchema): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
@@ -139,8 +153,9 @@ export function prepareInput (value: unknown, { properties = {} }: InputSchema):
     const member = Object.hasOwn(map, name) ? map[name] : undefined
     if (member === null) delete map[name]
     else if (typeof member === 'string' && isNumeric(property.type)) map[name] = readNumber(member)
-    else if (Array.isArray(member) && property.items?.type === 'object') member.forEach((item) => { prepareInput(item, property.items!) })
-    else if (property.type === 'object') prepareInput(member, property)
+    else if (Array.isArray(member) && property.items?.type === 'object') {
+      for (const item of member) prepareInput(item, property.items)
+    } else if (property.type === 'object') prepareInput(member, property)
   }
 }
 
@@ -152,14 +167,15 @@ function readNumber (text: string): string | number {
   return text.length <= LONGEST_NUMBER && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-/** 400 with the wrong fields in the client's own words. */
-export function refusal (problems: readonly SchemaError[], at = ''): ServiceError {
+/** The error `invalid_request` with the wrong fields as the client wrote them. */
+export function validationError (problems: readonly SchemaError[], at = ''): ServiceError {
   const seen = new Map<string, FieldError>()
   for (const problem of problems) {
-    // What nobody is told of is not put into words: there can be thousands, and to find what a name was meant to be takes a while.
+    // There can be thousands of problems, and looking for a similar name takes time, so messages are made for the first
+    // only.
     if (seen.size === MAX_FIELD_ERRORS) break
     const field = fieldOf(problem)
-    // One wrong field often breaks several rules; the first says enough.
+    // One wrong field often violates several rules; the first is enough.
     if (!seen.has(field)) seen.set(field, { field: nameOf(field, at), message: messageOf(problem) })
   }
   return invalidRequest([...seen.values()])

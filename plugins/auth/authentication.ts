@@ -8,7 +8,7 @@ const CONTEXT: unique symbol = Symbol('request context')
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks. Only the routes behind an auth plugin have it; reading it before authentication throws. */
+    /** The caller. Only the routes behind an auth plugin have it; reading it before authentication throws. */
     readonly context: RequestContext
     /** Whether `context` can be read. Falsy on routes outside the auth plugin's scope and on refused requests. */
     readonly hasContext: boolean
@@ -26,14 +26,14 @@ export interface AuthOptions {
   clock: Clock
 }
 
-/** Finds out who asks, or throws a ServiceError. */
+/** Identifies the caller, or throws a ServiceError. */
 export type Authenticate = (request: FastifyRequest) => RequestContext | Promise<RequestContext>
 
-/** Lets a request into the scope of `app` only with the context that `authenticate` makes for it. */
+/** Admits a request to the scope of `app` only with the context that `authenticate` makes for it. */
 export function guardWith (app: FastifyInstance, authenticate: Authenticate): void {
   app.decorateRequest(CONTEXT, null)
   app.decorateRequest('authFailed', false)
-  // A handler that runs without a context would be an open door, so a missing one is a fault and never undefined.
+  // A handler without a context would serve an unauthenticated caller, so reading a missing context throws.
   app.decorateRequest('context', {
     getter (this: FastifyRequest): RequestContext {
       const context = this[CONTEXT]
@@ -46,7 +46,7 @@ export function guardWith (app: FastifyInstance, authenticate: Authenticate): vo
       return this[CONTEXT] !== null
     },
   })
-  // onRequest runs before the body is read: a stranger's body costs nothing and its faults tell nothing.
+  // onRequest runs before the body is read, so the body of an unauthenticated caller costs nothing and reveals nothing.
   app.addHook('onRequest', (request, _reply, done) => {
     const refuse = (error: unknown) => {
       request.authFailed = true
@@ -64,7 +64,8 @@ export function guardWith (app: FastifyInstance, authenticate: Authenticate): vo
       done()
       return
     }
-    // What follows is not this chain's: an error of a later hook is no refusal of this one.
+    // Both handlers are passed to one `then`, so that an error of a later hook does not count as a failed
+    // authentication.
     void context.then((found) => {
       request[CONTEXT] = found
       done()
@@ -72,7 +73,7 @@ export function guardWith (app: FastifyInstance, authenticate: Authenticate): vo
   })
 }
 
-/** Every request is answered with 500 and the name of the missing setting, before anything of it is looked at. */
+/** Answers every request with 500 and the name of the missing setting, without reading the request. */
 export function guardMisconfigured (app: FastifyInstance, detail: string): void {
   guardWith(app, () => { throw new ServiceError('misconfigured', detail) })
 }

@@ -3,20 +3,20 @@ import { HttpError } from '../../http/error-responses.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
-import { TokenRefused, type Refusal } from './token-refused.js'
+import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
 
-/** Providers that list groups write long tokens; a token is decoded and hashed before it is known to be anybody's. */
+/** Providers that list groups issue long tokens. The bound limits the decoding and hashing of an unverified token. */
 const MAX_TOKEN_LENGTH = 16_384
 
 /**
- * Bytes of a request's headers: a token of that length, and as much for all else. Node's own bound leaves a token no
- * room.
+ * Bytes of a request's headers: a token of that length, and as much for all other headers. Node's default, 16 KiB, is
+ * too small for the longest token.
  */
 export const MAX_HEADER_BYTES = 2 * MAX_TOKEN_LENGTH
 
 const BEARER = /^bearer[ \t]+(\S+)$/i
 
-/** A 401 says by RFC 6750 section 3.1 why: nothing when there were no credentials, invalid_token when they were bad. */
+/** RFC 6750 section 3.1: the challenge has no error code without credentials, and invalid_token for bad ones. */
 function bearerRequired (): HttpError {
   return new HttpError('unauthenticated', 'Bearer token required', { 'www-authenticate': 'Bearer' })
 }
@@ -31,13 +31,13 @@ export function bearerToken (request: FastifyRequest): string {
 }
 
 /**
- * Makes an authentication by token safe: whatever a token provokes, in our code or in a library, is a 401. Only a
- * ServiceError of our own passes, such as 503 when the identity provider cannot be reached.
- * @param detail the mode's text for a reason; `missing sub` has one text in all modes
+ * Turns every error that a token causes, in our code or in a library, into a 401. Only a ServiceError of our own passes
+ * through, such as 503 when the identity provider cannot be reached.
+ * @param detail the mode's message for a reason; `missing sub` has the same message in all modes
  */
-export function refusing (
+export function withTokenErrors (
   authenticate: (request: FastifyRequest) => Promise<RequestContext>,
-  detail: (reason: Refusal) => string,
+  detail: (reason: TokenRefusalReason) => string,
 ): (request: FastifyRequest) => Promise<RequestContext> {
   return async (request) => {
     try {

@@ -1,7 +1,7 @@
 import { trimWhitespace } from './whitespace.js'
 import { TokenRefused } from './token-refused.js'
 
-/** The payload of a token whose signature is good. */
+/** The payload of a token whose signature is valid. */
 export type Claims = Record<string, unknown>
 
 export function isRecord (value: unknown): value is Record<string, unknown> {
@@ -9,9 +9,9 @@ export function isRecord (value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Refuses a token outside its time (RFC 7519 sections 4.1.4 to 4.1.6). There is no leeway. A token without `exp` is
- * accepted, since neither the HS256 nor the OIDC claims of the specification require one. `iat` must be a number
- * when it is there; its value is information only.
+ * Refuses a token outside its validity period (RFC 7519 sections 4.1.4 to 4.1.6). There is no leeway. A token without
+ * `exp` is accepted, since neither the HS256 nor the OIDC claims of the specification require one. `iat` must be a
+ * number when it is there; its value is information only.
  * @param now milliseconds since the epoch
  */
 export function checkTimes (claims: Claims, now: number): void {
@@ -22,7 +22,7 @@ export function checkTimes (claims: Claims, now: number): void {
   if (notBefore !== undefined && now < notBefore) throw new TokenRefused('not yet valid')
 }
 
-/** @returns milliseconds; null is no number, and 1e999 parses to Infinity, which would never expire */
+/** @returns milliseconds. Rejects null and 1e999, which parses to Infinity and would never expire. */
 function numericDate (seconds: unknown): number | undefined {
   if (seconds === undefined) return undefined
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) throw new TokenRefused('malformed claim')

@@ -4,7 +4,7 @@ import { guardWith, type AuthOptions } from './authentication.js'
 import { principalHeader } from './headers.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 
-/** Auth mode `dev`: X-Service-Principal is believed; without it the caller is anonymous. For local development only. */
+/** Auth mode `dev`: X-Service-Principal is trusted; without it the caller is anonymous. For local development only. */
 async function dev (app: FastifyInstance, _options: AuthOptions): Promise<void> {
   guardWith(app, (request) => {
     const principal = principalHeader(request)

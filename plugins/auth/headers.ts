@@ -7,7 +7,7 @@ import { trimWhitespace } from './whitespace.js'
  * The trimmed value of a header that may be sent once.
  * @param name in lower case
  * @param repeated makes the error for a header that is sent more than once. Node joins some repeated headers and
- *   keeps the first of others; a proxy in front may choose differently, and an identity must not hang on that.
+ *   keeps the first of others; a proxy may choose differently, and the caller's identity must not depend on that.
  * @returns undefined when the header is absent or blank
  */
 export function headerValue (request: FastifyRequest, name: string, repeated: () => Error): string | undefined {
@@ -26,9 +26,10 @@ function occurrences (rawHeaders: string[], name: string): number {
   return count
 }
 
-/** @returns the principal of X-Service-Principal; undefined when it is absent or blank @throws 400 when it is none */
+/** @returns the principal of X-Service-Principal; undefined when it is absent or blank @throws 400 when invalid */
 export function principalHeader (request: FastifyRequest): string | undefined {
-  const principal = headerValue(request, 'x-service-principal', () => invalidField('X-Service-Principal', 'must be sent once'))
+  const repeated = () => invalidField('X-Service-Principal', 'must be sent once')
+  const principal = headerValue(request, 'x-service-principal', repeated)
   if (principal !== undefined && !isPrincipal(principal)) {
     throw invalidField('X-Service-Principal', 'must be 1 to 256 visible characters without spaces')
   }

@@ -10,7 +10,7 @@ export async function fetchJwks (url: string, timeoutMs: number): Promise<unknow
   const signal = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, {
     headers: { accept: 'application/json' },
-    // Keys come from the configured URL and from nowhere that it points to.
+    // Keys come from the configured URL only, so a redirect is not followed.
     redirect: 'error',
     signal,
   })
@@ -24,7 +24,7 @@ export async function fetchJwks (url: string, timeoutMs: number): Promise<unknow
 async function readText (body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<string> {
   const reader = body.getReader()
   const stop = () => { reader.cancel(signal.reason).catch(() => {}) }
-  // fetch holds the signal weakly: once a garbage collection ran, the body of Node 20 no longer ends with it.
+  // fetch refers to the signal weakly: in Node 20 the body no longer ends with it after a garbage collection.
   signal.addEventListener('abort', stop)
   try {
     const chunks: Uint8Array[] = []

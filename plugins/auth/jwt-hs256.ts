@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPrincipal } from '../../lib/identity/context.js'
 import { guardMisconfigured, guardWith, type AuthOptions } from './authentication.js'
-import { refusing } from './bearer.js'
+import { withTokenErrors } from './bearer.js'
 import { checkAudience, checkIssuer, checkTimes, subjectOf } from './claims.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 import { TokenRefused } from './token-refused.js'
@@ -17,14 +17,14 @@ async function jwtHs256 (app: FastifyInstance, { auth, clock }: AuthOptions): Pr
   }
   const verify = await tokenVerifier(app, { namespace: 'hs256', algorithm: 'HS256', key: jwtSecret })
 
-  guardWith(app, refusing(async (request) => {
+  guardWith(app, withTokenErrors(async (request) => {
     const claims = await verify(request)
     checkTimes(claims, clock())
     if (jwtAudience !== undefined) checkAudience(claims, jwtAudience)
     if (jwtIssuer !== undefined) checkIssuer(claims, jwtIssuer)
     const principal = subjectOf(claims)
     if (!isPrincipal(principal)) throw new TokenRefused('invalid principal')
-    // This mode knows no actors: to ignore the claim would give the agent that holds the token all rights of `sub`.
+    // This mode has no actors: ignoring the claim would give the agent that holds the token all rights of `sub`.
     if (Object.hasOwn(claims, 'act')) throw new TokenRefused('delegated token not accepted')
     refuseOnBehalfOfHeader(request, ONLY_IN_OIDC)
     return { principal, tenantId: null }

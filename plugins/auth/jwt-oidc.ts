@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { guardMisconfigured, guardWith, type AuthOptions } from './authentication.js'
-import { refusing } from './bearer.js'
+import { withTokenErrors } from './bearer.js'
 import { checkAudience, checkIssuer, checkTimes } from './claims.js'
 import { KeySource } from './key-source.js'
 import { contextOfClaims } from './oidc-context.js'
@@ -25,7 +25,7 @@ async function jwtOidc (app: FastifyInstance, { auth, oboEnabled, clock }: AuthO
   })
   const verify = await tokenVerifier(app, { namespace: 'oidc', algorithm: 'RS256', key: (kid) => keys.pem(kid) })
 
-  guardWith(app, refusing(async (request) => {
+  guardWith(app, withTokenErrors(async (request) => {
     const claims = await verify(request)
     checkIssuer(claims, oidcIssuer)
     checkAudience(claims, oidcAudience)

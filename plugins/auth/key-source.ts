@@ -5,17 +5,17 @@ import { isKid, SigningKeys } from './signing-keys.js'
 import { TokenRefused } from './token-refused.js'
 
 const SECOND = 1000
-/** How long keys are believed without asking the provider again; also how long a withdrawn key can still work. */
+/** How long keys are used without asking the provider again; a withdrawn key can still work for as long. */
 const FRESH_MS = 600 * SECOND
-/** How long the last good keys serve while the provider cannot be reached. */
+/** How long the last keys remain in use while the provider cannot be reached. */
 const STALE_MS = 3600 * SECOND
-/** The least time between two fetches for unknown keys, and between a failed fetch and the next. */
+/** The minimum time between two fetches for unknown keys, and between a failed fetch and the next. */
 const COOLDOWN_MS = 30 * SECOND
 
 export interface KeySourceOptions {
   /** Bound of one fetch in milliseconds, body included. Default 5000. */
   fetchTimeoutMs?: number
-  /** Told of each failed fetch, also while older keys still serve. */
+  /** Called for each failed fetch, also while older keys are still in use. */
   onFetchFailed?: (cause: unknown) => void
 }
 
@@ -33,7 +33,7 @@ export class KeySource {
   #failedAt: number | undefined
   #missedAt: number | undefined
   #failure: unknown
-  #flight: Promise<void> | undefined
+  #fetching: Promise<void> | undefined
 
   constructor (jwksUrl: string, clock: Clock, options: KeySourceOptions = {}) {
     this.#url = jwksUrl
@@ -46,7 +46,7 @@ export class KeySource {
    * @param kid of the token's header, as it came
    * @returns the RSA public key as PEM
    * @throws TokenRefused when the provider has no such key; ServiceError identity_provider_unavailable when no key
-   *   at all can be had
+   *   is available
    */
   async pem (kid: unknown): Promise<string> {
     if (!isKid(kid)) throw new TokenRefused('unknown signing key')
@@ -66,16 +66,16 @@ export class KeySource {
 
   /** Waits for one fetch, begun here or under way, or for none when it is too early for one. Never rejects. */
   async #refresh (kid: string): Promise<void> {
-    if (this.#flight === undefined) {
+    if (this.#fetching === undefined) {
       const now = this.#clock()
       if (isWithin(this.#failedAt, now, COOLDOWN_MS)) return
       if (this.#isFresh(now)) {
         if (isWithin(this.#missedAt, now, COOLDOWN_MS)) return
         this.#missedAt = now
       }
-      this.#flight = this.#fetch(kid, now).finally(() => { this.#flight = undefined })
+      this.#fetching = this.#fetch(kid, now).finally(() => { this.#fetching = undefined })
     }
-    await this.#flight
+    await this.#fetching
   }
 
   /** @param kid of the token that asked for the fetch */
@@ -86,7 +86,7 @@ export class KeySource {
       this.#fetchedAt = startedAt
       this.#failedAt = undefined
       this.#failure = undefined
-      // Noted here, before the flight ends: whoever asks next for an unknown key must find the cooldown begun.
+      // Set before the fetch ends, so that the cooldown already applies to the next request with an unknown key.
       if (!keys.has(kid)) this.#missedAt = startedAt
     } catch (error) {
       this.#failedAt = startedAt
@@ -105,7 +105,7 @@ export class KeySource {
   }
 }
 
-/** A clock that was set back makes an age negative: then nothing is within its time, and the provider is asked. */
+/** A clock that was set back gives a negative age. It counts as expired, so that the provider is asked again. */
 function isWithin (since: number | undefined, now: number, span: number): boolean {
   if (since === undefined) return false
   const age = now - since

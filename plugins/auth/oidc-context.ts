@@ -6,15 +6,17 @@ import { TokenRefused } from './token-refused.js'
 /** Claims that are mapped to fields of the context. */
 const MAPPED = new Set(['sub', 'service_actor_type', 'service_principal', 'tid', 'tenant_id'])
 
-/** A `:` in a type would move the border between type and id: `a:b` and `c` would be the principal of `a` and `b:c`. */
+/** A `:` in a type would be ambiguous: type `a:b` with id `c` and type `a` with id `b:c` give the same principal. */
 const ACTOR_TYPE = /^[^\s:\p{C}\p{Z}]+$/u
 
-/** Tenants go into storage keys: no control characters and no lone surrogates, which PostgreSQL cannot hold. */
+/**
+ * Tenants are part of storage keys, so they have no control characters or lone surrogates, which PostgreSQL rejects.
+ */
 const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 
 /**
  * Maps the claims of a verified OIDC token to a request context. With an `act` claim (RFC 8693 section 4.1) the actor
- * asks on behalf of the subject; whether such a token is accepted at all is the caller's decision.
+ * acts on behalf of the subject; the calling function decides whether such a token is accepted.
  * @param defaultActorType trimmed and lower-cased
  */
 export function contextOfClaims (claims: Claims, defaultActorType: string): RequestContext {
@@ -25,7 +27,7 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
   const rest = remainingClaims(claims)
   if (!Object.hasOwn(claims, 'act')) return { ...shared, principal, actor: { type, id: subject, claims: rest } }
 
-  // An `act` inside `act` tells of earlier actors; RFC 8693 forbids to decide anything by it.
+  // An `act` inside `act` names earlier actors; RFC 8693 forbids access decisions based on it.
   const acting = isRecord(claims['act']) ? claims['act']['sub'] : undefined
   if (!isFilled(acting)) throw new TokenRefused('invalid actor')
   const typed = splitPrincipal(acting)
@@ -34,23 +36,23 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
     principal: valid(typed === undefined ? `${type}:${acting}` : acting),
     actor: typed === undefined
       ? { type, id: acting, claims: rest }
-      : { type: kind(typed.type), id: typed.id, claims: rest },
+      : { type: normalizedType(typed.type), id: typed.id, claims: rest },
     onBehalfOf: principal,
   }
 }
 
-function kind (text: string): string {
+function normalizedType (text: string): string {
   return trimWhitespace(text).toLowerCase()
 }
 
 /**
- * A claim that is blank or no text is one that the provider had no value for; a text that is no type is a mistake to
- * refuse.
+ * A claim that is blank or not a string counts as absent, because some providers send it so. A string that is not a
+ * valid type is refused.
  */
 function actorTypeOf (claims: Claims): string | undefined {
   const claim = claims['service_actor_type']
   if (!isFilled(claim)) return undefined
-  const type = kind(claim)
+  const type = normalizedType(claim)
   if (!ACTOR_TYPE.test(type)) throw new TokenRefused('invalid actor type')
   return type
 }
@@ -60,7 +62,7 @@ function valid (principal: string): string {
   return principal
 }
 
-/** A null or blank claim is one that the provider had no value for; any other non-string is a mistake to refuse. */
+/** A null or blank claim counts as absent, because some providers send it so; any other non-string is refused. */
 function explicitPrincipal (claims: Claims): string | undefined {
   const claim = claims['service_principal']
   if (claim === undefined || claim === null) return undefined
@@ -73,8 +75,8 @@ function tenantOf (claims: Claims): string | null {
 }
 
 /**
- * A claim that is there and no tenant is refused: to read it as none would put the caller among those without a tenant.
- * Beyond safe integers two numbers can parse to one, and two tenants would be the same.
+ * An invalid claim is refused, because ignoring it would treat the caller as one without a tenant. Integers beyond the
+ * safe range are refused, because two of them can parse to the same number and so join two tenants.
  */
 function tenantText (claim: unknown): string | undefined {
   if (claim === undefined || claim === null) return undefined
@@ -90,7 +92,7 @@ function remainingClaims (claims: Claims): Record<string, string> {
   const entries = Object.entries(claims)
     .filter(([name]) => !MAPPED.has(name))
     .map(([name, value]) => [name, claimText(value)] as const)
-  // fromEntries defines properties instead of assigning them, so that a claim `__proto__` is a claim like any other.
+  // fromEntries defines properties instead of assigning them, so a claim `__proto__` does not set the prototype.
   return Object.fromEntries(entries)
 }
 

@@ -9,7 +9,7 @@ function read (request: FastifyRequest): string | undefined {
   return headerValue(request, NAME.toLowerCase(), () => invalidField(NAME, 'must be sent once'))
 }
 
-/** @returns the identity in X-Service-On-Behalf-Of; undefined when it is absent or blank @throws 400 when it is none */
+/** @returns the identity in X-Service-On-Behalf-Of; undefined when absent or blank @throws 400 when invalid */
 export function onBehalfOfHeader (request: FastifyRequest): string | undefined {
   const principal = read(request)
   if (principal === undefined) return undefined
@@ -20,8 +20,8 @@ export function onBehalfOfHeader (request: FastifyRequest): string | undefined {
 }
 
 /**
- * Refuses X-Service-On-Behalf-Of where it has no effect: a caller who narrows a request must not have it run with
- * full rights instead.
+ * Refuses X-Service-On-Behalf-Of where it has no effect: a caller who asks for fewer rights must not have the request
+ * run with all of them.
  * @param why completes the sentence that begins with the header's name
  */
 export function refuseOnBehalfOfHeader (request: FastifyRequest, why: string): void {

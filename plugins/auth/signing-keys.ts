@@ -11,9 +11,9 @@ const MIN_MODULUS_BITS = 2048
 interface RsaJwk { kty: 'RSA', kid: string, n: string, e: string }
 
 /**
- * The keys of one JWKS document that can sign a token for us, as PEM. get-jwks keeps them in its cache, by algorithm,
- * `kid` and domain, and its own fetch is never reached: that has no bound of time or size, follows redirects, asks the
- * provider once for every unknown `kid` and serves a withdrawn key for as long as the key is asked for
+ * The keys of one JWKS document that can verify our tokens, as PEM. get-jwks keeps them in its cache, by algorithm,
+ * `kid` and domain. Its own fetch is never used: it has no bound of time or size, follows redirects, asks the provider
+ * once for every unknown `kid`, and keeps a withdrawn key for as long as the key is requested
  * (docs/decisions/signing-keys.md).
  */
 export class SigningKeys {
@@ -23,15 +23,17 @@ export class SigningKeys {
     this.#pems = pems
   }
 
-  /** @param document parsed JSON @param url where it was read @throws when it is no JWKS */
+  /** @param document parsed JSON @param url where it was read @throws when it is not a JWKS */
   static async of (document: unknown, url: string): Promise<SigningKeys> {
     const listed = isRecord(document) ? document['keys'] : undefined
     if (!Array.isArray(listed)) throw new Error('The key set has no "keys"')
-    const keys = listed.map(usable).filter((key) => key !== undefined).slice(0, MAX_KEYS)
+    const keys = listed.map(rsaKeyOf).filter((key) => key !== undefined).slice(0, MAX_KEYS)
     const domain = `${new URL(url).origin}/`
     const { cache, generateCacheKey, getJwk } = buildGetJwks({ max: MAX_KEYS })
     // Of two keys with one kid the first counts, as it does in get-jwks.
-    for (const key of keys.toReversed()) cache.set(generateCacheKey(ALGORITHM, key.kid, domain), { ...key, domain, alg: ALGORITHM })
+    for (const key of keys.toReversed()) {
+      cache.set(generateCacheKey(ALGORITHM, key.kid, domain), { ...key, domain, alg: ALGORITHM })
+    }
     const pems = new Map<string, string | undefined>()
     for (const { kid } of keys) pems.set(kid, toPem(await getJwk({ domain, alg: ALGORITHM, kid })))
     return new SigningKeys(pems)
@@ -51,13 +53,13 @@ export class SigningKeys {
   }
 }
 
-/** A `kid` is a look-up word: whether it can be one of a key that we keep. */
+/** Whether a `kid` can identify one of the keys that are kept. */
 export function isKid (kid: unknown): kid is string {
   return typeof kid === 'string' && kid.length > 0 && kid.length <= MAX_KID_LENGTH
 }
 
-/** Keeps of a JWK what a public RSA key needs; undefined when it is none for RS256 signatures. */
-function usable (jwk: unknown): RsaJwk | undefined {
+/** @returns the members that a public RSA key needs; undefined when the JWK is not a key for RS256 signatures */
+function rsaKeyOf (jwk: unknown): RsaJwk | undefined {
   if (!isRecord(jwk)) return undefined
   const { kty, use, alg, kid, n, e } = jwk
   if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) return undefined
@@ -66,7 +68,7 @@ function usable (jwk: unknown): RsaJwk | undefined {
 }
 
 function toPem (jwk: unknown): string | undefined {
-  const rsa = usable(jwk)
+  const rsa = rsaKeyOf(jwk)
   if (rsa === undefined) return undefined
   try {
     const key = createPublicKey({ key: { kty: rsa.kty, n: rsa.n, e: rsa.e }, format: 'jwk' })

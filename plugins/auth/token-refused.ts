@@ -1,5 +1,5 @@
-/** Why a token is refused: every reason there is, in words that may go to the client. */
-export type Refusal =
+/** Every reason for refusing a token, in words that may be sent to the client. */
+export type TokenRefusalReason =
   | 'malformed token'
   | 'token too long'
   | 'algorithm not allowed'
@@ -18,11 +18,11 @@ export type Refusal =
   | 'invalid actor type'
   | 'delegated token not accepted'
 
-/** A token that is not accepted. The guard of the mode puts it into the mode's own words. */
+/** A token that is not accepted. Each auth mode turns the reason into its own message. */
 export class TokenRefused extends Error {
-  readonly reason: Refusal
+  readonly reason: TokenRefusalReason
 
-  constructor (reason: Refusal, cause?: unknown) {
+  constructor (reason: TokenRefusalReason, cause?: unknown) {
     super(reason, cause === undefined ? undefined : { cause })
     this.name = 'TokenRefused'
     this.reason = reason

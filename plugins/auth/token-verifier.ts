@@ -2,7 +2,7 @@ import fastifyJwt, { type JwtDecodeFunction, type JwtVerifyFunction } from '@fas
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerToken } from './bearer.js'
 import { isRecord, type Claims } from './claims.js'
-import { TokenRefused, type Refusal } from './token-refused.js'
+import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,16 +15,16 @@ declare module 'fastify' {
 
 export interface TokenVerifierOptions {
   namespace: 'hs256' | 'oidc'
-  /** The one algorithm that is accepted; the token has no say in it. */
+  /** The one algorithm that is accepted, whatever the header of the token names. */
   algorithm: 'HS256' | 'RS256'
-  /** The secret, or what finds the public key (PEM) for the `kid` of a token. */
+  /** The secret, or a function that finds the public key (PEM) for the `kid` of a token. */
   key: string | ((kid: unknown) => Promise<string>)
 }
 
 /**
  * Registers @fastify/jwt for one mode.
- * @returns the claims of the request's bearer token. Its signature is checked, its claims are not: their errors come
- *   out of @fastify/jwt without saying which claim is meant, and its clock cannot be passed in (see claims.ts).
+ * @returns the claims of the request's bearer token. Its signature is checked, its claims are not, because @fastify/jwt
+ *   does not report which claim is wrong and takes no clock (see claims.ts).
  */
 export async function tokenVerifier (
   app: FastifyInstance,
@@ -32,8 +32,10 @@ export async function tokenVerifier (
 ): Promise<(request: FastifyRequest) => Promise<Claims>> {
   await app.register(fastifyJwt, {
     namespace,
-    // Only a public side: this service can verify tokens and never mint one.
-    secret: { public: typeof key === 'string' ? key : (_request: FastifyRequest, token: unknown) => key(headerOf(token)['kid']) },
+    // Without a private key this service can verify tokens and cannot sign any.
+    secret: {
+      public: typeof key === 'string' ? key : (_request: FastifyRequest, token: unknown) => key(headerOf(token)['kid']),
+    },
     decode: { complete: true },
     verify: { algorithms: [algorithm], ignoreExpiration: true, ignoreNotBefore: true, extractToken: bearerToken },
   })
@@ -50,8 +52,8 @@ export async function tokenVerifier (
   }
 }
 
-/** Runs one step of @fastify/jwt; what it throws depends on the fault in ways of its own, so the step names it. */
-async function orRefuse<T> (reason: Refusal, step: () => Promise<T>): Promise<T> {
+/** Runs one step of @fastify/jwt. Its own error codes do not name the fault reliably, so each step has one reason. */
+async function orRefuse<T> (reason: TokenRefusalReason, step: () => Promise<T>): Promise<T> {
   try {
     return await step()
   } catch (error) {
@@ -72,12 +74,14 @@ function headerOf (token: unknown): Record<string, unknown> {
 
 function checkHeader (header: Record<string, unknown>, algorithm: string): void {
   if (header['alg'] !== algorithm) throw new TokenRefused('algorithm not allowed')
-  // RFC 7515 section 4.1.11: what is critical must be understood, and nothing is. RFC 7797 section 7 forbids b64 in a
+  // RFC 7515 section 4.1.11: critical extensions must be supported, and none is. RFC 7797 section 7 forbids b64 in a
   // JWT.
-  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) throw new TokenRefused('unsupported header parameter')
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
+    throw new TokenRefused('unsupported header parameter')
+  }
 }
 
-/** The last base64url character has spare bits; with them set, one signature could be written in several ways. */
+/** The last base64url character has unused bits. They must be zero, so that a signature has only one spelling. */
 function checkSignatureText (token: object): void {
   const signature = isRecord(token) ? token['signature'] : undefined
   if (typeof signature !== 'string' || Buffer.from(signature, 'base64url').toString('base64url') !== signature) {

@@ -1,6 +1,6 @@
 /**
- * A text without the white space around it that headers (RFC 9110 section 5.6.3) and JSON know. A no-break space is no
- * such white space: taken away, it would leave a principal (`user:`) that nobody has given.
+ * Trims the white space of headers (RFC 9110 section 5.6.3) and JSON. `String.trim` also removes a no-break space,
+ * which would turn the principal `user:<no-break space>` into `user:`.
  */
 export function trimWhitespace (text: string): string {
   let end = text.length

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** What stands before every name but those of the process itself. */
+/** The prefix of every metric but those of the process. */
 export const PREFIX = 'memory_gateway_'
 
 export interface Sample<Label extends string> {
@@ -13,7 +13,7 @@ export interface CollectedMetric<Label extends string> {
   name: string
   help: string
   labelNames?: readonly Label[]
-  /** Gives the samples of one scrape. A label value that is missing from them has no sample. */
+  /** Returns all samples of one scrape. */
   read: () => Iterable<Sample<Label>>
 }
 

@@ -1,4 +1,4 @@
-/** How often something took how long: one set of label values of a histogram. */
+/** The durations that were observed for one set of label values of a histogram. */
 export interface Series {
   observe (seconds: number): void
 }
@@ -8,13 +8,13 @@ export interface HistogramOptions<Label extends string> {
   name: string
   help: string
   labelNames: readonly Label[]
-  /** Upper bounds in seconds, rising. */
+  /** Upper bounds in seconds, in ascending order. */
   buckets: readonly number[]
 }
 
 /**
- * A histogram for what happens with every request: a series is looked up once for its labels and then counts without
- * making anything. prom-client's checks, sorts and joins the labels for every value.
+ * A histogram for values of every request: its series is created once for its labels and then counts without
+ * allocating. The histogram of prom-client checks, sorts and joins the labels for every value.
  */
 export class FastHistogram<Label extends string> {
   readonly #options: HistogramOptions<Label>
@@ -24,7 +24,7 @@ export class FastHistogram<Label extends string> {
     this.#options = options
   }
 
-  /** Begins a series; to be asked for once for the same labels. */
+  /** Creates the series of these labels; to be called once for the same labels. */
   series (labels: Readonly<Record<Label, string>>): Series {
     const { labelNames, buckets } = this.#options
     const series = new CountedSeries(labelNames.map((name) => `${name}="${escaped(labels[name])}"`).join(','), buckets)
@@ -35,14 +35,15 @@ export class FastHistogram<Label extends string> {
   /** In Prometheus's text format. */
   render (): string {
     const { name, help } = this.#options
-    return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...this.#series.flatMap((series) => [...series.lines(name)])].join('\n')
+    const lines = this.#series.flatMap((series) => [...series.lines(name)])
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines].join('\n')
   }
 }
 
 class CountedSeries implements Series {
   readonly #labels: string
   readonly #bounds: readonly number[]
-  /** Values by the first bound that they do not exceed; the last for those above all. */
+  /** How many values have each bound as the lowest that they do not exceed; the last count is of those above all. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -74,7 +75,7 @@ class CountedSeries implements Series {
   }
 }
 
-/** A label's value between its quotation marks. */
+/** Escapes the value of a label. */
 function escaped (value: string): string {
   return value.replace(/[\\"\n]/g, (sign) => sign === '\n' ? '\\n' : `\\${sign}`)
 }

@@ -4,19 +4,19 @@ import type { ModelCallRecord, Telemetry } from '../../lib/telemetry/telemetry.j
 import { PREFIX } from './collected-metrics.js'
 import { FastHistogram, type Series } from './fast-histogram.js'
 
-/** From an answer out of memory to a model that takes its time, in seconds. */
+/** Upper bounds in seconds, from a response out of memory to one that waits for a slow model. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const STAGE_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const MODEL_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 const MODEL_LABELS = ['kind', 'provider', 'model', 'purpose'] as const
 
-/** What may refuse a request before anything of it is looked at. */
+/** What authenticates a request. */
 export type Guard = AuthMode | 'admin_token' | 'source_signature'
 
 /**
- * What happens, counted as it happens. Labels have few values: words of the code, and what the configuration names.
- * None holds a bank, a tenant or a principal.
+ * The metrics that are updated by events. Labels have few values, which come from the code and the configuration; none
+ * holds a bank, a tenant or a principal.
  */
 export class Instruments implements Telemetry {
   readonly registry = new Registry()
@@ -36,27 +36,44 @@ export class Instruments implements Telemetry {
   /** @param mode the auth mode of the gateway */
   constructor (mode: AuthMode) {
     const registers = [this.registry]
-    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers })
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => (
+      new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers })
+    )
     this.#requests = new FastHistogram({
       name: `${PREFIX}http_request_duration_seconds`,
-      help: 'Requests by method, route pattern and status, until the answer was sent; status 499: the client left before. Without those for liveness.',
+      help: 'Duration of requests until the response is sent, without liveness probes. Status 499: the client disconnected before.',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_BUCKETS,
     })
-    this.#stages = new FastHistogram({ name: `${PREFIX}recall_stage_duration_seconds`, help: 'Stages of recalls, those of reflect and explain too.', labelNames: ['stage'], buckets: STAGE_BUCKETS })
-    this.#calls = counter('model_calls_total', 'Calls to models, retries within one counted once, and what became of them.', [...MODEL_LABELS, 'outcome'])
-    this.#callDurations = new Histogram({ name: `${PREFIX}model_call_duration_seconds`, help: 'The same calls, waiting and retries included.', labelNames: MODEL_LABELS, buckets: MODEL_BUCKETS, registers })
-    this.#tokens = counter('model_tokens_total', 'Tokens of these calls, as the models count them.', [...MODEL_LABELS, 'direction'])
-    this.#cost = counter('model_cost_total', 'Cost of these calls in the currency of the price table.', MODEL_LABELS)
+    this.#stages = new FastHistogram({
+      name: `${PREFIX}recall_stage_duration_seconds`,
+      help: 'Stages of recalls, including those of reflect and explain.',
+      labelNames: ['stage'],
+      buckets: STAGE_BUCKETS,
+    })
+    this.#calls = counter(
+      'model_calls_total', 'Calls to models by outcome; a call with its retries counts once.', [...MODEL_LABELS, 'outcome'],
+    )
+    this.#callDurations = new Histogram({
+      name: `${PREFIX}model_call_duration_seconds`,
+      help: 'Duration of calls to models, including waiting and retries.',
+      labelNames: MODEL_LABELS,
+      buckets: MODEL_BUCKETS,
+      registers,
+    })
+    this.#tokens = counter('model_tokens_total', 'Tokens of calls to models, as the models count them.', [...MODEL_LABELS, 'direction'])
+    this.#cost = counter('model_cost_total', 'Cost of calls to models in the currency of the price table.', MODEL_LABELS)
     this.#denied = counter('access_denied_total', 'Operations that access control refused.')
     this.#limited = counter('rate_limited_total', 'Operations that a rate limit or a quota refused.', ['kind'])
-    this.#authFailures = counter('auth_failures_total', 'Requests that were refused before anything of them was looked at, by what guards them and by status.', ['mode', 'status'])
-    // A rate needs the zero that was before the first.
+    this.#authFailures = counter(
+      'auth_failures_total', 'Requests that failed authentication, by auth mode or guard and by status.', ['mode', 'status'],
+    )
+    // The rate of a counter misses its first event unless the counter begins at zero.
     for (const kind of ['rate_limited', 'quota_exceeded']) this.#limited.inc({ kind }, 0)
     for (const guard of [mode, 'admin_token', 'source_signature']) this.#authFailures.inc({ mode: guard, status: 401 }, 0)
   }
 
-  /** All of them in Prometheus's text format. */
+  /** All metrics in Prometheus's text format. */
   async render (): Promise<string> {
     return [await this.registry.metrics(), this.#requests.render(), this.#stages.render()].join('\n')
   }
@@ -67,8 +84,7 @@ export class Instruments implements Telemetry {
     const statuses = valueFor(methods, method, newMap<number, Series>)
     let series = statuses.get(status)
     if (series === undefined) {
-      series = this.#requests.series({ method, route, status: String(status) })
-      statuses.set(status, series)
+      statuses.set(status, series = this.#requests.series({ method, route, status: String(status) }))
     }
     series.observe(seconds)
   }
@@ -103,7 +119,7 @@ function newMap<K, V> (): Map<K, V> {
   return new Map()
 }
 
-/** The value that stands under a key, made when there is none. */
+/** The value of a key, created when there is none. */
 function valueFor<K, V> (map: Map<K, V>, key: K, make: () => V): V {
   let value = map.get(key)
   if (value === undefined) map.set(key, value = make())

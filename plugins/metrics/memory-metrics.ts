@@ -7,11 +7,14 @@ const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const
 
 /** Registers the metrics of the memory service: circuit breakers, model queues, caches and connections. */
 export function registerMemoryMetrics (metrics: CollectedMetrics, status: () => MemoryStatus): void {
-  const perModel = <Label extends 'kind' | 'cache'>(label: Label, valueOf: (status: Model['status']) => number | undefined) =>
-    (): Array<Sample<Label>> => status().models.flatMap(({ kind, status }) => {
-      const value = valueOf(status)
-      return value === undefined ? [] : [{ labels: { [label]: kind } as Record<Label, string>, value }]
-    })
+  const perModel = <Label extends 'kind' | 'cache'>(
+    label: Label, valueOf: (status: Model['status']) => number | undefined,
+  ) => (): Array<Sample<Label>> => (
+      status().models.flatMap(({ kind, status }) => {
+        const value = valueOf(status)
+        return value === undefined ? [] : [{ labels: { [label]: kind } as Record<Label, string>, value }]
+      })
+    )
 
   metrics.gauge({
     name: 'breaker_state',
@@ -27,7 +30,7 @@ export function registerMemoryMetrics (metrics: CollectedMetrics, status: () => 
   })
   metrics.gauge({
     name: 'model_queue_running',
-    help: 'Calls to a kind of model that are under way.',
+    help: 'Calls to a kind of model that are in progress.',
     labelNames: ['kind'],
     read: perModel('kind', ({ running }) => running),
   })
@@ -39,19 +42,19 @@ export function registerMemoryMetrics (metrics: CollectedMetrics, status: () => 
   })
   metrics.counter({
     name: 'cache_hits_total',
-    help: 'Texts whose vectors were in memory.',
+    help: 'Texts whose vectors were in the cache.',
     labelNames: ['cache'],
     read: perModel('cache', ({ cache }) => cache?.hits),
   })
   metrics.counter({
     name: 'cache_misses_total',
-    help: 'Texts whose vectors had to be made.',
+    help: 'Texts whose vectors had to be computed.',
     labelNames: ['cache'],
     read: perModel('cache', ({ cache }) => cache?.misses),
   })
   metrics.gauge({
     name: 'db_pool_connections',
-    help: 'Database connections: size (at most), in_use, and callers waiting for one.',
+    help: 'Database connections: size (the maximum), in_use, and waiting (callers that wait for one).',
     labelNames: ['state'],
     read: () => poolSamples(status().pool),
   })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { listenHost, ListenError } from '../../http/listen-error.js'
 
-export interface OwnPortOptions {
+export interface MetricsServerOptions {
   host: string
   /** 0 lets the system choose. */
   port: number
@@ -13,7 +13,7 @@ export interface OwnPortOptions {
 
 const PLAIN = 'text/plain; charset=utf-8'
 
-/** A server that knows GET /metrics and nothing else. */
+/** A server for GET /metrics only. */
 export class MetricsServer {
   readonly #server: Server
 
@@ -22,7 +22,7 @@ export class MetricsServer {
   }
 
   /** @throws ListenError */
-  static async listen ({ host, port, ...page }: OwnPortOptions): Promise<MetricsServer> {
+  static async listen ({ host, port, ...page }: MetricsServerOptions): Promise<MetricsServer> {
     const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => {
       void answer(request, response, page)
     })
@@ -40,7 +40,7 @@ export class MetricsServer {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/metrics`
   }
 
-  /** A scrape that is under way is cut: the next one finds nobody anyhow. */
+  /** Interrupts scrapes in progress, so that a slow scraper does not delay the stop. */
   async close (): Promise<void> {
     this.#server.close()
     this.#server.closeAllConnections()
@@ -48,7 +48,11 @@ export class MetricsServer {
   }
 }
 
-async function answer ({ method, url = '' }: IncomingMessage, response: ServerResponse, { contentType, render }: Pick<OwnPortOptions, 'contentType' | 'render'>): Promise<void> {
+async function answer (
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  { contentType, render }: Pick<MetricsServerOptions, 'contentType' | 'render'>,
+): Promise<void> {
   const send = (status: number, type: string, body: string) => {
     response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
     response.end(body)

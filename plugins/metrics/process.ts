@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 let registry: Registry | undefined
 
 /**
- * CPU, memory, garbage collection and the delay of the event loop (`nodejs_eventloop_lag_*`, of the time since the last
- * scrape). They are the process's and not a gateway's, and what observes them is never stopped: so there is one of
- * them, begun by the first who asks.
+ * The registry of CPU, memory, garbage collection and the delay of the event loop since the last scrape
+ * (`nodejs_eventloop_lag_*`). These belong to the process, which may hold several gateways, and their observers cannot
+ * be stopped, so the registry is created once, at the first call.
  */
 export function processRegistry (): Registry {
   if (registry === undefined) {

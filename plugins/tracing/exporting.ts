@@ -11,26 +11,26 @@ const DEFAULT_FLUSH_MS = 3000
 const SUCCESS = 0
 
 export interface ExportingOptions {
-  /** Where traces go, the whole URL. */
+  /** The whole URL that traces are sent to. */
   url: string
   version: string
-  /** Takes a sentence for the operator's log. */
+  /** Write a sentence to the operator's log. */
   warn: (message: string) => void
   info: (message: string) => void
-  /** Milliseconds that the end waits for the spans that are left. Default 3000. */
+  /** Milliseconds that close() waits for the remaining spans to be sent. Default 3000. */
   flushMs?: number
 }
 
 export interface Exporting {
   tracer: Tracer
-  /** Sends what is left, and waits no longer than `flushMs`. */
+  /** Sends the remaining spans, for at most `flushMs`. */
   close (): Promise<void>
 }
 
 /**
  * Starts OpenTelemetry's SDK with an exporter to one collector (OTLP over HTTP, JSON). Headers, time limits, sampling,
- * batches and the resource's attributes are as the environment has them (OTEL_*). Spans that the collector does not
- * take are lost, and nobody waits.
+ * batches and the resource's attributes come from the environment (OTEL_*). Spans that the collector does not accept
+ * are lost; no request waits for them.
  */
 export function startExporting ({ url, version, warn, info, flushMs = DEFAULT_FLUSH_MS }: ExportingOptions): Exporting {
   const resource = defaultResource()
@@ -38,8 +38,8 @@ export function startExporting ({ url, version, warn, info, flushMs = DEFAULT_FL
     .merge(detectResources({ detectors: [envDetector] }))
   const exporter = new ReportingExporter(new OTLPTraceExporter({ url }), warn, info)
   const provider = new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] })
-  // Sets what the process has one of: the context that follows a request through promises, and the reading of
-  // traceparent. The first gateway of a process is the global tracer as well, for work that belongs to no request.
+  // Registers the globals of the process: the asynchronous context and the parser of traceparent. The first gateway of
+  // a process also becomes the global tracer, for work that belongs to no request.
   provider.register()
   return {
     tracer: provider.getTracer('memory-gateway', version),
@@ -51,7 +51,7 @@ export function startExporting ({ url, version, warn, info, flushMs = DEFAULT_FL
   }
 }
 
-/** An exporter that tells when it begins to fail and when it works again, and not for each batch. */
+/** An exporter that logs when it begins to fail and when it works again, but not every batch. */
 class ReportingExporter implements SpanExporter {
   readonly #exporter: SpanExporter
   readonly #warn: (message: string) => void

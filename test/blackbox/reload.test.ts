@@ -23,9 +23,9 @@ t.test('SIGHUP takes a changed file over, refuses one with problems or that need
   await hangUp('barriers: {validation: {max_content_length: 5}}\n', /"changed":\["barriers\.validation\.max_content_length"\].*the configuration was read again/)
   t.equal(await retain(server), 400)
 
-  await hangUp('barriers: {validation: {max_content_length: none}}\n', /"problems":\[.*max_content_length.*the configuration was not taken over/)
+  await hangUp('barriers: {validation: {max_content_length: none}}\n', /"problems":\[.*max_content_length.*the configuration was not changed/)
   t.equal(await retain(server), 400)
-  await hangUp(`sources: {crm: {type: webhook, target_bank: team, auth: {type: hmac, secret: ${SECRET}}}}\n`, /"restart_required":\["sources\.crm[^\n]*the configuration was not taken over/)
+  await hangUp(`sources: {crm: {type: webhook, target_bank: team, auth: {type: hmac, secret: ${SECRET}}}}\n`, /"restart_required":\["sources\.crm[^\n]*the configuration was not changed/)
   t.equal(await retain(server), 400)
 
   const reload = await fetch(`${server.url}/v1/admin/reload`, { method: 'POST', headers: { 'x-admin-token': 'the admin token' } })

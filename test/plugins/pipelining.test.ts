@@ -5,7 +5,7 @@ import { testApp } from '../helpers/app.js'
 import { latch } from '../routes/reflecting.js'
 
 const WHOAMI = request('GET', '/v1/whoami')
-const CUT_OFF = 'a client that sends requests and takes no answers is cut off'
+const CUT_OFF = 'a client that sends requests without reading the responses is disconnected'
 
 /** A listening gateway that lists no banks until it is told. */
 async function held (t: Test) {

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
 
 const MIB = 1_048_576
-const CUT_OFF = 'a client that takes its answer too slowly is cut off'
+const CUT_OFF = 'a client that reads its response too slowly is disconnected'
 
 /** More than all buffers between server and client hold. */
 const BYTES = 64 * MIB

@@ -194,7 +194,7 @@ await t.test('a change that only a start reads is 409, names it, and takes nothi
       t.same(response.json().restart_required, paths)
       t.same(response.json().changed.toSorted(), [...paths, 'barriers.validation.max_content_length'].sort())
       await app.retain('home', 'longer than five')
-      const logged = app.log.filter(({ msg }) => msg === 'the configuration was not taken over')
+      const logged = app.log.filter(({ msg }) => msg === 'the configuration was not changed')
       t.match(logged, [{ level: 50, restart_required: paths }])
       t.notMatch(response.body + JSON.stringify(app.log), /secret of the sender|another secret/)
 
@@ -209,7 +209,7 @@ await t.test('a file with problems is 409, tells them, and takes nothing over', 
   app.edit(new ConfigurationError(['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key']))
   const response = await app.reload()
   refused(t, response, 409, 'configuration_invalid', { problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] })
-  t.match(app.log.filter(({ msg }) => msg === 'the configuration was not taken over'), [{ level: 50, problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] }])
+  t.match(app.log.filter(({ msg }) => msg === 'the configuration was not changed'), [{ level: 50, problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] }])
 
   await t.test('also when only the memory service finds them', async (t) => {
     const rows: Array<[file: FileConfig, problem: RegExp]> = [

@@ -35,7 +35,7 @@ interface Write {
   body: string
 }
 
-const LEFT = 'the client left before its answer'
+const LEFT = 'the client disconnected before the response'
 const KEY = { 'idempotency-key': 'again' }
 
 function send (t: Test, { app }: TestApp, { path, headers, body }: Write): ClientRequest {

@@ -1,4 +1,4 @@
-// Vectors by the Universal Sentence Encoder "lite", English; see worker.mjs.
+// Vectors by the Universal Sentence Encoder "lite", English; see ../workers/worker.mjs.
 import { makeEncoder } from './use-model.mjs'
 import { makeTokenizer } from './use-tokenizer.mjs'
 import { readWeights } from './use-weights.mjs'

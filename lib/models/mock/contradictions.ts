@@ -3,14 +3,14 @@ import { formatInstant } from '../../time/clock.js'
 export interface Statement {
   /** Stems of all words; stop words unstemmed. */
   terms: ReadonlySet<string>
-  /** Stems of the words that are no stop words, in order. */
-  telling: readonly string[]
-  /** Milliseconds since the epoch; null when it is not known when it was so. */
+  /** Stems of the words that are not stop words, in order. */
+  contentTerms: readonly string[]
+  /** Milliseconds since the epoch; null when unknown. */
   occurredAt: number | null
 }
 
-/** A statement in its place, with what tells it from one that it contradicts. */
-export interface Placed<S extends Statement> {
+/** A statement with the date that tells it from those that contradict it. */
+export interface DatedStatement<S extends Statement> {
   statement: S
   /** In UTC, to the day; to the minute when the day is the same. Null for a statement that contradicts no other. */
   date: string | null
@@ -24,22 +24,23 @@ const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt weren
 mustnt`.split(/\s+/))
 
 /**
- * Puts statements that contradict each other together, the latest first, in the place of the best of them. Two contradict each other
- * when they are of different times and of one subject, and each has a telling word that the other lacks, or only one of them is negated.
- * They are of one subject when they begin with the same two telling words, share most of those, or begin with the same one and share
- * most of all their words. It is a rule of words, not of meaning: what it takes for a contradiction is dated, no more.
+ * Groups statements that contradict each other, the latest first, at the rank of the best of them. Two statements
+ * contradict each other when they have different times and the same subject, and each has a content word that the other
+ * lacks or only one of them is negated. They have the same subject when they begin with the same two content words,
+ * share most content words, or begin with the same content word and share most of all words. The rule compares words
+ * and not meaning, so the only effect of a contradiction is that the statements are dated.
  * @param statements best first
  */
-export function placeContradictions<S extends Statement> (statements: readonly S[]): Array<Placed<S>> {
-  const placed: Array<Placed<S>> = []
+export function orderContradictions<S extends Statement> (statements: readonly S[]): Array<DatedStatement<S>> {
+  const placed: Array<DatedStatement<S>> = []
   const left = new Set(statements)
   for (const first of statements) {
-    if (left.delete(first)) placed.push(...placeGroup(takeGroup(first, left)))
+    if (left.delete(first)) placed.push(...orderGroup(takeGroup(first, left)))
   }
   return placed
 }
 
-/** All that contradict the first, or one that contradicts it, and so on; they are taken out of what is left. */
+/** Removes from `left` and returns the statements that contradict the first one, directly or through others. */
 function takeGroup<S extends Statement> (first: S, left: Set<S>): S[] {
   const group = [first]
   for (const member of group) {
@@ -52,7 +53,7 @@ function takeGroup<S extends Statement> (first: S, left: Set<S>): S[] {
   return group
 }
 
-function placeGroup<S extends Statement> (group: readonly S[]): Array<Placed<S>> {
+function orderGroup<S extends Statement> (group: readonly S[]): Array<DatedStatement<S>> {
   if (group.length === 1) return group.map((statement) => ({ statement, date: null, earlier: false }))
   const instants = group.map(({ occurredAt }) => occurredAt ?? 0)
   const latest = Math.max(...instants)
@@ -73,10 +74,14 @@ function contradict (one: Statement, other: Statement): boolean {
 }
 
 function haveOneSubject (one: Statement, other: Statement): boolean {
-  const [first, second] = [one.telling, other.telling]
-  const beginAlike = (words: number) => Math.min(first.length, second.length) >= words && first.slice(0, words).every((term, index) => second[index] === term)
+  const [first, second] = [one.contentTerms, other.contentTerms]
+  const beginAlike = (words: number) => (
+    Math.min(first.length, second.length) >= words &&
+    first.slice(0, words).every((term, index) => second[index] === term)
+  )
   if (beginAlike(LEADING)) return true
-  return shareMost(new Set(first), new Set(second), LEADING) || (beginAlike(1) && shareMost(one.terms, other.terms, LEADING))
+  if (shareMost(new Set(first), new Set(second), LEADING)) return true
+  return beginAlike(1) && shareMost(one.terms, other.terms, LEADING)
 }
 
 function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, least: number): boolean {
@@ -85,7 +90,7 @@ function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, least:
 }
 
 function differ (one: Statement, other: Statement): boolean {
-  const hasOwn = (a: Statement, b: Statement) => a.telling.some((term) => !b.terms.has(term))
+  const hasOwn = (a: Statement, b: Statement) => a.contentTerms.some((term) => !b.terms.has(term))
   return isNegated(one) !== isNegated(other) || (hasOwn(one, other) && hasOwn(other, one))
 }
 

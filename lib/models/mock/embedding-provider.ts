@@ -7,9 +7,9 @@ import type { ModelStatus } from '../status.js'
 const DIMENSIONS = 256
 
 /**
- * Hashed bags of stems (feature hashing, Weinberger et al. 2009): deterministic, without a model, and blind to meaning.
- * It lets the semantic path be built and tested; its weight is 0 because on real conversations a hashed vector beside
- * BM25 only spoils the ranking.
+ * Hashed bags of stems (feature hashing, Weinberger et al. 2009): deterministic, and without knowledge of meaning. It
+ * serves tests of the semantic strategy; its weight is 0 because on real conversations it makes the ranking of BM25
+ * worse.
  */
 export class MockEmbeddingProvider implements EmbeddingProvider {
   readonly model = 'mock'
@@ -21,7 +21,7 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   }
 
   status (): ModelStatus {
-    return { asksNobody: true }
+    return { alwaysAvailable: true }
   }
 }
 

@@ -7,12 +7,12 @@ import { countSteps } from '../../text/tokens.js'
 import { wordsInParts } from '../../text/words.js'
 import type { Evidence, GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../status.js'
-import { placeContradictions, type Placed, type Statement } from './contradictions.js'
+import { orderContradictions, type DatedStatement, type Statement } from './contradictions.js'
 
-/** Sentences in an answer at most: what a reader takes in at a glance. */
+/** Maximum number of sentences in an answer. */
 const MAX_SENTENCES = 3
-/** Sentences and terms that are gone through in a step. */
-const TOGETHER = 64
+/** Sentences that are processed in one step. */
+const STEP_SENTENCES = 64
 
 interface Quote extends Statement {
   text: string
@@ -21,13 +21,14 @@ interface Quote extends Statement {
 }
 
 /**
- * Answers with sentences of the evidence, word for word, each with its mark; it invents nothing and needs no network.
- * The sentences are those that share the rarest terms with the question. Of sentences that contradict each other the latest stands first,
- * and each is dated behind its mark: `Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)`.
+ * Answers with sentences of the evidence, word for word, each with its citation, and needs no network. It chooses the
+ * sentences that share the rarest terms with the question. Of sentences that contradict each other the latest comes
+ * first, and each has its date after the citation: `Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1]
+ * (earlier, 2019-05-04)`.
  */
 export class MockLanguageModel implements LanguageModel {
   readonly model = 'mock'
-  /** It quotes; it cannot fill in a form. */
+  /** It only quotes, so it cannot answer in JSON. */
   readonly structured = false
 
   async generate (request: GenerateRequest): Promise<Generation> {
@@ -35,7 +36,7 @@ export class MockLanguageModel implements LanguageModel {
   }
 
   status (): ModelStatus {
-    return { asksNobody: true }
+    return { alwaysAvailable: true }
   }
 }
 
@@ -61,10 +62,10 @@ function * answer (question: string, evidence: readonly Evidence[], maxTokens: n
     }
   }
   const asked = yield * readWords(question)
-  const chosen = yield * choose([...new Set(asked.telling.length > 0 ? asked.telling : asked.terms)], quotes)
+  const chosen = yield * choose([...new Set(asked.contentTerms.length > 0 ? asked.contentTerms : asked.terms)], quotes)
   const parts: string[] = []
   let tokens = 0
-  for (const placed of placeContradictions(chosen)) {
+  for (const placed of orderContradictions(chosen)) {
     const part = written(placed)
     const cost = (yield * countSteps(part, maxTokens)) + 1
     if (tokens + cost > maxTokens) {
@@ -77,22 +78,22 @@ function * answer (question: string, evidence: readonly Evidence[], maxTokens: n
   return parts.join(' ')
 }
 
-function * readWords (text: string): Steps<Pick<Statement, 'terms' | 'telling'>> {
+function * readWords (text: string): Steps<Pick<Statement, 'terms' | 'contentTerms'>> {
   const terms = new Set<string>()
-  const telling: string[] = []
+  const contentTerms: string[] = []
   for (const part of wordsInParts(text)) {
     for (const word of part) {
-      const isTelling = !STOP_WORDS.has(word)
-      const term = isTelling ? stem(word) : word
+      const isContent = !STOP_WORDS.has(word)
+      const term = isContent ? stem(word) : word
       terms.add(term)
-      if (isTelling) telling.push(term)
+      if (isContent) contentTerms.push(term)
     }
     yield
   }
-  return { terms, telling }
+  return { terms, contentTerms }
 }
 
-function written ({ statement, date, earlier }: Placed<Quote>): string {
+function written ({ statement, date, earlier }: DatedStatement<Quote>): string {
   const cited = `${statement.text} [${statement.source}]`
   return date === null ? cited : `${cited} (${earlier ? 'earlier, ' : ''}${date})`
 }
@@ -110,9 +111,9 @@ function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Qu
       frequencies[place]! += 1
       found.push(place)
     }
-    // Sums of fractions depend on their order, and sentences that share the same words are to tie.
+    // The sum of floats depends on their order, and sentences that share the same words must tie.
     shared.push(found.sort((a, b) => a - b))
-    if (shared.length % TOGETHER === 0) yield
+    if (shared.length % STEP_SENTENCES === 0) yield
   }
   const weights = frequencies.map((frequency) => Math.log(1 + quotes.length / (frequency + 1)))
   let highest = -Infinity
@@ -121,9 +122,10 @@ function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Qu
     const score = found.reduce((sum, place) => sum + weights[place]!, 0)
     scores.push(score)
     highest = Math.max(highest, score)
-    if (scores.length % TOGETHER === 0) yield
+    if (scores.length % STEP_SENTENCES === 0) yield
   }
-  // Half of the best is where a sentence stops being about the question. With no shared word at all, the best evidence speaks first.
+  // Below half of the best score a sentence is rarely about the question. Without any shared word, the best evidence is
+  // quoted.
   return quotes
     .map((quote, index) => ({ quote, score: scores[index]! }))
     .filter(({ score }) => score >= highest / 2)
@@ -132,7 +134,9 @@ function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Qu
     .map(({ quote }) => quote)
 }
 
-/** As much of the sentence as fits: whole words, else whole characters, and its mark if there is room. Never more than the ceiling. */
+/**
+ * The longest beginning of the sentence within the limit: whole words, else characters, with its citation if that fits.
+ */
 function * shorten (quote: Quote, maxTokens: number): Steps<string> {
   const words = quote.text.split(/\s+/u)
   const characters = [...quote.text]
@@ -143,7 +147,7 @@ function * shorten (quote: Quote, maxTokens: number): Steps<string> {
     '…'
 }
 
-/** @returns the cut that keeps the most pieces within the ceiling; undefined when not even one piece fits */
+/** @returns the text with the most pieces within the limit; undefined when not even one piece fits */
 function * longest (pieces: number, maxTokens: number, cut: (kept: number) => string): Steps<string | undefined> {
   if ((yield * countSteps(cut(1), maxTokens)) > maxTokens) return undefined
   let low = 1

@@ -1,31 +1,30 @@
 export type CallPriority = 'interactive' | 'background'
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the
    * attempts.
    */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /**
-   * Milliseconds that one attempt of this call may take, when the endpoint's operator wants less than usual for calls
-   * of its kind.
+   * Milliseconds that one attempt of this call may take, where calls of this kind have less time than others.
    */
   attemptTimeoutMs?: number
-  /** Calls of the two never wait for each other. Default `background`. */
+  /** Calls of different priority never wait for each other. Default `background`. */
   priority?: CallPriority
-  /** Whose call it is; each tenant has a circuit of its own. Default: nobody's. */
-  tenantId?: string | null
+  /** Tenant of the call; each has a circuit breaker of its own. Default: none. */
+  tenantId?: string | null | undefined
 }
 
-/** A call that has its permit. */
+/** A call that holds its permit. */
 export interface CallUnderWay {
   /** Aborted when the caller leaves and when the provider closes. */
   controller: AbortController
-  /** On the timer's clock. */
+  /** In milliseconds of the timer. */
   deadline: number
   attemptTimeoutMs: number
   tenantId: string | undefined
-  /** Gives everything back; may be called twice. */
+  /** Releases the permit and the listeners; may be called twice. */
   end: () => void
 }

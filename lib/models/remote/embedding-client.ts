@@ -8,18 +8,18 @@ export type EmbeddingPurpose = 'query' | 'document'
 export interface EmbeddingClientOptions {
   endpoint: CalledEndpoint
   model: string
-  /** Length of the vectors; undefined: whatever comes. */
+  /** Length of the vectors; undefined: any. */
   dimensions: number | undefined
   sendDimensions: boolean
   sendInputType: boolean
-  /** Texts of a request at most. */
+  /** Maximum number of texts in a request. */
   batchSize: number
 }
 
-/** Room of an answer beside its numbers, and for one of them with its indent. */
+/** Bytes of an answer besides its numbers, and bytes of one number with its indentation. */
 const ENVELOPE_BYTES = 1024 * 1024
 const NUMBER_BYTES = 64
-/** What is reckoned with while the dimensions are not known; more than any model has. */
+/** Assumed while the dimensions are not known; more than any model has. */
 const UNKNOWN_DIMENSIONS = 65_536
 
 /** The embeddings call of the OpenAI API: one POST, for which the AI SDK does too much (docs/decisions/ai-sdk.md). */
@@ -54,7 +54,8 @@ export class EmbeddingClient {
       ...(sendDimensions && { dimensions }),
       ...(sendInputType && { input_type: purpose }),
     })
-    const answer = await endpoint.post(this.#url, { headers: { 'content-type': 'application/json' }, body, signal }, this.#maxBytes)
+    const headers = { 'content-type': 'application/json' }
+    const answer = await endpoint.post(this.#url, { headers, body, signal }, this.#maxBytes)
     const entries = readEntries(answer)
     if (entries === undefined) throw this.#unusable('something else than embeddings')
     return this.#check(entries, texts.length)
@@ -105,9 +106,9 @@ function isNumbers (value: unknown): value is number[] {
 }
 
 /**
- * Vectors that say which text they belong to are put there. An index that is the same for all is one that the endpoint
- * does not keep.
- * @returns undefined when two of them claim the same text, or one a text that there is not
+ * Orders vectors by their index. When all have the same index, the endpoint does not support it, and their order
+ * counts.
+ * @returns undefined when two vectors have the same index, or one is out of range
  */
 function inOrder (entries: readonly Entry[]): readonly Entry[] | undefined {
   const places = new Map(entries.map(({ index }, place) => [index, place]))

@@ -25,13 +25,13 @@ interface Parts {
   calls: ResilientCalls
   prefixes: Record<EmbeddingPurpose, string>
   batchSize: number
-  /** Requests of one embed() under way at a time. */
+  /** Requests of one embed() in progress at a time. */
   width: number
   queryTimeoutMs: number
   cacheSize: number
 }
 
-/** Embeddings of an OpenAI-compatible endpoint: in batches, the texts that came last from memory. */
+/** Embeddings of an OpenAI-compatible endpoint, in batches and with a cache of the latest texts. */
 export class RemoteEmbeddingProvider implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
@@ -68,11 +68,10 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
       found.set(key, vectors[index]!)
       this.#cache?.set(key, vectors[index]!)
     }
-    // The caller may do with its vectors what it likes; those in memory stay as they are.
+    // Copies, so that a caller that changes its vectors does not change the cached ones.
     return keys.map((key) => found.get(key)!.slice())
   }
 
-  /** Texts that were found in memory count as hits, whatever became of the others. */
   status (): ModelStatus {
     return { ...this.#parts.calls.status(), cache: { hits: this.#hits, misses: this.#misses } }
   }
@@ -81,10 +80,14 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
     this.#parts.calls.close()
   }
 
-  /** The first batch that fails ends the others: without its vectors theirs are of no use. */
-  async #inBatches (texts: readonly string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined): Promise<Float32Array[]> {
+  /** The first batch that fails ends the others, because the caller needs the vectors of all. */
+  async #inBatches (
+    texts: readonly string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined,
+  ): Promise<Float32Array[]> {
     const { client, prefixes, batchSize, width, queryTimeoutMs } = this.#parts
-    const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, index) => texts.slice(index * batchSize, (index + 1) * batchSize))
+    const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, index) => (
+      texts.slice(index * batchSize, (index + 1) * batchSize)
+    ))
     const answers: Float32Array[][] = []
     const { controller, unlink } = linkedAbort(signal)
     const left = batches.entries()
@@ -92,12 +95,14 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
       for (const [index, batch] of left) {
         answers[index] = await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
           signal: controller.signal,
-          ...(purpose === 'query' && { priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs }),
+          ...(purpose === 'query' && {
+            priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs,
+          }),
         })
       }
     }
     try {
-      // A big call takes a few batches at a time from the list, so that it does not fill the queue with its own.
+      // A large call sends a few batches at a time, so that it does not fill the queue.
       await Promise.all(Array.from({ length: Math.min(width, batches.length) }, work))
     } catch (error) {
       controller.abort(error)
@@ -111,13 +116,18 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
 
 /**
  * Makes the provider `openai_compatible`. Without `dimensions` the endpoint is asked for one vector.
- * @throws ProviderError for wrong settings, and when the dimensions cannot be had; no secret is shown
+ * @throws ProviderError for wrong settings, and when the dimensions are not known; no secret is shown
  */
-export async function makeRemoteEmbeddingProvider (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Promise<EmbeddingProvider> {
+export async function makeRemoteEmbeddingProvider (
+  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+): Promise<EmbeddingProvider> {
   const settings = check(config)
-  if (settings.send_dimensions === true && settings.dimensions === undefined) throw new ProviderError(`${KEY}: send_dimensions needs dimensions`)
+  if (settings.send_dimensions === true && settings.dimensions === undefined) {
+    throw new ProviderError(`${KEY}: send_dimensions needs dimensions`)
+  }
   const timeoutMs = settings.timeout_ms ?? 10_000
-  const endpoint = openEndpoint(KEY, WHAT, settings, { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }, surroundings, tools)
+  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }
+  const endpoint = openEndpoint(KEY, WHAT, settings, limits, surroundings, tools)
   const batchSize = settings.batch_size ?? 96
   const clientOf = (dimensions: number | undefined, size: number) => new EmbeddingClient({
     endpoint,
@@ -153,8 +163,9 @@ async function probe (client: EmbeddingClient, timeoutMs: number): Promise<numbe
 }
 
 /**
- * The model and what changes the vectors of documents. Where it is served does not, so that one model can move; nor does the prefix
- * of queries, whose vectors are not kept; the length is compared on its own.
+ * The name that is stored with vectors: the model and the settings that change the vectors of documents. The address is
+ * no part of it, so that a model can move; nor is the prefix of queries, whose vectors are not stored; the length is
+ * compared separately.
  */
 function spaceOf ({ model, document_prefix: prefix = '', input_type: inputType = false }: RemoteEmbeddingSettings): string {
   return `${model}${inputType ? ' input_type=document' : ''}${prefix === '' ? '' : ` document_prefix=${JSON.stringify(prefix)}`}`

@@ -1,9 +1,13 @@
 import { Type, type Static } from 'typebox'
 
-export const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
+export const milliseconds = (minimum: number, maximum: number, description: string) => (
+  Type.Optional(Type.Integer({ minimum, maximum, description }))
+)
 
 /** Headers and query parameters by name. */
-const texts = (description: string) => Type.Optional(Type.Record(Type.String({ minLength: 1 }), Type.String(), { description }))
+const texts = (description: string) => (
+  Type.Optional(Type.Record(Type.String({ minLength: 1 }), Type.String(), { description }))
+)
 
 const URL_FORM = { pattern: '^https?://', 'x-allowed': 'that is an http or https URL' }
 
@@ -11,9 +15,13 @@ export const baseUrl = Type.String({ ...URL_FORM, description: 'Address that the
 
 export const baseUrlWithDefault = (url: string) => Type.Optional(Type.String({ ...URL_FORM, description: `Address that the paths of the API follow; without user, password and query. Default ${url}.` }))
 
-export const concurrency = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description }))
+export const concurrency = (description: string) => (
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description }))
+)
 
-export const waiting = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description }))
+export const waiting = (description: string) => (
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description }))
+)
 
 export const retries = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 10, description }))
 

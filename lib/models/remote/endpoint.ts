@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { systemClock, type Clock } from '../../time/clock.js'
-import { ProviderError, type ProviderSurroundings } from '../../providers/registry.js'
+import { ProviderError, type ProviderContext } from '../../providers/registry.js'
 import type { AddressSettings, EndpointSettings } from './endpoint-settings.js'
 import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
 import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 
-/** Keys that are named by a variable are found in its `environment`. */
-export type RemoteSurroundings = ProviderSurroundings
+export type RemoteSurroundings = ProviderContext
 
-/** What tests put in place of time and chance. */
+/** Replacements of clock, timer and random numbers for tests. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
 
 export interface Post {
@@ -21,22 +20,22 @@ export interface Post {
 }
 
 export interface Endpoint {
-  /** What is asked, for messages: `embedding endpoint`. */
+  /** Name of the endpoint in messages: `embedding endpoint`. */
   readonly what: string
   readonly baseUrl: string
   readonly queryParams: Readonly<Record<string, string>>
-  /** What no message may hold. */
+  /** Values that no message may contain. */
   readonly secrets: readonly string[]
   /**
    * One POST of JSON with the configured headers and its answer; see exchange().
    * @param maxBytes of the answer
    */
   post (url: string, request: Post, maxBytes: number): Promise<string>
-  /** The same with an answer that is read as it comes; see exchangeStream(). */
+  /** One POST whose answer is streamed; see exchangeStream(). */
   postForStream (url: string, request: Post, maxBytes: number): Promise<ReadableStream<Uint8Array>>
 }
 
-/** One that is called through bounds of its own. */
+/** An endpoint with bounds for its calls. */
 export interface CalledEndpoint extends Endpoint {
   readonly calls: ResilientCalls
 }
@@ -47,16 +46,26 @@ export type KeyHeader = (key: string) => Readonly<Record<string, string>>
 export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
 
 /**
+ * Reads the address, the key and the headers of an endpoint.
  * @param key the map of the settings in the configuration, for messages: `embedding_provider_config`
  * @throws ProviderError that names the wrong setting and shows no value
  */
-export function openAddress (key: string, what: string, settings: AddressSettings, surroundings: RemoteSurroundings, { clock = systemClock }: RemoteTools, keyHeader: KeyHeader = bearer): Endpoint {
+export function openAddress (
+  key: string,
+  what: string,
+  settings: AddressSettings,
+  surroundings: RemoteSurroundings,
+  { clock = systemClock }: RemoteTools,
+  keyHeader: KeyHeader = bearer,
+): Endpoint {
   const baseUrl = checkUrl(key, settings.base_url)
   const apiKey = readKey(key, settings, surroundings)
   const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
   const queryParams = settings.query_params ?? {}
   const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
-  const complete = (request: Post) => ({ ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) })
+  const complete = (request: Post) => (
+    { ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) }
+  )
   const options = (maxBytes: number): ExchangeOptions => ({ what, maxBytes, secrets, clock })
   return {
     what,
@@ -68,19 +77,19 @@ export function openAddress (key: string, what: string, settings: AddressSetting
   }
 }
 
-/** As openAddress(), with calls. */
+/** As openAddress(), with bounds for the calls. */
 export function openEndpoint (
   key: string,
   what: string,
   settings: EndpointSettings,
-  patience: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
+  limits: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
   surroundings: RemoteSurroundings,
   tools: RemoteTools,
 ): CalledEndpoint {
   const address = openAddress(key, what, settings, surroundings, tools)
   const calls = new ResilientCalls({
     what,
-    ...patience,
+    ...limits,
     maxConcurrency: settings.max_concurrency ?? 4,
     maxWaiting: settings.max_waiting ?? 256,
     breaker: { threshold: settings.breaker?.threshold ?? 5, recoveryMs: settings.breaker?.recovery_ms ?? 10_000 },
@@ -92,11 +101,13 @@ export function openEndpoint (
 function checkUrl (key: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === '')
-  if (!plain) throw new ProviderError(`${key}.base_url: must be an http or https URL without user, password, query and fragment; a key belongs in api_key or headers, a query in query_params (the value is not shown)`)
-  return text.replace(/\/+$/, '')
+  if (plain) return text.replace(/\/+$/, '')
+  throw new ProviderError(`${key}.base_url: must be an http or https URL without user, password, query and fragment; a key belongs in api_key or headers, a query in query_params (the value is not shown)`)
 }
 
-function readKey (key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings): string | undefined {
+function readKey (
+  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings,
+): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
   const given = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
   if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
@@ -108,16 +119,17 @@ function readKey (key: string, settings: AddressSettings, { baseDirectory, envir
   return path === undefined ? plain : readKeyFile(`${key}.api_key_file`, resolve(baseDirectory, path))
 }
 
-/** What stands there could be a key in the wrong place: only what has the usual form of a variable's name is repeated. */
+/** The value may be a key by mistake, so it is shown only when it has the usual form of a variable's name. */
 function variableInWords (name: string): string {
-  return VARIABLE_NAME.test(name) ? `the environment variable ${name}` : 'the environment variable that it names (not shown, since it is not written like OPENAI_API_KEY)'
+  if (VARIABLE_NAME.test(name)) return `the environment variable ${name}`
+  return 'the environment variable that it names (not shown, since it is not written like OPENAI_API_KEY)'
 }
 
 /** The text of the file without the newline that editors put at its end. */
 function readKeyFile (field: string, path: string): string {
   let text: string
   try {
-    // Strict: a replaced byte would silently change the key.
+    // Fatal, because a replaced byte would silently change the key.
     text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
@@ -128,14 +140,17 @@ function readKeyFile (field: string, path: string): string {
   return value
 }
 
-/** Checked here because fetch would repeat a value that it cannot send, in the message of each call. */
-function checkHeaders (key: string, ofKey: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>): Record<string, string> {
+/** Checks the headers at the start, because the error of fetch would contain a value that it cannot send. */
+function checkHeaders (
+  key: string, ofKey: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>,
+): Record<string, string> {
   const headers = new Headers()
   for (const [name, value] of Object.entries({ ...ofKey, ...given })) {
     try {
       headers.set(name, value)
     } catch {
-      const which = !Object.hasOwn(given, name) ? ': the key' : /^[\w-]{1,64}$/.test(name) ? `.headers.${name}:` : ': one of headers'
+      const shown = /^[\w-]{1,64}$/.test(name) ? `.headers.${name}:` : ': one of headers'
+      const which = Object.hasOwn(given, name) ? shown : ': the key'
       throw new ProviderError(`${key}${which} cannot be sent in an HTTP header (the value is not shown)`)
     }
   }

@@ -2,16 +2,16 @@ import type { Clock } from '../../time/clock.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 
-/** An answer of an error may be a whole page of HTML; its code stands at the beginning or nowhere. */
+/** Bytes of an error answer that are read; it may be a whole HTML page, without an error code. */
 const MAX_ERROR_BYTES = 64 * 1024
 const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,63}$/i
 
 export interface ExchangeOptions {
-  /** What is asked, for messages: `embedding endpoint`. */
+  /** Name of the endpoint in messages: `embedding endpoint`. */
   what: string
-  /** Bytes of an answer at most, when it is decompressed. */
+  /** Maximum bytes of an answer after decompression. */
   maxBytes: number
-  /** What no message may hold. */
+  /** Values that no message may contain. */
   secrets: readonly string[]
   /** For a Retry-After that is a date. */
   clock: Clock
@@ -26,26 +26,31 @@ export interface ExchangeRequest {
 /**
  * One POST and its whole answer.
  * @returns the body of an answer 2xx
- * @throws ModelCallError that holds nothing of the request and, of the answer, its status and its error code only
+ * @throws ModelCallError, which contains only the status and the error code of the answer, and nothing of the request
  */
 export async function exchange (url: string, request: ExchangeRequest, options: ExchangeOptions): Promise<string> {
   return await read(await send(url, request, options), request.signal, options)
 }
 
 /**
- * One POST and an answer that is read as it comes, and no faster than it is asked for; cancelling it closes the connection.
- * @returns the body of an answer 2xx, which fails with a ModelCallError like that of exchange(), or with the signal's reason
+ * One POST whose answer is streamed with back-pressure; cancelling the stream closes the connection.
+ * @returns the body of an answer 2xx, which fails with a ModelCallError like that of exchange(), or with the signal's
+ *   reason
  * @throws as exchange()
  */
-export async function exchangeStream (url: string, request: ExchangeRequest, options: ExchangeOptions): Promise<ReadableStream<Uint8Array>> {
+export async function exchangeStream (
+  url: string, request: ExchangeRequest, options: ExchangeOptions,
+): Promise<ReadableStream<Uint8Array>> {
   return bounded(await send(url, request, options), request.signal, options)
 }
 
-async function send (url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions): Promise<Response> {
+async function send (
+  url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions,
+): Promise<Response> {
   const { what, secrets, clock } = options
   let response: Response
   try {
-    // Followed, a redirect could take the key to another host.
+    // Following a redirect could send the key to another host.
     response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   } catch (error) {
     signal.throwIfAborted()
@@ -56,7 +61,7 @@ async function send (url: string, { headers, body, signal }: ExchangeRequest, op
     if (!(error instanceof ModelCallError)) throw error
     return ''
   })
-  throw refusal(what, response, errorCode(text, secrets), clock)
+  throw statusError(what, response, errorCode(text, secrets), clock)
 }
 
 async function read (response: Response, signal: AbortSignal, options: ExchangeOptions): Promise<string> {
@@ -65,8 +70,10 @@ async function read (response: Response, signal: AbortSignal, options: ExchangeO
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** The body of the answer, which fails once it is too long; then it is cancelled, which closes the connection. */
-function bounded (response: Response, signal: AbortSignal, { what, maxBytes }: ExchangeOptions): ReadableStream<Uint8Array> {
+/** The body of the answer. A body that is too long fails and is cancelled, which closes the connection. */
+function bounded (
+  response: Response, signal: AbortSignal, { what, maxBytes }: ExchangeOptions,
+): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   let bytes = 0
   return new ReadableStream<Uint8Array>({
@@ -82,10 +89,13 @@ function bounded (response: Response, signal: AbortSignal, { what, maxBytes }: E
           controller.enqueue(value)
           return
         }
-        controller.error(new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status: response.status }))
+        const { status } = response
+        controller.error(new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status }))
         await reader?.cancel()
       } catch (error) {
-        controller.error(signal.aborted ? signal.reason : new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`))
+        controller.error(signal.aborted
+          ? signal.reason
+          : new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`))
       }
     },
     async cancel () {
@@ -94,17 +104,20 @@ function bounded (response: Response, signal: AbortSignal, { what, maxBytes }: E
   }, { highWaterMark: 0 })
 }
 
-function refusal (what: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
+function statusError (what: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
   const retryAfterMs = retryAfter(headers, clock)
-  const details = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  const details = { status, retryAfterMs }
   const message = `The ${what} answered ${status}${code}`
   if (status === 429) return new ModelCallError('rate_limited', message, details)
   if (status === 408 || status === 409 || status >= 500) return new ModelCallError('unreachable', message, details)
-  if (status >= 300 && status < 400) return new ModelCallError('rejected', `${message}: a redirect, which is not followed; base_url must name the endpoint itself`, { status })
+  if (status >= 300 && status < 400) {
+    const hint = 'a redirect, which is not followed; base_url must name the endpoint itself'
+    return new ModelCallError('rejected', `${message}: ${hint}`, { status })
+  }
   return new ModelCallError('rejected', message, { status })
 }
 
-/** An answer 2xx that tells of an error in its midst, in an object like that of an answer of an error. */
+/** The error of an answer 2xx that reports an error in its body, in the form of an error answer. */
 export function errorWithin (what: string, error: unknown, secrets: readonly string[]): ModelCallError {
   const kind = member(error, 'type') === 'rate_limit_error' ? 'rate_limited' : 'unreachable'
   return new ModelCallError(kind, `The ${what} broke off its answer with an error${codeOf(error, secrets)}`)
@@ -120,8 +133,8 @@ function retryAfter (headers: Headers, clock: Clock): number | undefined {
 }
 
 /**
- * The machine-readable code or type of an error, like ` (model_not_found)`. What else an endpoint says is left out: it may repeat
- * the texts or the key.
+ * The machine-readable code or type of an error, like ` (model_not_found)`. The rest of the answer is left out, because
+ * it may repeat the texts or the key.
  */
 function errorCode (text: string, secrets: readonly string[]): string {
   let parsed: unknown
@@ -135,8 +148,9 @@ function errorCode (text: string, secrets: readonly string[]): string {
 
 function codeOf (parsed: unknown, secrets: readonly string[]): string {
   const places = [member(parsed, 'error'), parsed]
+  const isSecret = (value: string) => secrets.some((secret) => value.includes(secret) || secret.includes(value))
   const found = places.flatMap((place) => [member(place, 'code'), member(place, 'type'), member(place, 'error_type')])
-    .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !secrets.some((secret) => value.includes(secret) || secret.includes(value)))
+    .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !isSecret(value))
   return found === undefined ? '' : ` (${found})`
 }
 

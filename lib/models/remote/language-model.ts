@@ -21,26 +21,26 @@ interface Parts {
   endpoint: Endpoint
   model: string
   limits: CallLimits
-  /** A model of the SDK that asks through this function. */
+  /** Makes the model of the SDK, which sends its requests with this function. */
   makeModel: (fetch: typeof globalThis.fetch) => LanguageModelV3
   /** What is sent with every request. */
   sampling: Pick<LanguageModelV3CallOptions, 'temperature' | 'topP' | 'providerOptions'>
-  /** Ceiling over that of the request. */
+  /** Upper limit of the request's own maximum. */
   maxOutputTokens: number
-  /** How an answer in JSON is asked for; undefined: by the prompt alone. */
+  /** How JSON is requested; undefined: by the prompt alone. */
   responseFormat: (schema: JsonSchema) => ResponseFormat
-  /** Takes a sentence for the operator's log. */
+  /** Writes a sentence to the operator's log. */
   warn: (message: string) => void
 }
 
 /**
- * A language model behind HTTP. It makes one attempt a call, with no bounds of its own: boundedLanguageModel() puts its `limits` around it.
+ * A language model behind HTTP. A call is one attempt without bounds; boundedLanguageModel() applies the `limits`.
  */
 export class RemoteLanguageModel implements LanguageModel, LimitedModel {
   readonly model: string
   readonly limits: CallLimits
   readonly #parts: Parts
-  /** Settings that the SDK does not send, as it said. */
+  /** Settings of which the SDK has reported that it does not send them. */
   readonly #unsent = new Set<string>()
 
   constructor (parts: Parts) {
@@ -67,12 +67,13 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
   }
 
   /**
-   * Asks for a word, whatever it is.
+   * Makes a minimal call.
    * @throws ModelCallError; the reason of the signal once it is aborted
    */
-  async greet (signal: AbortSignal): Promise<void> {
-    // The newest models of OpenAI take no ceiling below 16; a model that thinks may use all of it up.
-    await this.#call({ messages: [{ role: 'user', content: 'Say OK.' }], grounding: { question: '', evidence: [] }, maxTokens: 16, signal }).generate()
+  async ping (signal: AbortSignal): Promise<void> {
+    // The newest models of OpenAI accept no maximum below 16; a reasoning model may use all of it.
+    const messages: Message[] = [{ role: 'user', content: 'Say OK.' }]
+    await this.#call({ messages, grounding: { question: '', evidence: [] }, maxTokens: 16, signal }).generate()
   }
 
   #call (request: GenerateRequest): SdkCall {
@@ -84,12 +85,17 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
       makeModel,
       maxTokens,
       request,
-      options: { prompt: request.messages.map(toSdk), maxOutputTokens: maxTokens, ...sampling, ...(format !== undefined && { responseFormat: format }) },
+      options: {
+        prompt: request.messages.map(toSdk),
+        maxOutputTokens: maxTokens,
+        ...sampling,
+        ...(format !== undefined && { responseFormat: format }),
+      },
       warn: (warnings) => { this.#warn(warnings) },
     })
   }
 
-  /** Once for each setting: it stays as it is while the process lives. */
+  /** Warns once for each setting, because settings do not change while the process runs. */
   #warn (warnings: readonly SharedV3Warning[]): void {
     for (const warning of warnings) {
       const feature = 'feature' in warning ? warning.feature : undefined
@@ -100,9 +106,10 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
   }
 
   #wordless (finish: Generation['finish']): ModelCallError {
-    // The ceiling is the caller's, who could else open the circuit for everybody with a low one.
+    // The caller sets the maximum, and a low one must not open the circuit for other callers.
     const cutShort = finish === 'length'
-    return new ModelCallError('unusable', `The ${WHAT} answered without a text${cutShort ? ': it used up its tokens before' : ''}`, { status: 200, cutShort })
+    const message = `The ${WHAT} answered without a text${cutShort ? ': it used up its tokens before' : ''}`
+    return new ModelCallError('unusable', message, { status: 200, cutShort })
   }
 }
 
@@ -110,7 +117,7 @@ function toSdk ({ role, content }: Message): LanguageModelV3Message {
   return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] }
 }
 
-/** The schema is sent on as it is, and judged by the endpoint. */
+/** The schema is sent unchanged; the endpoint validates it. */
 function jsonFormat (schema: JsonSchema): ResponseFormat {
   return { type: 'json', schema, name: 'answer' }
 }
@@ -119,7 +126,9 @@ function jsonFormat (schema: JsonSchema): ResponseFormat {
  * Makes the language model `openai_compatible`; it speaks the chat completions of the OpenAI API.
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
-export async function makeOpenAiLanguageModel (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Promise<RemoteLanguageModel> {
+export async function makeOpenAiLanguageModel (
+  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+): Promise<RemoteLanguageModel> {
   const settings = checkOpenAi(config)
   const endpoint = openAddress(KEY, WHAT, settings, surroundings, tools)
   const { structured_outputs: takesSchema = false, max_tokens_parameter: ceilingName = 'max_tokens' } = settings
@@ -133,7 +142,7 @@ export async function makeOpenAiLanguageModel (config: ProviderConfig, surroundi
       supportsStructuredOutputs: takesSchema,
       transformRequestBody: ({ max_tokens: ceiling, ...body }) => ({ ...body, [ceilingName]: ceiling as unknown }),
     }).chatModel(settings.model),
-    // Strict takes only a part of JSON Schema, and refuses a caller's schema that is beyond it.
+    // Strict mode supports only a part of JSON Schema, and refuses other schemas of callers.
     sampling: { ...sampling(settings), providerOptions: { [OPENAI]: { strictJsonSchema: false } } },
     maxOutputTokens: settings.max_output_tokens ?? Infinity,
     responseFormat: takesSchema ? jsonFormat : () => ({ type: 'json' }),
@@ -144,15 +153,20 @@ export async function makeOpenAiLanguageModel (config: ProviderConfig, surroundi
  * Makes the language model `anthropic`; it speaks the messages API.
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
-export async function makeAnthropicLanguageModel (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Promise<RemoteLanguageModel> {
+export async function makeAnthropicLanguageModel (
+  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+): Promise<RemoteLanguageModel> {
   const settings = checkAnthropic(config)
-  if (settings.temperature !== undefined && settings.top_p !== undefined) throw new ProviderError(`${KEY}: only one of temperature, top_p may be set`)
-  const endpoint = openAddress(KEY, WHAT, { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }, surroundings, tools, (key) => ({ 'x-api-key': key }))
+  if (settings.temperature !== undefined && settings.top_p !== undefined) {
+    throw new ProviderError(`${KEY}: only one of temperature, top_p may be set`)
+  }
+  const address = { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }
+  const endpoint = openAddress(KEY, WHAT, address, surroundings, tools, (key) => ({ 'x-api-key': key }))
   return await opened(settings, surroundings, tools, {
     endpoint,
     makeModel: (fetch) => createAnthropic({
       baseURL: endpoint.baseUrl,
-      // The SDK would look for a key in the environment. The endpoint has the right one, if there is one.
+      // Without it the SDK reads a key from the environment. The endpoint adds the configured key, if there is one.
       apiKey: 'none',
       fetch: async (url, init) => {
         const headers = new Headers(init?.headers)
@@ -175,7 +189,12 @@ function sampling ({ temperature, top_p: topP }: Settings): Parts['sampling'] {
   return { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) }
 }
 
-async function opened (settings: Settings, { warn = () => {} }: RemoteSurroundings, tools: RemoteTools, parts: Omit<Parts, 'model' | 'limits' | 'warn'>): Promise<RemoteLanguageModel> {
+async function opened (
+  settings: Settings,
+  { warn = () => {} }: RemoteSurroundings,
+  tools: RemoteTools,
+  parts: Omit<Parts, 'model' | 'limits' | 'warn'>,
+): Promise<RemoteLanguageModel> {
   const limits: CallLimits = {
     attemptTimeoutMs: settings.timeout_ms ?? DEFAULT_LIMITS.attemptTimeoutMs,
     maxRetries: settings.max_retries ?? DEFAULT_LIMITS.maxRetries,

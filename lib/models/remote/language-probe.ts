@@ -6,18 +6,21 @@ import { ResilientCalls } from './resilient-calls.js'
 
 interface Probed {
   readonly limits: CallLimits
-  greet (signal: AbortSignal): Promise<void>
+  ping (signal: AbortSignal): Promise<void>
 }
 
 /**
- * Asks a model for a word, as often as its limits say. A limit of requests that is used up is a warning: key, model and address are right then.
+ * Calls a model once, with retries. An exhausted rate limit is only a warning, because it shows that key, model and
+ * address are right.
  * @throws ProviderError that says what is wrong
  */
-export async function probe (key: string, what: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools }): Promise<void> {
-  // A circuit that opened in the midst of the few attempts would hide their error.
+export async function probe (
+  key: string, what: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
+): Promise<void> {
+  // A circuit that opened between the attempts would hide their error.
   const calls = new ResilientCalls({ what, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })
   try {
-    await calls.call(async (signal) => { await model.greet(signal) })
+    await calls.call(async (signal) => { await model.ping(signal) })
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error
     if (error.kind === 'rate_limited') warn(`${key}: ${error.message} when it was probed`)

@@ -1,21 +1,23 @@
 /**
- * What became of a call to a model:
+ * Why a call to a model failed:
  * - `timeout`: no answer in time
  * - `unreachable`: no connection, one that broke, or an answer 408, 409 or 5xx
  * - `rejected`: the endpoint refuses this request and would refuse it again (any other status)
  * - `rate_limited`: 429
- * - `unusable`: an answer that is not what the protocol says
- * - `overloaded`: too many calls wait here already
- * - `circuit_open`: the endpoint failed too often a moment ago, so it was not asked
+ * - `unusable`: an answer that violates the protocol
+ * - `overloaded`: too many calls wait in this process
+ * - `circuit_open`: the circuit breaker is open, so the endpoint was not called
  */
-export type ModelCallKind = 'timeout' | 'unreachable' | 'rejected' | 'rate_limited' | 'unusable' | 'overloaded' | 'circuit_open'
+export type ModelCallKind = (
+  'timeout' | 'unreachable' | 'rejected' | 'rate_limited' | 'unusable' | 'overloaded' | 'circuit_open'
+)
 
 export interface ModelCallDetails {
   /** HTTP status of the answer. */
   status?: number
-  /** Milliseconds after which the endpoint wants to be asked again, or after which it makes sense. */
-  retryAfterMs?: number
-  /** The caller left it less time or fewer tokens than such a call may take, so that no answer tells nothing. */
+  /** Milliseconds after which a further call makes sense. */
+  retryAfterMs?: number | undefined
+  /** The caller allowed less time or fewer tokens than such a call may take, so the failure does not count. */
   cutShort?: boolean
 }
 
@@ -23,8 +25,8 @@ const RETRIED: ReadonlySet<ModelCallKind> = new Set<ModelCallKind>(['timeout', '
 const FAULTS: ReadonlySet<ModelCallKind> = new Set<ModelCallKind>(['timeout', 'unreachable', 'unusable'])
 
 /**
- * A call to a model that failed. It has no cause and no word of the endpoint: errors of HTTP clients carry headers and bodies, and
- * with them keys and memories, which must not come into a log.
+ * A failed call to a model. It has no cause and no text of the endpoint, because errors of HTTP clients contain headers
+ * and bodies, and with them keys and memories, which must not be logged.
  */
 export class ModelCallError extends Error {
   readonly kind: ModelCallKind
@@ -32,7 +34,9 @@ export class ModelCallError extends Error {
   readonly retryAfterMs?: number
   readonly cutShort?: true
 
-  constructor (kind: ModelCallKind, message: string, { status, retryAfterMs, cutShort = false }: ModelCallDetails = {}) {
+  constructor (
+    kind: ModelCallKind, message: string, { status, retryAfterMs, cutShort = false }: ModelCallDetails = {},
+  ) {
     super(message)
     this.name = 'ModelCallError'
     this.kind = kind
@@ -41,15 +45,15 @@ export class ModelCallError extends Error {
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
   }
 
-  /** Whether the same request may fare better a moment later. */
+  /** Whether the same request may succeed later. */
   get isRetryable (): boolean {
     return RETRIED.has(this.kind)
   }
 
   /**
-   * Whether it tells against the endpoint as a whole. A refused key (401, 403) does, for it fails every call; a request that is
-   * refused for what it holds does not, nor does 429, which comes from an endpoint in good health, nor an answer for which the caller
-   * did not wait.
+   * Whether the failure counts against the endpoint. A refused key (401, 403) does, because it fails every call. A
+   * request that is refused for its content does not, nor does 429, which a healthy endpoint sends, nor a call whose
+   * caller did not wait long enough.
    */
   get isFault (): boolean {
     return (FAULTS.has(this.kind) && this.cutShort !== true) || this.status === 401 || this.status === 403

@@ -3,15 +3,14 @@ import { KeyedCircuitBreakers } from '../../concurrency/keyed-circuit-breakers.j
 import type { ModelStatus } from '../status.js'
 import { ModelCallError } from './model-call-error.js'
 
-/** Tells how an attempt ended: no error when it was answered, `abandoned` when it was given up before it could tell. */
+/** Reports the end of an attempt: without an error when it was answered, `abandoned` when it was cancelled. */
 export type AttemptEnded = (end: { error?: unknown, abandoned?: boolean }) => void
 
-/** Of these the endpoint itself said nothing. */
+/** Failures without a call of the endpoint. */
 const UNASKED: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
 
 /**
- * The circuit breaker of a model and that of each tenant: one tenant's bad requests do not take the model from the
- * others.
+ * The circuit breakers of a model and of each tenant, so that one tenant's bad requests do not block the others.
  */
 export class ModelCircuitBreakers {
   readonly #what: string
@@ -66,7 +65,7 @@ export class ModelCircuitBreakers {
   }
 }
 
-/** An error other than ModelCallError is a failure: a model that somebody else wrote throws what it likes. */
+/** An error other than ModelCallError is a failure; a model of an operator's own class may throw any. */
 function outcomeOf (error: unknown): CallOutcome {
   if (error === undefined) return 'success'
   if (!(error instanceof ModelCallError)) return 'failure'

@@ -10,7 +10,7 @@ import { ModelCallError } from './model-call-error.js'
 const KEY = 'reranker_config'
 const WHAT = 'rerank endpoint'
 
-/** Some endpoints send the texts back, with up to six bytes for a character. */
+/** Bytes of an answer besides its scores. Some endpoints return the texts, with up to six bytes for a character. */
 const ENVELOPE_BYTES = 1024 * 1024
 const ECHO = 6
 
@@ -32,18 +32,22 @@ export class RemoteReranker implements Reranker {
   }
 
   /** @throws ModelCallError; the reason of the signal once it is aborted */
-  async rerank (query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal }): Promise<number[]> {
+  async rerank (
+    query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal },
+  ): Promise<number[]> {
     callers?.throwIfAborted()
     if (texts.length === 0) return []
     const { endpoint, url, makeBody, timeoutMs } = this.#parts
     const body = JSON.stringify(makeBody(query, texts))
     const maxBytes = ENVELOPE_BYTES + body.length * ECHO
+    const headers = { 'content-type': 'application/json' }
     return await endpoint.calls.call(async (signal) => {
-      const answer = await endpoint.post(url, { headers: { 'content-type': 'application/json' }, body, signal }, maxBytes)
+      const answer = await endpoint.post(url, { headers, body, signal }, maxBytes)
       const scores = readScores(answer, texts.length)
-      if (scores === undefined) throw new ModelCallError('unusable', `The ${WHAT} answered with something else than one score for each text`, { status: 200 })
-      return scores
-    }, { timeoutMs, attemptTimeoutMs: timeoutMs, priority: 'interactive', ...(callers !== undefined && { signal: callers }) })
+      if (scores !== undefined) return scores
+      const message = `The ${WHAT} answered with something else than one score for each text`
+      throw new ModelCallError('unusable', message, { status: 200 })
+    }, { timeoutMs, attemptTimeoutMs: timeoutMs, priority: 'interactive', signal: callers })
   }
 
   status (): ModelStatus {
@@ -56,27 +60,33 @@ export class RemoteReranker implements Reranker {
 }
 
 /**
- * Makes the reranker `rerank_endpoint`; it asks nothing of the endpoint.
+ * Makes the reranker `rerank_endpoint`, without calling the endpoint.
  * @throws ProviderError for wrong settings; no secret is shown
  */
-export function makeRemoteReranker (config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {}): Reranker {
+export function makeRemoteReranker (
+  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+): Reranker {
   const settings = check(config)
   const { model, style = 'cohere', timeout_ms: timeoutMs = 1200 } = settings
   if (style === 'cohere' && model === undefined) throw new ProviderError(`${KEY}.model: is required`)
-  const endpoint = openEndpoint(KEY, WHAT, settings, { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }, surroundings, tools)
+  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }
+  const endpoint = openEndpoint(KEY, WHAT, settings, limits, surroundings, tools)
   const url = new URL(`${endpoint.baseUrl}/rerank`)
   url.search = new URLSearchParams(endpoint.queryParams).toString()
   return new RemoteReranker({
     endpoint,
     url: url.href,
     timeoutMs,
-    // No ceiling of the results is sent: its name differs (top_n, top_k), and without one all come.
-    makeBody: style === 'tei' ? (query, texts) => ({ query, texts }) : (query, documents) => ({ model, query, documents }),
+    // The number of results is not sent: its name differs (top_n, top_k), and the default is all of them.
+    makeBody: style === 'tei'
+      ? (query, texts) => ({ query, texts })
+      : (query, documents) => ({ model, query, documents }),
   })
 }
 
 /**
- * `{results: [{index, relevance_score}]}` (Cohere, Jina, vLLM), the same under `data` (Voyage), or `[{index, score}]` (TEI), in any order.
+ * `{results: [{index, relevance_score}]}` (Cohere, Jina, vLLM), the same under `data` (Voyage), or `[{index, score}]`
+ * (TEI), in any order.
  * @returns undefined unless each of the texts has exactly one finite score
  */
 function readScores (answer: string, count: number): number[] | undefined {
@@ -88,7 +98,9 @@ function readScores (answer: string, count: number): number[] | undefined {
   }
   const results = Array.isArray(parsed) ? parsed : member(parsed, 'results') ?? member(parsed, 'data')
   if (!Array.isArray(results) || results.length !== count) return undefined
-  const scores = new Map<unknown, unknown>(results.map((result) => [member(result, 'index'), member(result, 'relevance_score') ?? member(result, 'score')]))
+  const scores = new Map<unknown, unknown>(results.map((result) => (
+    [member(result, 'index'), member(result, 'relevance_score') ?? member(result, 'score')]
+  )))
   const ordered = Array.from({ length: count }, (_, index) => scores.get(index))
   return ordered.every((score): score is number => typeof score === 'number' && Number.isFinite(score)) ? ordered : undefined
 }

@@ -13,20 +13,20 @@ import { openStream, ResilientStream } from './resilient-stream.js'
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
-/** An endpoint that wants to be left alone for longer has failed the call. */
+/** A call fails when the endpoint asks for a longer pause than this. */
 const LONGEST_RETRY_AFTER_MS = 60_000
 /**
- * An attempt that had less than this part of its time tells nothing when that is over; a little goes by before each
- * begins.
+ * A timeout counts against the endpoint only when the attempt had at least this share of its time. It is below 1
+ * because a little time passes before each attempt begins.
  */
 const FULL_ATTEMPT = 0.9
 /** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
 const LAST_CALL_WEIGHT = 0.2
 const SHORTEST_WAIT_MS = 1000
 
-/** What tests put in place of time and chance. */
+/** Replacements of timer, random numbers and sleep for tests. */
 export interface ResilienceTools {
-  /** Milliseconds of a clock that only rises. */
+  /** Milliseconds of a monotonic clock. */
   timer: () => number
   /** At least 0, below 1. */
   random: () => number
@@ -35,7 +35,7 @@ export interface ResilienceTools {
 }
 
 export interface ResilienceOptions {
-  /** What is asked, for messages: `embedding endpoint`. */
+  /** Name of the endpoint in messages: `embedding endpoint`. */
   what: string
   /** Calls under way at a time, of each priority. */
   maxConcurrency: number
@@ -50,9 +50,8 @@ export interface ResilienceOptions {
 }
 
 /**
- * Calls to one endpoint: bounded in number and time, tried again where that may help, and given up at once while the
- * endpoint is known to be down. A permit is held through the retries of a call, so that an endpoint in trouble is asked
- * less.
+ * Calls to one endpoint with bounded concurrency and time, retries, and a circuit breaker. A call holds its permit
+ * during its retries, so that a failing endpoint gets fewer calls.
  */
 export class ResilientCalls {
   readonly #options: ResilienceOptions
@@ -127,7 +126,7 @@ export class ResilientCalls {
     }
   }
 
-  /** Ends what is under way and refuses what comes. */
+  /** Ends the calls in progress and refuses further ones. */
   close (): void {
     this.#closed = true
     for (const controller of this.#underWay) controller.abort(this.#closing())
@@ -151,7 +150,7 @@ export class ResilientCalls {
     const { signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId } = options
     if (this.#closed) throw this.#closing()
     callers?.throwIfAborted()
-    // Here already, for the permits may be held by calls that hang while the circuit is open.
+    // Checked before waiting for a permit, because calls that hang may hold the permits while the circuit is open.
     this.#breakers.check(tenantId ?? undefined)
     const { controller, unlink } = linkedAbort(callers)
     const { timer } = this.#tools
@@ -202,8 +201,8 @@ export class ResilientCalls {
   }
 
   /**
-   * Full jitter (Brooker 2015), on top of what the endpoint asks for: those it sent away together must not come back
-   * together.
+   * Full jitter (Brooker 2015), added to the pause that the endpoint asks for, so that clients which were refused
+   * together do not retry together.
    */
   #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
     return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
@@ -221,7 +220,7 @@ export class ResilientCalls {
     }
   }
 
-  /** The work in the time that an attempt may take and the call has left. */
+  /** Runs work within the time of an attempt and the rest of the call's time. */
   async #timed<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
     const { controller: { signal }, deadline, attemptTimeoutMs } = call
     const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)

@@ -3,11 +3,11 @@ import { Deadline } from '../../concurrency/deadline.js'
 import type { CallUnderWay } from './call-options.js'
 import type { AttemptEnded } from './model-circuit-breakers.js'
 
-/** A stream whose first part is there. */
+/** A stream whose first part has arrived. */
 export interface OpenedStream<T> {
   first: IteratorResult<T>
   next: () => Promise<IteratorResult<T>>
-  /** Ends the work, if it is not at its end. */
+  /** Ends the work, unless it has ended. */
   cancel: () => void
 }
 
@@ -20,14 +20,16 @@ export interface StreamAttempt<T> {
 }
 
 /** Makes one attempt at an answer that comes in parts, and waits for the first. */
-export async function openStream<T> (call: CallUnderWay, { open, isEnd, ended, within }: StreamAttempt<T>): Promise<OpenedStream<T>> {
+export async function openStream<T> (
+  call: CallUnderWay, { open, isEnd, ended, within }: StreamAttempt<T>,
+): Promise<OpenedStream<T>> {
   const { controller, unlink } = linkedAbort(call.controller.signal)
   let iterator: AsyncIterator<T> | undefined
   const cancel = () => {
     ended({ abandoned: true })
     unlink()
     controller.abort(new DOMException('The answer is not read on', 'AbortError'))
-    // It may still wait for its next part, which nobody wants any more.
+    // return() may wait for a part that is still pending, so it is not awaited.
     void Promise.resolve(iterator).then(async (left) => await left?.return?.()).catch(() => {})
   }
   const next = async () => {
@@ -35,7 +37,7 @@ export async function openStream<T> (call: CallUnderWay, { open, isEnd, ended, w
       iterator ??= open(controller.signal)[Symbol.asyncIterator]()
       const source = iterator
       const part = await within(async () => await source.next())
-      // A reader may go when it has what it wants, without a look for more.
+      // A reader may stop after the last part without asking for the end.
       if (part.done === true || isEnd(part.value)) ended({})
       return part
     } catch (error) {
@@ -90,7 +92,9 @@ export class ResilientStream<T> implements AsyncIterableIterator<T> {
 
 type Parts<T> = AsyncGenerator<T, undefined, undefined>
 
-async function * readSource<T> (source: StreamSource<T>, callers: AbortSignal | undefined, leaving: AbortSignal): Parts<T> {
+async function * readSource<T> (
+  source: StreamSource<T>, callers: AbortSignal | undefined, leaving: AbortSignal,
+): Parts<T> {
   const { controller, unlink } = linkedAbort(callers)
   leaving.addEventListener('abort', () => { controller.abort(leaving.reason) })
   try {
@@ -107,7 +111,7 @@ async function * readCall<T> (source: StreamSource<T>, call: CallUnderWay): Part
   try {
     const opened = stream = await source.open(call)
     deadline = new Deadline(source.leftMs(call), undefined, undefined, source.late)
-    // A reader that never comes back must not keep the permit.
+    // A reader that never asks again must not keep the permit.
     deadline.signal.addEventListener('abort', () => {
       call.controller.abort(deadline?.signal.reason)
       opened.cancel()

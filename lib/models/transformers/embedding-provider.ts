@@ -1,21 +1,21 @@
 import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
-import { requirePackages } from '../local/packages.js'
-import { QueuedEmbeddings } from '../local/queued-embeddings.js'
+import { requirePackages } from '../packages.js'
+import { QueuedEmbeddings } from '../workers/queued-embeddings.js'
 import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
-import { WorkerQueue } from '../local/worker-queue.js'
+import { WorkerQueue } from '../workers/worker-queue.js'
 import { modelOptions, TransformersEmbeddingSettings } from './settings.js'
 
 const NAME = 'embedding_provider: transformers'
 export const TRANSFORMERS_PACKAGE = '@huggingface/transformers'
-/** What is behind them is not seen; the model's own limit, in tokens, is most often lower. */
+/** Longer texts are cut; the model's own limit, in tokens, is usually lower. */
 const MAX_CHARACTERS = 8000
-/** A model of a gigabyte over a slow line. */
+/** Time to download a model of a gigabyte over a slow connection. */
 export const LOAD_TIMEOUT_MS = 3_600_000
 export const ENGINE = new URL('./engine.mjs', import.meta.url).href
 
-/** What a test puts in place. */
+/** Replacements for tests. */
 export interface TransformersInternals {
   module?: string
 }
@@ -23,20 +23,27 @@ export interface TransformersInternals {
 const check = settingsCheck('embedding_provider_config', TransformersEmbeddingSettings)
 
 /**
- * `embedding_provider: transformers`: vectors of unit length by a model of the Hugging Face hub, which is downloaded once, or one in
- * a folder. The package is the operator's to install. Equal texts get vectors that differ in the last digits when they are computed
- * in other company, unless `batch_size` is 1.
- * @throws ProviderError for wrong settings, without the package, and when the model is asked for its dimensions and cannot be loaded
+ * `embedding_provider: transformers`: vectors of unit length by a model of the Hugging Face hub, which is downloaded
+ * once, or by one in a folder. The operator installs the package. The vector of a text can differ in the last digits
+ * between batches, unless `batch_size` is 1.
+ * @throws ProviderError for wrong settings, without the package, and when the dimensions are not set and the model
+ *   cannot be loaded
  */
-export async function transformersEmbeddings (config: ProviderConfig, { baseDirectory, warn }: ModelSurroundings, { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {}): Promise<EmbeddingProvider> {
+export async function transformersEmbeddings (
+  config: ProviderConfig,
+  { baseDirectory, warn }: ModelSurroundings,
+  { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
+): Promise<EmbeddingProvider> {
   const checked = check(config)
   const settings = { ...WORKER_DEFAULTS, ...checked }
-  const { pooling = 'mean', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '', fusion_weight: fusionWeight = 1.5 } = settings
+  const { pooling = 'mean', dtype = 'default', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '' } = settings
   const [url] = requirePackages(NAME, [module] as const)
   const queue = new WorkerQueue<string>({
     name: NAME,
     engine: ENGINE,
-    engineOptions: { task: 'embed', ...modelOptions(NAME, url, checked, baseDirectory), pooling, dimensions: settings.dimensions },
+    engineOptions: {
+      task: 'embed', ...modelOptions(NAME, url, checked, baseDirectory), pooling, dimensions: settings.dimensions,
+    },
     threads: settings.threads,
     maxWaiting: settings.max_queue,
     batchSize: settings.batch_size ?? 8,
@@ -44,11 +51,12 @@ export async function transformersEmbeddings (config: ProviderConfig, { baseDire
     loadTimeoutMs: LOAD_TIMEOUT_MS,
     warn: settings.dimensions === undefined ? undefined : warn,
   })
+  const prefixPart = documentPrefix === '' ? [] : [JSON.stringify(documentPrefix)]
   return new QueuedEmbeddings({
-    // Without the query's prefix, which changes no vector that is stored.
-    model: [TRANSFORMERS_PACKAGE, settings.model, settings.dtype ?? 'default', pooling, ...(documentPrefix === '' ? [] : [JSON.stringify(documentPrefix)])].join(':'),
+    // The query's prefix is no part of the name, because it changes no stored vector.
+    model: [TRANSFORMERS_PACKAGE, settings.model, dtype, pooling, ...prefixPart].join(':'),
     dimensions: settings.dimensions ?? await probe(queue),
-    fusionWeight,
+    fusionWeight: settings.fusion_weight ?? 1.5,
     cacheSize: settings.cache_size,
     prepare: (text, purpose) => (purpose === 'query' ? queryPrefix : documentPrefix) + text.slice(0, MAX_CHARACTERS),
     queue,

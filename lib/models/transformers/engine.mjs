@@ -1,8 +1,8 @@
-// Models by @huggingface/transformers (v3, v4), on ONNX Runtime; see ../local/worker.mjs.
+// Models by @huggingface/transformers (v3, v4), on ONNX Runtime; see ../workers/worker.mjs.
 
-/** ONNX Runtime writes past every stream, straight to the process's output: only of errors. */
+/** Log level for errors only, because ONNX Runtime writes directly to the standard output of the process. */
 const ORT_ERRORS = 3
-/** The same for the package, which knows it from v4 on. */
+/** Log level of the package for errors only; it exists since v4. */
 const LOG_ERRORS = 40
 
 /**
@@ -18,11 +18,14 @@ export async function open (options) {
   env.logLevel = LOG_ERRORS
   if (cacheDir !== undefined) env.cacheDir = cacheDir
   const loading = {
-    // The threads of the queue are the parallelism; the runtime's own would fight with them for the processors.
+    // The queue provides the parallelism; the runtime's own threads would compete with it for the processors.
     session_options: { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: ORT_ERRORS },
     ...(dtype !== undefined && { dtype }),
   }
-  return { compute: task === 'embed' ? await embedder(transformers, model, loading, options) : await scorer(transformers, model, loading) }
+  const compute = task === 'embed'
+    ? await embedder(transformers, model, loading, options)
+    : await scorer(transformers, model, loading)
+  return { compute }
 }
 
 async function embedder ({ pipeline }, model, loading, { pooling, dimensions }) {
@@ -30,8 +33,12 @@ async function embedder ({ pipeline }, model, loading, { pooling, dimensions }) 
   return async (/** @type {string[]} */ texts) => {
     const output = await extract(texts, { pooling, normalize: true })
     const { dims } = output
-    if (dims.length !== 2 || dims[0] !== texts.length) throw new Error(`the model gave numbers in the shape ${dims.join(' by ')} for ${texts.length} texts`)
-    if (dimensions !== undefined && dims[1] !== dimensions) throw new Error(`the model gives vectors of ${dims[1]} numbers, and dimensions is ${dimensions}`)
+    if (dims.length !== 2 || dims[0] !== texts.length) {
+      throw new Error(`the model gave numbers in the shape ${dims.join(' by ')} for ${texts.length} texts`)
+    }
+    if (dimensions !== undefined && dims[1] !== dimensions) {
+      throw new Error(`the model gives vectors of ${dims[1]} numbers, and dimensions is ${dimensions}`)
+    }
     return finite(output)
   }
 }
@@ -40,19 +47,24 @@ async function scorer ({ AutoTokenizer, AutoModelForSequenceClassification }, mo
   const tokenizer = await AutoTokenizer.from_pretrained(model)
   const classifier = await AutoModelForSequenceClassification.from_pretrained(model, loading)
   return async (/** @type {[query: string, text: string][]} */ pairs) => {
-    const inputs = tokenizer(pairs.map(([query]) => query), { text_pair: pairs.map(([, text]) => text), padding: true, truncation: true })
+    const texts = pairs.map(([, text]) => text)
+    const inputs = tokenizer(pairs.map(([query]) => query), { text_pair: texts, padding: true, truncation: true })
     const { logits } = await classifier(inputs)
     const { dims } = logits
-    if (dims.length !== 2 || dims[0] !== pairs.length || dims[1] > 2) throw new Error(`the model gave scores in the shape ${dims.join(' by ')} for ${pairs.length} texts: it is no cross-encoder`)
+    if (dims.length !== 2 || dims[0] !== pairs.length || dims[1] > 2) {
+      const shape = dims.join(' by ')
+      throw new Error(`the model gave scores in the shape ${shape} for ${pairs.length} texts: it is no cross-encoder`)
+    }
     const numbers = finite(logits)
+    if (dims[1] === 1) return numbers
     // Of two classes, the second is "relevant": their difference is the log odds.
-    return dims[1] === 1 ? numbers : Float32Array.from(pairs, (_, index) => numbers[2 * index + 1] - numbers[2 * index])
+    return Float32Array.from(pairs, (_, index) => numbers[2 * index + 1] - numbers[2 * index])
   }
 }
 
-/** A copy, because the numbers change threads and the runtime's memory must not. */
+/** Copies the numbers, because the runtime's own memory must not be transferred to another thread. */
 function finite ({ type, data }) {
-  // Half precision can come as the bits of it, which would be read as whole numbers.
+  // Half precision can come as raw bits, which would be read as whole numbers.
   if (type !== 'float32') throw new Error(`the model gave numbers of the type ${type} and not float32; another dtype may help`)
   const numbers = Float32Array.from(data)
   if (!numbers.every(Number.isFinite)) throw new Error('the model gave something that is not a finite number')

@@ -1,15 +1,15 @@
 import type { ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
-import { requirePackages } from '../local/packages.js'
+import { requirePackages } from '../packages.js'
 import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
-import { WorkerQueue } from '../local/worker-queue.js'
+import { WorkerQueue } from '../workers/worker-queue.js'
 import type { Reranker } from '../reranker.js'
 import { ENGINE, LOAD_TIMEOUT_MS, TRANSFORMERS_PACKAGE, type TransformersInternals } from './embedding-provider.js'
 import { modelOptions, TransformersRerankerSettings } from './settings.js'
 
 const NAME = 'reranker: transformers'
-/** A pair is cut at its end: a query without end would leave nothing of the text. */
+/** The model cuts a pair at its end, so a long query would leave no room for the text. */
 const MAX_QUERY_CHARACTERS = 1000
 const MAX_CHARACTERS = 8000
 const MAX_WAITING = 1000
@@ -19,11 +19,15 @@ type Pair = [query: string, text: string]
 const check = settingsCheck('reranker_config', TransformersRerankerSettings)
 
 /**
- * `reranker: transformers`: scores by a cross-encoder, which reads query and text together. They are the model's logits (of a model
- * with two classes the log odds of the second): any real number. The model is loaded in the background.
+ * `reranker: transformers`: scores by a cross-encoder, which reads query and text together. A score is the model's
+ * logit, or with two classes the log odds of the second, and so any real number. The model is loaded in the background.
  * @throws ProviderError for wrong settings, without the package or the model's folder
  */
-export function transformersReranker (config: ProviderConfig, { baseDirectory, warn }: ModelSurroundings, { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {}): Reranker {
+export function transformersReranker (
+  config: ProviderConfig,
+  { baseDirectory, warn }: ModelSurroundings,
+  { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
+): Reranker {
   const settings = check(config)
   const [url] = requirePackages(NAME, [module] as const)
   return new TransformersReranker(new WorkerQueue<Pair>({
@@ -46,10 +50,13 @@ class TransformersReranker implements Reranker {
     this.#queue = queue
   }
 
-  /** @throws QueueFullError when too many texts wait, the signal's reason when it is aborted, Error when the model fails */
+  /**
+   * @throws QueueFullError when too many texts wait, the signal's reason when it is aborted, Error when the model fails
+   */
   async rerank (query: string, texts: readonly string[], { signal }: { signal?: AbortSignal }): Promise<number[]> {
     signal?.throwIfAborted()
-    const jobs = this.#queue.add(texts.map((text): Pair => [query.slice(0, MAX_QUERY_CHARACTERS), text.slice(0, MAX_CHARACTERS)]), true)
+    const shortQuery = query.slice(0, MAX_QUERY_CHARACTERS)
+    const jobs = this.#queue.add(texts.map((text): Pair => [shortQuery, text.slice(0, MAX_CHARACTERS)]), true)
     try {
       const scores = await unlessAborted(Promise.all(jobs.map(async ({ done }) => await done)), signal)
       return scores.map(([score]) => score!)

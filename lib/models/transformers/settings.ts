@@ -47,14 +47,27 @@ export interface ModelOptions {
 }
 
 /**
- * What loads the model.
- * @param who what stands in front of messages: `embedding_provider: transformers`
+ * The options with which engine.mjs loads the model.
+ * @param who the beginning of messages: `embedding_provider: transformers`
  * @throws ProviderError when the model is a folder that does not exist
  */
-export function modelOptions (who: string, module: string, settings: TransformersEmbeddingSettings | TransformersRerankerSettings, baseDirectory: string): ModelOptions {
+export function modelOptions (
+  who: string,
+  module: string,
+  settings: TransformersEmbeddingSettings | TransformersRerankerSettings,
+  baseDirectory: string,
+): ModelOptions {
   const { dtype, cache_dir: cacheDir, allow_remote: allowRemote = true } = settings
   const isFolder = settings.model.startsWith('.') || isAbsolute(settings.model)
   const model = isFolder ? resolve(baseDirectory, settings.model) : settings.model
-  if (isFolder && !existsSync(model)) throw new ProviderError(`${who}: there is no folder ${JSON.stringify(settings.model)} with a model`)
-  return { module, model, allowRemote, ...(dtype !== undefined && { dtype }), ...(cacheDir !== undefined && { cacheDir: resolve(baseDirectory, cacheDir) }) }
+  if (isFolder && !existsSync(model)) {
+    throw new ProviderError(`${who}: there is no folder ${JSON.stringify(settings.model)} with a model`)
+  }
+  return {
+    module,
+    model,
+    allowRemote,
+    ...(dtype !== undefined && { dtype }),
+    ...(cacheDir !== undefined && { cacheDir: resolve(baseDirectory, cacheDir) }),
+  }
 }

@@ -1,4 +1,4 @@
-import type { ProviderConfig, ProviderSurroundings } from '../../providers/registry.js'
+import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
 import type { VectorStore } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { DEFAULT_SCHEMA, quoteSchema } from './migrations.js'
@@ -11,7 +11,7 @@ import { VectorIndexes } from './vector-indexes.js'
 const BULK_TIMEOUT_MS = 300_000
 
 /** @throws ProviderError */
-export function makePostgresStore (config: ProviderConfig, surroundings: ProviderSurroundings): VectorStore {
+export function makePostgresStore (config: ProviderConfig, surroundings: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
   const schema = schemaOf(settings)
   const executor = postgresExecutor(settings, databaseUrl(settings, surroundings.databaseUrl))
@@ -20,7 +20,7 @@ export function makePostgresStore (config: ProviderConfig, surroundings: Provide
 }
 
 /** @throws ProviderError when the packages are missing, or the folder is another's or in use */
-export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderSurroundings): Promise<VectorStore> {
+export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderContext): Promise<VectorStore> {
   const settings = pgliteSettings(config, surroundings)
   return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true, shared: false })
 }

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { resolve } from 'node:path'
-import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers/registry.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 
 const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
@@ -44,7 +44,7 @@ export function postgresSettings (config: ProviderConfig): PostgresSettings {
 }
 
 /** @returns with `data_dir` as an absolute path. @throws ProviderError */
-export function pgliteSettings (config: ProviderConfig, { baseDirectory }: ProviderSurroundings): PgliteSettings {
+export function pgliteSettings (config: ProviderConfig, { baseDirectory }: ProviderContext): PgliteSettings {
   const settings = checkPglite(config)
   return { ...settings, data_dir: resolve(baseDirectory, settings.data_dir) }
 }

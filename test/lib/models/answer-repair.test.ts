@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ReadableStream } from 'node:stream/web'
 import t from 'tap'
-import { mendedEvents, mendUsage } from '../../../lib/models/remote/answer-repair.js'
+import { repairedEvents, repairUsage } from '../../../lib/models/remote/answer-repair.js'
 import fc from '../../helpers/fast-check.js'
 
 function bodyOf (chunks: Iterable<Uint8Array>): { body: ReadableStream<Uint8Array>, pulled: () => number } {
@@ -22,7 +22,7 @@ function bodyOf (chunks: Iterable<Uint8Array>): { body: ReadableStream<Uint8Arra
 
 async function mended (chunks: Iterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = []
-  for await (const piece of mendedEvents(bodyOf(chunks).body)) pieces.push(piece)
+  for await (const piece of repairedEvents(bodyOf(chunks).body)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
 }
 
@@ -38,9 +38,9 @@ t.test('counts that are no numbers are taken out, the rest stays', async (t) => 
     ['text', 'text'],
     [null, null],
   ]
-  for (const [given, mended] of cases) t.strictSame(JSON.parse(mendUsage(JSON.stringify(given))), mended)
-  t.equal(mendUsage('{"usage":'), '{"usage":')
-  t.equal(mendUsage('{"usage":{"prompt_tokens":1e999}}'), '{"usage":{}}')
+  for (const [given, mended] of cases) t.strictSame(JSON.parse(repairUsage(JSON.stringify(given))), mended)
+  t.equal(repairUsage('{"usage":'), '{"usage":')
+  t.equal(repairUsage('{"usage":{"prompt_tokens":1e999}}'), '{"usage":{}}')
 })
 
 const EVENTS = [
@@ -71,7 +71,7 @@ t.test('a body is read no faster than its events are asked for, and cancelled wi
     for (;;) yield Buffer.from(EVENTS[2]!)
   }
   const { body, pulled } = bodyOf(endless())
-  const events = mendedEvents(body)
+  const events = repairedEvents(body)
   for (let count = 1; count <= 3; count++) {
     await events.next()
     // Whatever read ahead would do so in these turns.

@@ -27,7 +27,7 @@ const cases: Array<[what: string, outcomes: string[], status: ModelStatus, condi
   ['failures with a call between them for which there was no room', ['ok', ...FIVE.slice(1), 'overloaded', 'unreachable'], {}, 'failing'],
   ['an open circuit', ['ok'], breaker('open'), 'failing'],
   ['a circuit that is tried again', ['ok'], breaker('half_open'), 'degraded'],
-  ['nothing, of one that asks nobody', [], { asksNobody: true }, 'ok'],
+  ['nothing, of one that asks nobody', [], { alwaysAvailable: true }, 'ok'],
 ]
 for (const [what, outcomes, status, condition] of cases) {
   await t.test(`a model is ${condition} after ${what}`, async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { QueueFullError } from '../../../lib/models/local/worker-queue.js'
+import { QueueFullError } from '../../../lib/models/workers/worker-queue.js'
 import { rejection, setUp } from '../../fixtures/transformers-package/scripted.js'
 
 t.test('a text that comes again is not computed again, whether it is known or under way', async (t) => {
@@ -47,6 +47,17 @@ t.test('queries come before all documents that wait', async (t) => {
   release()
   await Promise.all(all)
   t.strictSame(order, ['hold', 'query 1', 'query 2', 'document 1', 'document 2'])
+})
+
+t.test('with a thread of its own, a query is answered while a document holds the thread of documents', async (t) => {
+  const { provider, embed, release, loads } = setUp(t, { queryThread: true })
+  await embed('warm')
+  const documents = embed('hold', 'behind')
+  await provider.embed(['query'], { purpose: 'query' })
+  t.strictSame(provider.status(), { running: 1, waiting: 1, cache: { hits: 0, misses: 4 } }, 'both documents are unanswered')
+  release()
+  t.equal((await documents).length, 2)
+  t.equal(loads(), 2, 'each thread has a model')
 })
 
 t.test('a text that waits as a document and is asked for as a query comes as a query', async (t) => {

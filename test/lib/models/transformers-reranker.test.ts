@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { transformersReranker } from '../../../lib/models/transformers/reranker.js'
-import { QueueFullError } from '../../../lib/models/local/worker-queue.js'
+import { QueueFullError } from '../../../lib/models/workers/worker-queue.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href

@@ -124,7 +124,7 @@ t.test('a job that waits can be taken out of the line once', async (t) => {
   t.equal(queue.drop(dropped!), true)
   t.equal(queue.drop(dropped!), false)
   t.equal(queue.drop(held!), false, 'it runs')
-  queue.hurry(held!)
+  queue.promote(held!)
   release()
   await held!.done
 })

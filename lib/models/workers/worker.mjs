@@ -1,24 +1,24 @@
-// A thread that computes with a model: see worker-queue.ts, which starts it and asks.
-// Plain JavaScript, because a worker thread loads it as it stands: beside the sources and in dist/ alike.
+// A thread that computes with a model for worker-queue.ts. It is plain JavaScript, because a thread loads this file
+// both beside the sources and in dist/.
 import { parentPort, workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 
 /**
- * What the module at `workerData.engine` exports as `open`; it loads the model. `compute` is called with one batch after another.
+ * The function `open` of the module at `workerData.engine`, which loads the model. `compute` gets one batch at a time.
  * @typedef {(options: object) => Promise<{ compute: (items: unknown[]) => Promise<Float32Array> }>} Open
  */
 
 /**
- * What the thread is asked; no items: to load the model.
+ * A request to the thread; without items it only loads the model.
  * @typedef {{ id: number, items: unknown[] }} Batch
  */
 
 /**
- * What it answers: the numbers of all items, one after another, or why there are none. A thread that rejects is broken.
+ * The answer: the results of all items in order, or the error. A thread that rejects is broken.
  * @typedef {Float32Array | { failed: string }} Answer
  */
 
-// The process's output belongs to the program; what libraries say would break its log.
+// Output of libraries would corrupt the log on the process's standard output, so it is discarded.
 for (const stream of [process.stdout, process.stderr]) stream.write = drop
 
 /** @type {ReturnType<Open> | undefined} */
@@ -39,7 +39,7 @@ export default async function run ({ id, items }) {
   }
 }
 
-/** A model that could not be loaded is tried again with the next batch: the network may be back. */
+/** A model that could not be loaded is loaded again for the next batch, because the network may be back. */
 async function opened () {
   engine ??= open()
   try {
@@ -57,7 +57,7 @@ async function open () {
 }
 
 /**
- * Stands in for a stream's write().
+ * Replaces the write() of a stream.
  * @param {unknown} chunk
  * @param {unknown} encoding
  * @param {unknown} callback

@@ -1,31 +1,31 @@
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { WaitingLine } from './waiting-line.js'
+import { PriorityQueue } from '../../concurrency/priority-queue.js'
 
 export interface WorkerQueueOptions {
-  /** What stands in front of every message: `embedding_provider: local`. */
+  /** The beginning of every message: `embedding_provider: local`. */
   name: string
   /** URL of the module that loads the model and computes; see worker.mjs. */
   engine: string
-  /** Handed to the engine; it must survive structured cloning. */
+  /** Options of the engine, which must survive structured cloning. */
   engineOptions: object
-  /** Threads, each with the model in it. */
+  /** Threads, each of which loads the model. */
   threads: number
-  /** Items that may wait, urgent ones and others each. */
+  /** Urgent items that may wait, and as many others. */
   maxWaiting: number
-  /** Items in one computation at most. */
+  /** Maximum number of items in one computation. */
   batchSize: number
   /** Milliseconds that one computation may take. */
   timeoutMs: number
   /** Milliseconds that loading the model may take. */
   loadTimeoutMs: number
-  /** What the threads see of the environment. Default: all of it. */
+  /** The environment variables of the threads. Default: all. */
   env?: Record<string, string>
-  /** Told when the model cannot be loaded at the start; the next item tries again. */
+  /** Called when the model cannot be loaded at the start; the next item tries again. */
   warn?: ((message: string) => void) | undefined
 }
 
-/** More is asked for than may wait. */
+/** More items were added than may wait. */
 export class QueueFullError extends Error {
   constructor (message: string) {
     super(message)
@@ -33,22 +33,22 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Something that is to be computed, from when it begins to wait to its end. */
+/** A computation that waits or is in progress. */
 export interface Job<Item> {
   readonly item: Item
-  /** The item's numbers. */
+  /** The result for the item. */
   readonly done: Promise<Float32Array>
 }
 
 interface Entry<Item> extends Job<Item> {
   resolve: (numbers: Float32Array) => void
   reject: (error: Error) => void
-  /** Threads that were lost over it. */
+  /** Threads that ended while they computed it. */
   losses: number
 }
 
 interface Run {
-  giveUp: AbortController
+  controller: AbortController
   timer: NodeJS.Timeout
   began: boolean
   timedOut: boolean
@@ -56,17 +56,17 @@ interface Run {
 
 type Answer = Float32Array | { failed: string }
 
-/** Times that an item is given to a thread when the thread is lost: what killed one thread would kill every other. */
+/** Attempts at an item whose thread ends: an item that ends one thread is likely to end every other. */
 const ATTEMPTS = 2
 
 /**
- * Computes in worker threads, urgent items first. The threads are piscina's; what waits is kept here, because a thread is given no
- * more than it can begin with, and so what is urgent has at most the running computation before it.
+ * Computes in worker threads, urgent items first. Piscina runs the threads. Waiting items are kept here and a thread
+ * gets only what it computes next, so that an urgent item waits for at most the computation in progress.
  */
 export class WorkerQueue<Item> {
   readonly #options: WorkerQueueOptions
   readonly #pool: Piscina<{ id: number, items: Item[] }, Answer>
-  readonly #line = new WaitingLine<Entry<Item>>()
+  readonly #queue = new PriorityQueue<Entry<Item>>()
   readonly #runs = new Map<number, Run>()
   #nextId = 0
   #closed = false
@@ -76,80 +76,82 @@ export class WorkerQueue<Item> {
     this.#options = options
     this.#pool = new Piscina({
       filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
-      // A thread is started for work only: one that dies while nothing is asked is not started over and over.
+      // Threads are started for work only, so that one that dies while idle is not restarted over and over.
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: Infinity,
-      // Otherwise a thread that waits for work holds its event loop, and loading would stand still.
+      // With atomics a thread that waits for work blocks its event loop, and loading would stop.
       atomics: 'disabled',
       recordTiming: false,
       workerData: { engine: options.engine, options: options.engineOptions },
-      // Warnings go past the thread's streams, straight to the process's.
+      // Warnings of Node bypass the streams that worker.mjs replaces.
       execArgv: ['--no-warnings'],
       ...(options.env !== undefined && { env: options.env }),
     })
     this.#pool.on('message', ({ began }: { began: number }) => { this.#begun(began) })
-    // A thread without work is lost, perhaps before it was ready, with what it was to be given waiting for it.
-    this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.began) run.giveUp.abort() })
+    // A thread ended outside a computation, perhaps before it was ready, so runs that have not begun may wait for it.
+    this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.began) run.controller.abort() })
     for (let thread = 0; thread < options.threads; thread++) void this.#compute([])
   }
 
   /**
-   * Puts items in line, all or none.
-   * @throws QueueFullError when so many cannot wait, Error after close()
+   * Adds items, all or none.
+   * @throws QueueFullError when too many would wait, Error after close()
    */
   add (items: readonly Item[], urgent: boolean): Job<Item>[] {
     const { name, maxWaiting } = this.#options
     if (this.#closed) throw new Error(`${name} is closed`)
-    const waiting = this.#line.waiting(urgent)
+    const waiting = this.#queue.waiting(urgent)
     if (waiting + items.length > maxWaiting) {
       throw new QueueFullError(`${name} takes no more: ${waiting} wait, ${items.length} would come and ${maxWaiting} may wait (max_queue)`)
     }
     const entries = items.map(newEntry)
-    for (const entry of entries) this.#line.push(entry, urgent)
+    for (const entry of entries) this.#queue.push(entry, urgent)
     this.#dispatch()
     return entries
   }
 
-  /** Lets a job that still waits in among the urgent ones. */
-  hurry (job: Job<Item>): void {
-    this.#line.hurry(job as Entry<Item>)
+  /** Makes a waiting job urgent. */
+  promote (job: Job<Item>): void {
+    this.#queue.promote(job as Entry<Item>)
   }
 
-  /** Computations under way, the loading of the model among them, and items that wait. */
+  /** Computations in progress, including the loading of the model, and items that wait. */
   status (): { running: number, waiting: number } {
-    return { running: this.#runs.size, waiting: this.#line.size }
+    return { running: this.#runs.size, waiting: this.#queue.size }
   }
 
-  /** Takes a job out of the line; it then never settles. @returns false when it does not wait any more */
+  /** Removes a waiting job, whose promise then never settles. @returns false when the job no longer waits */
   drop (job: Job<Item>): boolean {
-    return this.#line.delete(job as Entry<Item>)
+    return this.#queue.delete(job as Entry<Item>)
   }
 
-  /** Rejects what waits and what runs, and settles when the threads are gone. */
+  /** Rejects waiting and running jobs, and resolves when the threads have ended. */
   async close (): Promise<void> {
     this.#closed = true
-    for (const entry of this.#line.clear()) entry.reject(this.#closedError())
+    for (const entry of this.#queue.clear()) entry.reject(this.#closedError())
     await this.#pool.destroy()
   }
 
   #dispatch (): void {
     while (!this.#closed && this.#runs.size < this.#options.threads) {
-      const batch = this.#line.take(this.#options.batchSize)
+      const batch = this.#queue.take(this.#options.batchSize)
       if (batch.length === 0) return
       void this.#compute(batch)
     }
   }
 
-  /** @param batch none: load the model. Never rejects. */
+  /** Never rejects. @param batch empty to load the model */
   async #compute (batch: Entry<Item>[]): Promise<void> {
     const id = this.#nextId++
-    const run: Run = { giveUp: new AbortController(), timer: this.#timer(id, this.#options.loadTimeoutMs), began: false, timedOut: false }
+    const timer = this.#timer(id, this.#options.loadTimeoutMs)
+    const run: Run = { controller: new AbortController(), timer, began: false, timedOut: false }
     this.#runs.set(id, run)
     try {
-      const answer = await this.#pool.run({ id, items: batch.map(({ item }) => item) }, { signal: run.giveUp.signal })
+      const items = batch.map(({ item }) => item)
+      const answer = await this.#pool.run({ id, items }, { signal: run.controller.signal })
       if ('failed' in answer) this.#failed(batch, answer.failed)
-      else handOut(batch, answer)
+      else resolveBatch(batch, answer)
     } catch (error) {
       this.#lost(batch, run, error)
     } finally {
@@ -159,13 +161,13 @@ export class WorkerQueue<Item> {
     }
   }
 
-  /** Ends the thread of a run that takes too long: nothing else stops a computation. */
+  /** Ends the thread of a run that takes too long, because a computation cannot be stopped otherwise. */
   #timer (id: number, ms: number): NodeJS.Timeout {
     return setTimeout(() => {
       const run = this.#runs.get(id)
       if (run === undefined) return
       run.timedOut = true
-      run.giveUp.abort()
+      run.controller.abort()
     }, ms)
   }
 
@@ -180,8 +182,8 @@ export class WorkerQueue<Item> {
   #failed (batch: Entry<Item>[], message: string): void {
     const { name, warn } = this.#options
     if (batch.length === 0) warn?.(`${name} cannot load its model yet: ${message}`)
-    // One item that the model does not take must not fail the others.
-    else if (batch.length > 1) for (const entry of batch) this.#line.pushAgain(entry)
+    // One item that the model rejects must not fail the others, so each is tried alone.
+    else if (batch.length > 1) for (const entry of batch) this.#queue.pushRetry(entry)
     else batch[0]!.reject(new Error(`${name}: ${message}`))
   }
 
@@ -194,7 +196,7 @@ export class WorkerQueue<Item> {
         : new Error(`${name} lost its thread`, { cause })
     if (batch.length === 0 && !this.#closed) warn?.(error.message)
     for (const entry of batch) {
-      if (!this.#closed && !timedOut && ++entry.losses < ATTEMPTS) this.#line.pushAgain(entry)
+      if (!this.#closed && !timedOut && ++entry.losses < ATTEMPTS) this.#queue.pushRetry(entry)
       else entry.reject(error)
     }
   }
@@ -206,7 +208,7 @@ export class WorkerQueue<Item> {
 
 function newEntry<Item> (item: Item): Entry<Item> {
   const { promise: done, resolve, reject } = withResolvers()
-  // Whoever asked may have left.
+  // The caller may have left, and then nothing handles the rejection.
   done.catch(() => {})
   return { item, done, resolve, reject, losses: 0 }
 }
@@ -218,8 +220,8 @@ function withResolvers (): { promise: Promise<Float32Array> } & Pick<Entry<unkno
   return { promise, resolve, reject }
 }
 
-/** Every item has as many numbers as any other. */
-function handOut<Item> (batch: Entry<Item>[], numbers: Float32Array): void {
+/** Splits the result of a batch, in which every item has the same number of values. */
+function resolveBatch<Item> (batch: Entry<Item>[], numbers: Float32Array): void {
   const length = numbers.length / batch.length
   batch.forEach(({ resolve }, index) => { resolve(numbers.slice(index * length, (index + 1) * length)) })
 }

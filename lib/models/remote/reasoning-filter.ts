@@ -2,14 +2,14 @@ const OPENING = '<think>'
 const CLOSING = '</think>'
 
 /**
- * Takes out what a model thinks before it answers, which servers of open models (DeepSeek, Qwen and others) send as text between
- * `<think>` and `</think>` when they do not tell it apart. Only at the beginning of an answer; elsewhere the words are text.
+ * Removes the reasoning of a model, which some servers of open models (DeepSeek, Qwen and others) send as text between
+ * `<think>` and `</think>`. It does so only at the beginning of an answer; elsewhere the tags are text.
  */
-export class ThoughtFilter {
+export class ReasoningFilter {
   #held = ''
   #state: 'before' | 'thinking' | 'answering' = 'before'
 
-  /** @returns what of the piece belongs to the answer, as far as that is known */
+  /** @returns the part of the piece that is known to belong to the answer */
   push (piece: string): string {
     if (this.#state === 'answering') return piece
     this.#held += piece
@@ -22,12 +22,12 @@ export class ThoughtFilter {
     }
     const end = this.#held.indexOf(CLOSING)
     if (end >= 0) return this.#answer(this.#held.slice(end + CLOSING.length).trimStart())
-    // As much as may be the beginning of the closing tag.
+    // Keeps as many characters as may be the beginning of the closing tag.
     this.#held = this.#held.slice(-(CLOSING.length - 1))
     return ''
   }
 
-  /** @returns what was held back and is text after all; a thought that never ends is none */
+  /** @returns the text that was held back and turned out not to be reasoning */
   end (): string {
     return this.#state === 'before' ? this.#answer(this.#held) : ''
   }
@@ -39,8 +39,8 @@ export class ThoughtFilter {
   }
 }
 
-/** The same for an answer in one piece. */
-export function withoutThoughts (text: string): string {
-  const filter = new ThoughtFilter()
+/** Removes the reasoning from a complete answer. */
+export function withoutReasoning (text: string): string {
+  const filter = new ReasoningFilter()
   return filter.push(text) + filter.end()
 }

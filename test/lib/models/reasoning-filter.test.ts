@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ThoughtFilter, withoutThoughts } from '../../../lib/models/remote/thoughts.js'
+import { ReasoningFilter, withoutReasoning } from '../../../lib/models/remote/reasoning-filter.js'
 import fc from '../../helpers/fast-check.js'
 
 const CASES: Array<[what: string, given: string, left: string]> = [
@@ -13,13 +13,13 @@ const CASES: Array<[what: string, given: string, left: string]> = [
 ]
 
 for (const [what, given, left] of CASES) {
-  t.test(what, async (t) => { t.equal(withoutThoughts(given), left) })
+  t.test(what, async (t) => { t.equal(withoutReasoning(given), left) })
 }
 
 t.test('what is left does not depend on where the pieces were cut', async (t) => {
   const part = fc.constantFrom('<think>', '</think>', '<thi', 'nk>', '</th', 'ink>', ' ', '\n', 'word', '<')
   fc.assert(fc.property(fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
-    const filter = new ThoughtFilter()
+    const filter = new ReasoningFilter()
     let given = ''
     for (let at = 0; at < text.length;) {
       const size = sizes.next().value as number
@@ -27,7 +27,7 @@ t.test('what is left does not depend on where the pieces were cut', async (t) =>
       at += size
     }
     // White space behind a thought that comes in a piece of its own is left to whoever shows the answer.
-    return (given + filter.end()).trimStart() === withoutThoughts(text).trimStart()
+    return (given + filter.end()).trimStart() === withoutReasoning(text).trimStart()
   }))
   t.pass()
 })

@@ -9,32 +9,33 @@ export interface QueuedEmbeddingsOptions {
   model: string
   dimensions: number
   fusionWeight: number
-  /** Vectors to be kept at most; 0: none. */
+  /** Maximum number of cached vectors; 0 for no cache. */
   cacheSize: number
-  /** What is computed in place of a text, and by which it is known to be the same. */
+  /** Makes the text that is embedded, which is also the key of the cache. */
   prepare: (text: string, purpose: 'query' | 'document') => string
   queue: WorkerQueue<string>
-  /** Computes queries, so that none waits for a document. Default: `queue`, where they come first. */
+  /** Threads for queries alone, so that no query waits for a document. Default: `queue`, where queries come first. */
   queryQueue?: WorkerQueue<string>
 }
 
-/** A text that is being computed or waits for it, and how many calls want its vector. */
-interface Shared {
+/** A vector that is being computed or waits for that. */
+interface PendingVector {
   queue: WorkerQueue<string>
   job: Job<string>
-  wanted: number
+  /** Calls that wait for the vector. */
+  callers: number
 }
 
-/** Embeddings by a model in worker threads. A text that is known or under way is not computed again; queries come before documents. */
+/** Embeddings by a model in worker threads. Equal texts are computed once, and queries before documents. */
 export class QueuedEmbeddings implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
   readonly fusionWeight: number
-  /** A bank of documents takes long. */
+  /** A large write takes too long to wait for. */
   readonly deferred = true
   readonly #options: QueuedEmbeddingsOptions
   readonly #cache: LRUCache<string, Float32Array> | undefined
-  readonly #underway = new Map<string, Shared>()
+  readonly #pending = new Map<string, PendingVector>()
   #hits = 0
   #misses = 0
 
@@ -47,7 +48,7 @@ export class QueuedEmbeddings implements EmbeddingProvider {
   }
 
   /**
-   * @returns vectors of the caller's own
+   * @returns copies, which the caller may change
    * @throws QueueFullError when too many texts wait, the signal's reason when it is aborted, Error when the model fails
    */
   async embed (texts: readonly string[], { signal, purpose = 'document' }: EmbedOptions): Promise<Float32Array[]> {
@@ -55,20 +56,21 @@ export class QueuedEmbeddings implements EmbeddingProvider {
     const prepared = texts.map((text) => this.#options.prepare(text, purpose))
     const keys = prepared.map((text) => createHash('sha256').update(text).digest('base64'))
     const known = new Map<string, Float32Array>()
-    const lacking = new Map<string, string>()
+    const missing = new Map<string, string>()
     keys.forEach((key, index) => {
       const vector = this.#cache?.get(key)
-      if (vector === undefined) lacking.set(key, prepared[index]!)
+      if (vector === undefined) missing.set(key, prepared[index]!)
       else known.set(key, vector)
     })
     this.#hits += known.size
-    this.#misses += lacking.size
-    const wanted = this.#want(lacking, purpose === 'query')
+    this.#misses += missing.size
+    const joined = this.#join(missing, purpose === 'query')
     try {
-      const computed = await unlessAborted(Promise.all(wanted.map(async ([key, { job }]) => [key, await job.done] as const)), signal)
+      const vectors = Promise.all(joined.map(async ([key, { job }]) => [key, await job.done] as const))
+      const computed = await unlessAborted(vectors, signal)
       for (const [key, vector] of computed) known.set(key, vector)
     } finally {
-      this.#leave(wanted)
+      this.#leave(joined)
     }
     return keys.map((key) => known.get(key)!.slice())
   }
@@ -88,31 +90,31 @@ export class QueuedEmbeddings implements EmbeddingProvider {
     return queryQueue === undefined ? [queue] : [queue, queryQueue]
   }
 
-  /** @param lacking key to text */
-  #want (lacking: ReadonlyMap<string, string>, urgent: boolean): Array<[key: string, Shared]> {
-    const fresh = [...lacking].filter(([key]) => !this.#underway.has(key))
+  /** Joins computations in progress and queues the others. @param missing key to text */
+  #join (missing: ReadonlyMap<string, string>, urgent: boolean): Array<[key: string, PendingVector]> {
+    const fresh = [...missing].filter(([key]) => !this.#pending.has(key))
     const { queue: documents, queryQueue = documents } = this.#options
     const queue = urgent ? queryQueue : documents
     const jobs = queue.add(fresh.map(([, text]) => text), urgent)
-    fresh.forEach(([key], index) => { this.#share(key, queue, jobs[index]!) })
-    return [...lacking.keys()].map((key) => {
-      const shared = this.#underway.get(key)!
-      shared.wanted++
-      if (urgent) shared.queue.hurry(shared.job)
-      return [key, shared]
+    fresh.forEach(([key], index) => { this.#track(key, queue, jobs[index]!) })
+    return [...missing.keys()].map((key) => {
+      const pending = this.#pending.get(key)!
+      pending.callers++
+      if (urgent) pending.queue.promote(pending.job)
+      return [key, pending]
     })
   }
 
-  #share (key: string, queue: WorkerQueue<string>, job: Job<string>): void {
-    this.#underway.set(key, { queue, job, wanted: 0 })
-    const end = () => { this.#underway.delete(key) }
-    // Also when nobody waits any more: what was begun is not lost.
+  #track (key: string, queue: WorkerQueue<string>, job: Job<string>): void {
+    this.#pending.set(key, { queue, job, callers: 0 })
+    const end = () => { this.#pending.delete(key) }
+    // The vector is cached even when every caller has left, because it is computed anyway.
     job.done.then((vector) => { this.#cache?.set(key, vector) }).then(end, end)
   }
 
-  #leave (wanted: ReadonlyArray<[key: string, Shared]>): void {
-    for (const [key, shared] of wanted) {
-      if (--shared.wanted === 0 && shared.queue.drop(shared.job)) this.#underway.delete(key)
+  #leave (joined: ReadonlyArray<[key: string, PendingVector]>): void {
+    for (const [key, pending] of joined) {
+      if (--pending.callers === 0 && pending.queue.drop(pending.job)) this.#pending.delete(key)
     }
   }
 }
