@@ -33,8 +33,8 @@ export function * importSteps<S extends object> (
   memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict,
 ): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands for a memory that
-  // is displaced.
+  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands
+  // for a memory that is displaced.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
   const placeById = new SplitMap<number | null>()

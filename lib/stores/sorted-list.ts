@@ -2,8 +2,9 @@
 const MOST = 512
 
 /**
- * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of short arrays. What
- * comes last, as nearly everything does, is appended. Two items may be equal in the order; then either comes first.
+ * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of
+ * short arrays. What comes last, as nearly everything does, is appended. Two items may be equal in the order; then
+ * either comes first.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number

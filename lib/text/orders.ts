@@ -28,7 +28,8 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flat
 const LONGEST_ORDER = Math.max(...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)))
 
 /**
- * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded number behind it.
+ * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded
+ * number behind it.
  * @param parts words of plainWordsInParts(); no more of them are kept than an order is long
  */
 export function * orderSteps (parts: Iterable<readonly string[]>): Steps<Set<OrderKind>> {

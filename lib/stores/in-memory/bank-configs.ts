@@ -25,7 +25,9 @@ interface LastChange {
   changedAt: number
 }
 
-/** The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic. */
+/**
+ * The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic.
+ */
 export class InMemoryBankConfigs implements BankConfigStore {
   readonly isShared = false
   readonly #banks = new Map<string, Configured>()

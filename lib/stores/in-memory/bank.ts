@@ -21,8 +21,8 @@ interface Change {
 }
 
 /**
- * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited; `version` tells whether
- * that is still the same after something was.
+ * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited;
+ * `version` tells whether that is still the same after something was.
  */
 export class Bank {
   readonly key: BankKey
@@ -139,7 +139,10 @@ export class Bank {
     return this.#ordered.backwards(isBefore)
   }
 
-  /** Entries that have passages without a vector, by id, also those that are not visible. @param after only those behind this id */
+  /**
+   * Entries that have passages without a vector, by id, also those that are not visible.
+   * @param after only those behind this id
+   */
   unembedded (after?: string): Generator<Entry> {
     return this.#unembedded.forwards(after === undefined ? undefined : ({ memory }) => memory.memoryId <= after)
   }
@@ -150,9 +153,10 @@ export class Bank {
   }
 
   /**
-   * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing.
-   * The caller has seen to it that no two memories that are left share an id or a fingerprint.
-   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a whole
+   * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing. The caller has seen to it
+   * that no two memories that are left share an id or a fingerprint.
+   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a
+   * whole
    * @param committed called in the moment in which it is
    */
   * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {

@@ -5,8 +5,9 @@ import { SplitMap } from '../split-map.js'
 import { compareText, type Entry, type Neighbours } from './entry.js'
 
 /**
- * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours of a hundred memories
- * without looking for their places. After `begin`, changes stand beside the chains, in `staged`, until `settle` puts them in.
+ * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours
+ * of a hundred memories without looking for their places. After `begin`, changes stand beside the chains, in `staged`,
+ * until `settle` puts them in.
  */
 export class Documents {
   readonly #sequences = new SplitMap<SortedList<Entry>>()

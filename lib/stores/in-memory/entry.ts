@@ -31,7 +31,10 @@ export class Entry implements Neighbours {
   readonly question: boolean
   before: Entry | undefined
   behind: Entry | undefined
-  /** The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks for hundreds. */
+  /**
+   * The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks
+   * for hundreds.
+   */
   head: number
   /** Absent unless a change that is not settled yet concerns it. */
   mark: Mark | undefined

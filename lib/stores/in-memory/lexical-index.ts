@@ -36,12 +36,13 @@ export class LexicalDocument<T> {
 }
 
 /**
- * An inverted index. A document is a passage; those of one memory have the first of them for their head. How documents are scored is for who
- * reads it (lexical-scoring.ts).
+ * An inverted index. A document is a passage; those of one memory have the first of them for their head. How documents
+ * are scored is for who reads it (lexical-scoring.ts).
  *
- * It is exact at any time: removed documents count neither in the size, the frequencies nor the average length. A large change is made in
- * pieces that no search sees: `begin`, then `add` and `remove`, `commit`, which is one step and turns all of it visible, with size,
- * frequencies and lengths; then `settle` for each document and `end`. Without `begin`, `add` and `remove` are seen at once.
+ * It is exact at any time: removed documents count neither in the size, the frequencies nor the average length. A large
+ * change is made in pieces that no search sees: `begin`, then `add` and `remove`, `commit`, which is one step and turns
+ * all of it visible, with size, frequencies and lengths; then `settle` for each document and `end`. Without `begin`,
+ * `add` and `remove` are seen at once.
  */
 export class LexicalIndex<T> {
   #vocabulary = new SplitMap<Postings>()
@@ -260,7 +261,10 @@ export class LexicalIndex<T> {
     }
   }
 
-  /** Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in pieces. */
+  /**
+   * Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in
+   * pieces.
+   */
   #tidy (): void {
     if (this.#size === 0) {
       this.#pool = new PostingsPool()

@@ -7,7 +7,9 @@ import type { Scratch } from './scratch.js'
 /** Postings that a search looks at in one piece: some tenths of a millisecond. */
 const PIECE = 16_384
 
-/** The half of BM25 that is the query's: what each term is worth in an index, and what documents pay for their lengths. */
+/**
+ * The half of BM25 that is the query's: what each term is worth in an index, and what documents pay for their lengths.
+ */
 export class QueryFactors {
   /** By term: what it adds to a score is gain · weight / (weight + against). */
   readonly gains: readonly number[]
@@ -43,7 +45,10 @@ export class QueryFactors {
   }
 }
 
-/** Leaves the scores of documents by their own words in the scratch, and the ordinals that have one; some may not be found. */
+/**
+ * Leaves the scores of documents by their own words in the scratch, and the ordinals that have one; some may not be
+ * found.
+ */
 export function * scoreTerms (index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch): Steps<void> {
   let left = PIECE
   for (const [at, term] of terms.entries()) {

@@ -1,4 +1,7 @@
-/** Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two places. */
+/**
+ * Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two
+ * places.
+ */
 export interface Postings {
   readonly term: string
   /** Documents that are not taken out. */
@@ -67,7 +70,10 @@ export class PostingsPool {
     this.#giveBack(start, logarithm(powerOfTwo(count)))
   }
 
-  /** Drops the documents that were taken out, and gives back the places that become too many. @param isOut by ordinal: 0 for those */
+  /**
+   * Drops the documents that were taken out, and gives back the places that become too many.
+   * @param isOut by ordinal: 0 for those
+   */
   sweep (postings: Postings, isOut: Uint8Array): void {
     if (postings.live === postings.count) return
     const slab = this.slabOf(postings)
@@ -79,7 +85,10 @@ export class PostingsPool {
     postings.count = kept
   }
 
-  /** Makes a slab that is one large block smaller, for its halves have no starts. @returns the size of the block then */
+  /**
+   * Makes a slab that is one large block smaller, for its halves have no starts.
+   * @returns the size of the block then
+   */
   #trim (start: number, from: number, to: number): number {
     if (from <= SLAB_BITS || from === to) return from
     const size = Math.max(to, SLAB_BITS)

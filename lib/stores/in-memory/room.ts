@@ -5,7 +5,10 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
-/** The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while something changes. */
+/**
+ * The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while
+ * something changes.
+ */
 const SHARE = 0.4
 
 // Bytes, as measured with `node --expose-gc` on memories of one word and of thousands.

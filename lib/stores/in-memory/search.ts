@@ -73,7 +73,10 @@ export class Gathered {
   }
 }
 
-/** The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact, and falling. */
+/**
+ * The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact,
+ * and falling.
+ */
 function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
   const { vectors } = bank
   if (vectors === undefined) return []
@@ -88,8 +91,8 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
     })
     return first.sorted()
   }
-  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so ask
-  // for more until enough memories are there and the last passage is farther away than the last memory that counts.
+  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so
+  // ask for more until enough memories are there and the last passage is farther away than the last memory that counts.
   for (let k = limit + 1; ; k *= 2) {
     const hits = yield * vectors.searching(vector, k, acceptRef)
     const found = new Map<Entry, Found>()
@@ -100,7 +103,8 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
         found.set(ref.entry, { entry: ref.entry, score, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
       } else known.passages?.push({ ref, score })
     }
-    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in order.
+    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in
+    // order.
     const falling = [...found.values()]
     const border = falling[limit - 1]
     if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) return falling.sort(byOrder)

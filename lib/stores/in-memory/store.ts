@@ -33,7 +33,8 @@ export interface InMemoryVectorStoreOptions {
 
 /**
  * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
- * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is small is done at once.
+ * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is
+ * small is done at once.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
@@ -201,7 +202,8 @@ export class InMemoryVectorStore implements VectorStore {
 
   /**
    * Reads a bank as it is at one moment. When it changes between two pieces, the reading begins anew.
-   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is still being taken out
+   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is
+   * still being taken out
    */
   async #read<T> (key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T): Promise<T> {
     const id = bankKeyString(key)

@@ -30,8 +30,8 @@ export interface WriteOptions {
 }
 
 /**
- * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces, between which readers see
- * the bank as it was, until it is committed in one step.
+ * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces,
+ * between which readers see the bank as it was, until it is committed in one step.
  */
 export class InMemoryWriter {
   readonly #directory: Directory

@@ -23,12 +23,14 @@ interface ChangeRow {
 }
 
 /**
- * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other, whatever the bank,
- * until each is committed: so the next revision is one more than the newest, and revisions become visible in their order. A reader of the
- * changes since a revision relies on that: one that became visible later and were smaller would never be found.
+ * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other,
+ * whatever the bank, until each is committed: so the next revision is one more than the newest, and revisions become
+ * visible in their order. A reader of the changes since a revision relies on that: one that became visible later and
+ * were smaller would never be found.
  *
- * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come only rows that
- * nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who may wait for it.
+ * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come
+ * only rows that nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who
+ * may wait for it.
  */
 export class BankConfigWriter {
   readonly #ofBank: BankConfigStatements
@@ -78,7 +80,9 @@ export interface SqlBankConfigsOptions {
   schema: string
   writer: BankConfigWriter
   isShared: boolean
-  /** Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know. */
+  /**
+   * Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know.
+   */
   guard: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -123,7 +127,8 @@ export class SqlBankConfigs implements BankConfigStore {
     const rows = await this.#guard(async () => await this.#executor.read<ChangeRow>(this.#ofAll.changedSince, [revision]))
     const { newest, oldest } = rows[0]!
     if (revision === -1) return { revision: newest, banks: [] }
-    // A revision that is yet to come was that of another database, or of this one before it was restored: what has changed since is not known.
+    // A revision that is yet to come was that of another database, or of this one before it was restored: what has
+    // changed since is not known.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
     const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })])
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }

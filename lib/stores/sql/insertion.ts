@@ -54,10 +54,10 @@ export interface InsertionOptions {
 }
 
 /**
- * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so that two batches never
- * wait for each other.
- * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is wrong, and the work is to
- *   be done anew, in a transaction
+ * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so
+ * that two batches never wait for each other.
+ * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is
+ * wrong, and the work is to be done anew, in a transaction
  */
 export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
   const { statements, bank, now } = options
@@ -76,8 +76,8 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
       } else repeats.push(batch[at]!)
     }
   }
-  // While the database works on one statement the arrays of the next are made: no more than two are there, and the connection does
-  // not wait for turns of other callers.
+  // While the database works on one statement the arrays of the next are made: no more than two are there, and the
+  // connection does not wait for turns of other callers.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
     const { arrays, end } = await nextBatch(ordered, start, options, caller)
@@ -120,8 +120,8 @@ export function hasHigherTrust (memory: NewMemory, standing: ExistingRow): boole
 }
 
 /**
- * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way: the many small texts
- * that they are made of would grow old by then, and fill the heap until all of it is collected.
+ * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way:
+ * the many small texts that they are made of would grow old by then, and fill the heap until all of it is collected.
  */
 async function nextBatch (
   ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,

@@ -11,13 +11,13 @@ export interface LexicalOptions {
 }
 
 /**
- * The lexical strategy as lib/stores/context.ts defines it. `lexical` has the best memories with `score` and `own`, `also_lexical` the same of
- * those that the semantic strategy found, `shown` the passages to show; scores are whole numbers, of which GRID make 1. `matching` has every
- * memory with a term that passes the filters.
+ * The lexical strategy as lib/stores/context.ts defines it. `lexical` has the best memories with `score` and `own`,
+ * `also_lexical` the same of those that the semantic strategy found, `shown` the passages to show; scores are whole
+ * numbers, of which GRID make 1. `matching` has every memory with a term that passes the filters.
  *
- * What a search keeps of the index, hits, is read once, and nothing is joined to it by a plan that could compare each row with each: the
- * planner does not know how many there are. Weights of terms and places in documents are elements of arrays, and the one join of hits
- * is a full join, which is made by hashing or merging.
+ * What a search keeps of the index, hits, is read once, and nothing is joined to it by a plan that could compare each
+ * row with each: the planner does not know how many there are. Weights of terms and places in documents are elements of
+ * arrays, and the one join of hits is a full join, which is made by hashing or merging.
  */
 export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit, both }: LexicalOptions): Strategy {
   const norms = normOf(shape, request)
@@ -70,9 +70,9 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
 }
 
 /**
- * The postings of the query's terms, and what each term is worth: its share of what could be reached. A server of the last release still
- * writes rows that neighbours lent, with an own weight of 0, and adds what they lend to the weight of others. What has expired and is
- * not swept away yet counts nowhere.
+ * The postings of the query's terms, and what each term is worth: its share of what could be reached. A server of the
+ * last release still writes rows that neighbours lent, with an own weight of 0, and adds what they lend to the weight
+ * of others. What has expired and is not swept away yet counts nowhere.
  */
 function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: LexicalRequest, norms: Norms): string[] {
   return [
@@ -187,8 +187,9 @@ function candidates ({ schema, unexpired }: Shape): string[] {
 }
 
 /**
- * What each candidate has of the terms, and lends of them to those one and two places before and behind it. Of two candidates of a
- * document that are next to each other by number but not there, no member of the pool is near enough to have them in its window.
+ * What each candidate has of the terms, and lends of them to those one and two places before and behind it. Of two
+ * candidates of a document that are next to each other by number but not there, no member of the pool is near enough to
+ * have them in its window.
  */
 function loans ({ score }: Scorer): string[] {
   const { before, behind, secondBefore, secondBehind } = SHARES
@@ -267,8 +268,8 @@ const SHOWN = `shown as materialized (
 )`
 
 /**
- * What the words say of the memories that the other strategy found: of a candidate with its context, which may be all there is to say, and of
- * any other by itself. The form of the condition makes it one look into a hash for each.
+ * What the words say of the memories that the other strategy found: of a candidate with its context, which may be all
+ * there is to say, and of any other by itself. The form of the condition makes it one look into a hash for each.
  */
 function alsoLexical (context: boolean): string {
   const among = '(coalesce(f.memory_id, k.memory_id) in (select s.memory_id from semantic s)) is true'

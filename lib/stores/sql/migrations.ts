@@ -50,11 +50,12 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
 }
 
 /**
- * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory lock that
- * ends with its transaction, so that it holds through a pooler too.
+ * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory
+ * lock that ends with its transaction, so that it holds through a pooler too.
  * @param schema quoted
  * @param onApplied is told each file that was applied
- * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have pgvector
+ * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have
+ * pgvector
  * @throws SqlError when the database cannot be reached or refuses a statement
  */
 export async function migrate (executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {}): Promise<void> {

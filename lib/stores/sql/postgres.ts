@@ -37,7 +37,10 @@ interface ConnectionChoice extends WaitOptions {
   fresh?: boolean
 }
 
-/** PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an answer. */
+/**
+ * PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an
+ * answer.
+ */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
   readonly #permits: Semaphore
@@ -86,12 +89,14 @@ export class PostgresExecutor implements Executor {
         })
         over = true
         const { command } = await connection.ask('commit', [], limit)
-        // What the server says to the commit of a transaction that a failed statement has ended, though the work went on.
+        // What the server says to the commit of a transaction that a failed statement has ended, though the work went
+        // on.
         if (command !== 'COMMIT') throw new SqlError('statement', 'The database has rolled the transaction back')
         return result
       } catch (error) {
         over = true
-        // What the work rejected with says more than what becomes of the connection, which is given up when it is not known to be clean.
+        // What the work rejected with says more than what becomes of the connection, which is given up when it is not
+        // known to be clean.
         await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }

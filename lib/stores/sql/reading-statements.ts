@@ -21,7 +21,10 @@ order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::i
   }
 }
 
-/** Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant and bank. */
+/**
+ * Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant
+ * and bank.
+ */
 export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): Statement {
   const parameters = new Parameters()
   const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
@@ -40,8 +43,8 @@ group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${paramete
 }
 
 /**
- * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A bank whose vectors
- * are another model's waits for none.
+ * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A
+ * bank whose vectors are another model's waits for none.
  */
 export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Statement {
   const parameters = new Parameters()

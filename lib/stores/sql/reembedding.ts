@@ -33,7 +33,10 @@ export interface Reembedded {
   embedded: number
   /** Whether the bank was another model's before. */
   moved: boolean
-  /** False when a transaction from before the move is still open: a memory that it brings may lack a vector until the next run. */
+  /**
+   * False when a transaction from before the move is still open: a memory that it brings may lack a vector until the
+   * next run.
+   */
   settled: boolean
 }
 
@@ -50,9 +53,9 @@ interface BareMemory {
 }
 
 /**
- * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by batch, and
- * the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is interrupted goes on
- * where it was, for what is done is in the table.
+ * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by
+ * batch, and the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is
+ * interrupted goes on where it was, for what is done is in the table.
  */
 export class Reembedding {
   readonly #options: ReembeddingOptions
@@ -122,7 +125,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   }
 
   /**
-   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector right after the move.
+   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector
+   * right after the move.
    * @returns 'ours' when the bank is of the space already, 'missing' when too many memories still lack a vector
    */
   async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
@@ -139,7 +143,10 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     }, { bulk: true }))
   }
 
-  /** Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old model. */
+  /**
+   * Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old
+   * model.
+   */
   async #settle (): Promise<boolean> {
     const { executor, schema, pause } = this.#options
     const writers = async () => (await executor.read<{ writer: string }>(`select virtualtransaction as writer from pg_locks
@@ -174,7 +181,8 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
     missing: `select m.memory_id::text as memory_id, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
-    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector behind.
+    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector
+    // behind.
     addVectors: `with standing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update

@@ -8,7 +8,10 @@ export interface CandidateRow extends MemoryRow {
   passage_starts: number[]
   passage_ends: number[]
   lexical_score: number | null
-  /** Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the memory. */
+  /**
+   * Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the
+   * memory.
+   */
   lexical_passages: number[] | null
   semantic_score: number | null
   semantic_passages: number[] | null
@@ -19,7 +22,10 @@ export interface CandidateRow extends MemoryRow {
   total: number
 }
 
-/** @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a turn. */
+/**
+ * @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a
+ * turn.
+ */
 export async function toCandidates (
   bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: Pick<SearchRequest, 'lexical' | 'semantic'>,
 ): Promise<Candidate[]> {
@@ -41,7 +47,9 @@ export async function toCandidates (
   return candidates.filter((candidate) => candidate !== undefined)
 }
 
-/** A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's. */
+/**
+ * A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's.
+ */
 function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
   return own === null || own === 0 ? score : own
 }

@@ -62,7 +62,8 @@ export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string |
 /** @param name where the URI comes from, for the message. @throws ProviderError */
 export function checkDatabaseUrl (url: string, name: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local machine.
+  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local
+  // machine.
   const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 && parsed.hostname !== ''
   if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
   if (![parsed.username, parsed.password].every(isDecodable)) {

@@ -8,9 +8,14 @@ import { makeVectorStatements, type VectorStatements } from './vector-statements
 export const STATISTICS_SHARDS = 8
 
 export interface Statements {
-  /** $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another. */
+  /**
+   * $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another.
+   */
   adoptSpace: string
-  /** The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each memory, in order. */
+  /**
+   * The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each
+   * memory, in order.
+   */
   insert: string
   /** The same without the statistics, which a transaction of several inserts updates once, at its end. */
   insertUncounted: string
@@ -27,8 +32,8 @@ export interface Statements {
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
   /**
-   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or null, $7 bytes at
-   * which the page ends. Oldest first, each with its `size`.
+   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or
+   * null, $7 bytes at which the page ends. Oldest first, each with its `size`.
    */
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
@@ -36,15 +41,18 @@ export interface Statements {
   /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
   findIdempotencyRecord: string
   /**
-   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was kept is void. Answers a row, or
-   * none when the key is taken.
+   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was
+   * kept is void. Answers a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
   /** $1 tenant, $2 bank, $3 instant before which they were kept. */
   dropIdempotencyRecords: string
 }
 
-/** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
+/**
+ * The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant,
+ * $2 its name.
+ */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
   const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
@@ -89,8 +97,8 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
 from standing`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
-    // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one that names none
-    // looks at both. So a void record goes first, which reading the count of what went sees to.
+    // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one
+    // that names none looks at both. So a void record goes first, which reading the count of what went sees to.
     keepIdempotencyRecord: `with void as (
   delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3 and k.kept_at <= $7::float8::bigint returning k.key
 )
@@ -103,9 +111,9 @@ returning k.key`,
 }
 
 /**
- * Memories with their postings and vectors, all or none. Exact repeats are kept out by the unique key: rows go in by fingerprint, so
- * that two batches that share some meet them in the same order; and the statistics come last, so that nobody waits for
- * a memory while holding them.
+ * Memories with their postings and vectors, all or none. Exact repeats are kept out by the unique key: rows go in by
+ * fingerprint, so that two batches that share some meet them in the same order; and the statistics come last, so that
+ * nobody waits for a memory while holding them.
  */
 function insert (schema: string, counted: boolean): string {
   return `with given as (

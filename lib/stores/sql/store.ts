@@ -46,7 +46,10 @@ export interface SqlVectorStoreOptions {
   shared?: boolean
 }
 
-/** Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a write, on whatever runs the statements. */
+/**
+ * Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a
+ * write, on whatever runs the statements.
+ */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
@@ -243,7 +246,10 @@ export class SqlVectorStore implements VectorStore {
     return await this.#guard(async () => await this.#executor.read<R>(text, values))
   }
 
-  /** Every question to the database goes through here, once: it has to be ready, and what it says of itself stays inside. */
+  /**
+   * Every question to the database goes through here, once: it has to be ready, and what it says of itself stays
+   * inside.
+   */
   async #guard<T> (work: () => Promise<T>): Promise<T> {
     try {
       await this.#readiness.ensure()

@@ -25,7 +25,10 @@ const BANKS_A_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
-/** Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server is left to it. */
+/**
+ * Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server
+ * is left to it.
+ */
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const VACUUMED = [
@@ -34,8 +37,9 @@ const VACUUMED = [
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what was used of the
- * quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
+ * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what
+ * was used of the quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction
+ * touches one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions
@@ -65,9 +69,9 @@ export class Sweeper {
   }
 
   /**
-   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the server's own
-   * analysis comes a minute late, when plans for empty tables have long made everything slow. A write of many waits for it: a search right
-   * behind it could read the whole bank for each memory that it finds.
+   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the
+   * server's own analysis comes a minute late, when plans for empty tables have long made everything slow. A write of
+   * many waits for it: a search right behind it could read the whole bank for each memory that it finds.
    */
   async noteChanges (memories: number): Promise<void> {
     this.#changes += memories
@@ -106,7 +110,8 @@ where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - IDEMPOTENC
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
-    // Servers of the last release, which may still be beside us, lend words in the index; also those of a memory that is forgotten meanwhile.
+    // Servers of the last release, which may still be beside us, lend words in the index; also those of a memory that
+    // is forgotten meanwhile.
     const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of lent) {
@@ -124,8 +129,8 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   }
 
   /**
-   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table wait that somebody else
-   * vacuums or builds an index of.
+   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table
+   * wait that somebody else vacuums or builds an index of.
    */
   async #analyze (): Promise<void> {
     const { executor, schema } = this.#options

@@ -15,8 +15,8 @@ class UsedUp extends Error {
 }
 
 /**
- * Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the order of
- * their keys.
+ * Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the
+ * order of their keys.
  */
 export async function reserveUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[]): Promise<UsageOutcome> {
   const reserve = async (queries: Queries, { index, entry }: Placed<UsageReservation>) => {
@@ -33,8 +33,8 @@ export async function reserveUsage (executor: Executor, statements: UsageStateme
 }
 
 /**
- * Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could be
- * spent twice.
+ * Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could
+ * be spent twice.
  */
 export async function adjustUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[]): Promise<void> {
   await eachInOrder(executor, entries, async (queries, { entry }) => { await queries.query(statements.adjust, parameters(entry)) })

@@ -35,8 +35,9 @@ const PREFIX = 'embeddings_hnsw_'
 const KEEP_SHARE = 0.5
 
 /**
- * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index over all banks
- * would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be thousands.
+ * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index
+ * over all banks would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be
+ * thousands.
  */
 export class VectorIndexes {
   readonly #options: VectorIndexesOptions
@@ -62,7 +63,10 @@ export class VectorIndexes {
     if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
   }
 
-  /** Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never wrong. */
+  /**
+   * Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never
+   * wrong.
+   */
   has (bank: BankKey): boolean {
     return this.#indexed.has(bankKeyString(bank))
   }
@@ -74,7 +78,10 @@ export class VectorIndexes {
     if (!this.#options.build) await this.#underWay
   }
 
-  /** Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted. @param tell is told what is done */
+  /**
+   * Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted.
+   * @param tell is told what is done
+   */
   async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
       const present = await this.#present()
@@ -130,7 +137,10 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embedding
     return row?.building === true
   }
 
-  /** Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as text. */
+  /**
+   * Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as
+   * text.
+   */
   async #build (bank: BigBank): Promise<void> {
     const { executor, schema } = this.#options
     const { key, space } = bank

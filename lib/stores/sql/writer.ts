@@ -88,8 +88,8 @@ export class SqlWriter {
   async insert (bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     if (memories.length === 1 && idempotency === undefined) {
-      // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has expired, is going or
-      // is of lower trust, it takes a transaction after all.
+      // One statement is a transaction by itself, and saves two round trips. Where something is in its way that has
+      // expired, is going or is of lower trust, it takes a transaction after all.
       try {
         const alone: Queries = { query: async (text, params) => await this.#executor.query(text, params, { signal }) }
         const insertion = this.#noticed(bank, await insertMemories(alone, memories, { ...work, counted: true }))
@@ -209,7 +209,10 @@ export class SqlWriter {
     }))
   }
 
-  /** Puts memories into a bank from which what makes way for them has gone. @param gone what the bank's statistics lose by that */
+  /**
+   * Puts memories into a bank from which what makes way for them has gone.
+   * @param gone what the bank's statistics lose by that
+   */
   async #add (tx: Transaction, memories: readonly NewMemory[], gone: Counts, work: Work, changes: Changes): Promise<Insertion> {
     const counted = memories.length === 1 || isOneBatch(memories)
     const insertion = await insertMemories(tx, memories, { ...work, counted })
@@ -220,7 +223,10 @@ export class SqlWriter {
     return this.#noticed(work.bank, insertion)
   }
 
-  /** Sees to it that the bank has our embedding space before vectors come, unless it is another's. The space is there when vectors are. */
+  /**
+   * Sees to it that the bank has our embedding space before vectors come, unless it is another's. The space is there
+   * when vectors are.
+   */
   async #begin (bank: BankKey, now: number, vectors: boolean): Promise<Work> {
     const work = { statements: this.#statements, bank, now, shard: this.#nextShard() }
     if (!vectors) return { ...work, space: undefined }
@@ -259,8 +265,8 @@ export class SqlWriter {
   }
 
   /**
-   * A write in one transaction, with the record of its idempotency key. It is made again when it surely was undone, and with a key also when
-   * that is not known.
+   * A write in one transaction, with the record of its idempotency key. It is made again when it surely was undone, and
+   * with a key also when that is not known.
    */
   async #write<T> (
     bank: BankKey, { now, idempotency, signal }: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
