@@ -35,7 +35,9 @@ export class TurnBudget {
   /** Whether the end of the turn is waited for. */
   #isArmed = false
 
-  constructor ({ shareMs = SHARE_MS, timer = () => performance.now() }: { shareMs?: number, timer?: () => number } = {}) {
+  constructor (
+    { shareMs = SHARE_MS, timer = () => performance.now() }: { shareMs?: number, timer?: () => number } = {},
+  ) {
     this.#shareMs = shareMs
     this.#timer = timer
   }
@@ -111,7 +113,9 @@ export const turns = new TurnBudget()
  * @param caller as in TurnBudget.next
  * @param map about a millisecond or less each; what takes longer asks for its turns itself
  */
-export async function mapInTurns<T, R> (items: Iterable<T>, caller: string, map: (item: T, index: number) => R): Promise<R[]> {
+export async function mapInTurns<T, R> (
+  items: Iterable<T>, caller: string, map: (item: T, index: number) => R,
+): Promise<R[]> {
   const results: R[] = []
   for (const item of items) {
     if (turns.isSpent) await turns.next(caller)

@@ -30,7 +30,8 @@ export interface StandingMemories<S> {
  * @throws LowerTrustError with `supersede`
  */
 export function * importSteps<S extends object> (
-  memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict,
+  memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory,
+  onConflict: OnConflict,
 ): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
   // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands

@@ -82,7 +82,9 @@ export class SortedList<T> {
       const item = items[index]!
       yield item
       index++
-      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+      if (this.#moves !== moves) {
+        ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+      }
     }
   }
 
@@ -99,7 +101,9 @@ export class SortedList<T> {
       const moves = this.#moves
       const item = this.#chunks[chunk]![index]!
       yield item
-      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+      if (this.#moves !== moves) {
+        ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+      }
     }
   }
 

@@ -78,7 +78,9 @@ export class SplitMap<V> {
   #split (leaf: Map<string, V>): void {
     this.#parts = Array.from({ length: WAYS }, () => new SplitMap<V>(this.#depth + 1))
     this.#leaf = undefined
-    for (const [key, value] of leaf) this.#parts[(hashOf(key) >>> (WAY_BITS * this.#depth)) & (WAYS - 1)]!.set(key, value)
+    for (const [key, value] of leaf) {
+      this.#parts[(hashOf(key) >>> (WAY_BITS * this.#depth)) & (WAYS - 1)]!.set(key, value)
+    }
   }
 }
 

@@ -22,10 +22,14 @@ const RUN_TOGETHER = /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier
 /** Words that are looked at in a step. */
 const TOGETHER = 512
 
-const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))))
+const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
+  ORDER_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))),
+)
 
 /** Words behind the first of an order that the longest one goes on to. */
-const LONGEST_ORDER = Math.max(...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)))
+const LONGEST_ORDER = Math.max(
+  ...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)),
+)
 
 /**
  * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded

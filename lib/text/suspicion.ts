@@ -104,7 +104,9 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   // Without steps of its own, which cost a short text as much as its words do.
-  const found = new Set<Suspicion>(seen.length <= AT_ONCE ? atOnce(orderSteps([plainWords(seen)])) : yield * orderSteps(plainWordsInParts(seen)))
+  const found = new Set<Suspicion>(seen.length <= AT_ONCE
+    ? atOnce(orderSteps([plainWords(seen)]))
+    : yield * orderSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
   // What every image and link has in it.

@@ -1,7 +1,7 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange, type BankConfigChanges,
-  type BankConfigOutcome, type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
 } from '../bank-configs.js'
 import { textBytes, type Room } from './room.js'
 
@@ -79,7 +79,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
   async changedSince (revision: number): Promise<BankConfigChanges> {
     if (revision === -1) return { revision: this.#newest, banks: [] }
     if (revision < this.#dropped || revision > this.#newest) return { revision: this.#newest, banks: undefined }
-    const banks = [...this.#changes.values()].filter((change) => change.revision > revision).map(({ bank }) => ({ ...bank }))
+    const banks = [...this.#changes.values()]
+      .filter((change) => change.revision > revision)
+      .map(({ bank }) => ({ ...bank }))
     return { revision: this.#newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
@@ -87,7 +89,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
   set (bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): BankConfigOutcome {
     const id = bankKeyString(bank)
     const { inForce, history = [] } = this.#banks.get(id) ?? {}
-    if (expected !== undefined && expected !== (inForce?.revision ?? 0)) return { changed: false, revision: inForce?.revision ?? 0 }
+    if (expected !== undefined && expected !== (inForce?.revision ?? 0)) {
+      return { changed: false, revision: inForce?.revision ?? 0 }
+    }
     if (document === null && inForce === undefined) return { changed: true, revision: 0 }
     const config = { revision: this.#noteChange(bank, updatedAt), document, updatedAt, updatedBy }
     this.#take(configBytes(config) + (history.length === 0 ? CONFIGURED_BYTES : 0))

@@ -161,7 +161,9 @@ export class Bank {
    */
   * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {
     const change: Change | undefined = hidden
-      ? { adding: { isVisible: false }, removing: { isVisible: true }, byId: new SplitMap(), byFingerprint: new SplitMap() }
+      ? {
+        adding: { isVisible: false }, removing: { isVisible: true }, byId: new SplitMap(), byFingerprint: new SplitMap(),
+      }
       : undefined
     this.#change = change
     const entries = yield * this.#embed(added, change?.adding)
@@ -209,7 +211,9 @@ export class Bank {
       for (const source of added) {
         const entry = new Entry(source, mark)
         entries.push(entry)
-        for (const [index, { vector }] of source.passages.entries()) if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        for (const [index, { vector }] of source.passages.entries()) {
+          if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        }
         yield
       }
     } catch (error) {
@@ -241,7 +245,10 @@ export class Bank {
     }
   }
 
-  * #applyHidden (change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[], committed: () => void): Steps<void> {
+  * #applyHidden (
+    change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
+    committed: () => void,
+  ): Steps<void> {
     for (const entry of removed) {
       entry.mark = change.removing
       yield

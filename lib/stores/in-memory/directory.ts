@@ -2,7 +2,7 @@ import type { BankKey } from '../../identity/context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import type { Bank } from './bank.js'
-import { compareText } from './entry.js'
+import { compareText } from '../../text/compare-text.js'
 import type { Room } from './room.js'
 
 /** The banks of a store that hold something, and the room that they take. */

@@ -2,7 +2,7 @@ import { sequenceInstant } from '../context.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { compareText, type Entry, type Neighbours } from './entry.js'
+import { byMemoryId, type Entry, type Neighbours } from './entry.js'
 
 /**
  * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours
@@ -72,5 +72,5 @@ export class Documents {
 }
 
 function bySequence (a: Entry, b: Entry): number {
-  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || compareText(a.memory.memoryId, b.memory.memoryId)
+  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || byMemoryId(a, b)
 }

@@ -1,3 +1,4 @@
+import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
@@ -95,14 +96,9 @@ export class PassageRef {
 }
 
 export function byAge (a: Entry, b: Entry): number {
-  return a.memory.retainedAt - b.memory.retainedAt || compareText(a.memory.memoryId, b.memory.memoryId)
+  return a.memory.retainedAt - b.memory.retainedAt || byMemoryId(a, b)
 }
 
 export function byMemoryId (a: Entry, b: Entry): number {
   return compareText(a.memory.memoryId, b.memory.memoryId)
-}
-
-/** Code-unit order, which no locale changes. */
-export function compareText (a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

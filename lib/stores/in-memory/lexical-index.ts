@@ -275,7 +275,9 @@ export class LexicalIndex<T> {
       this.#lengths = NO_LENGTHS
       this.#states = NO_STATES
       this.#heads = NO_HEADS
-    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) atOnce(this.sweep())
+    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) {
+      atOnce(this.sweep())
+    }
   }
 
   #resize (capacity: number): void {

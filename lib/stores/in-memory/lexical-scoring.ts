@@ -49,7 +49,9 @@ export class QueryFactors {
  * Leaves the scores of documents by their own words in the scratch, and the ordinals that have one; some may not be
  * found.
  */
-export function * scoreTerms (index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch): Steps<void> {
+export function * scoreTerms (
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
+): Steps<void> {
   let left = PIECE
   for (const [at, term] of terms.entries()) {
     const list = index.listOf(term)
@@ -101,7 +103,9 @@ export interface Lending {
 }
 
 /** Scores candidates, which have their places in the scratch, by their own weights and those that they are lent. */
-export function * scoreLending (index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, lending: Lending, scratch: Scratch): Steps<void> {
+export function * scoreLending (
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, lending: Lending, scratch: Scratch,
+): Steps<void> {
   const sums = new Float64Array(lending.against.length)
   const changed = new Int32Array(lending.against.length)
   let left = PIECE
@@ -147,7 +151,9 @@ function addWeights (
   return count
 }
 
-function addGains (gain: number, { against, scores }: Lending, sums: Float64Array, changed: Int32Array, count: number): void {
+function addGains (
+  gain: number, { against, scores }: Lending, sums: Float64Array, changed: Int32Array, count: number,
+): void {
   for (let i = 0; i < count; i++) {
     const candidate = changed[i]!
     const weight = sums[candidate]!

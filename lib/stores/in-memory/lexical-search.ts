@@ -3,7 +3,7 @@ import { poolSize, REACH, shareOf, toScore } from '../context.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { bestOf } from './best-of.js'
-import { compareText, type Entry, type Neighbours, type PassageRef } from './entry.js'
+import { byMemoryId, type Entry, type Neighbours, type PassageRef } from './entry.js'
 import { NEAR, QueryFactors, scoreLending, scoreTerms, type Lending } from './lexical-scoring.js'
 import { giveBack, takeScratch, type Scratch } from './scratch.js'
 
@@ -143,7 +143,9 @@ class Search {
     const { limit, accept, isLive, countsUnembedded } = this.#search
     const { lexical, embeddedCount, size } = this.#bank
     const isCounting = countsUnembedded && embeddedCount < size
-    if (accept === undefined && isLive === undefined && !isCounting) return { pool: yield * this.#first(matches, limit), total: matches.length, unembedded: 0 }
+    if (accept === undefined && isLive === undefined && !isCounting) {
+      return { pool: yield * this.#first(matches, limit), total: matches.length, unembedded: 0 }
+    }
     let [live, passing, unembedded] = [0, 0, 0]
     const [all, accepted] = [new Uint32Array(matches.length), new Uint32Array(matches.length)]
     for (let i = 0; i < matches.length; i++) {
@@ -167,7 +169,8 @@ class Search {
     const numbers = new Float64Array(ordinals.length)
     for (let i = 0; i < ordinals.length; i++) numbers[i] = scores[ordinals[i]!]!
     const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (a, b) => (
-      this.#share(numbers[b]!) - this.#share(numbers[a]!) || this.#compareHeads(heads[ordinals[a]!]!, heads[ordinals[b]!]!)
+      this.#share(numbers[b]!) - this.#share(numbers[a]!) ||
+      this.#compareHeads(heads[ordinals[a]!]!, heads[ordinals[b]!]!)
     ))
     return best.map((index) => ordinals[index]!)
   }
@@ -175,7 +178,7 @@ class Search {
   /** Memories by their ids: as a rule their places in the index are in that order, and ids lie scattered in memory. */
   #compareHeads (a: number, b: number): number {
     const { lexical, isInOrder } = this.#bank
-    return isInOrder ? a - b : compareText(lexical.payloadAt(a).entry.memory.memoryId, lexical.payloadAt(b).entry.memory.memoryId)
+    return isInOrder ? a - b : byMemoryId(lexical.payloadAt(a).entry, lexical.payloadAt(b).entry)
   }
 
   /** Scores no farther apart may be the same share. */
@@ -287,7 +290,9 @@ class Search {
       const norm = this.#factors.norm(length)
       for (let slot = 0; slot < NEAR; slot++) {
         const borrower = this.#near[candidate * NEAR + slot]! - 1
-        if (borrower >= 0) shares[candidate * NEAR + slot] = shareOf(PLACES[slot]!, entry.question, this.#entries[borrower]!.question) / norm
+        if (borrower < 0) continue
+        const share = shareOf(PLACES[slot]!, entry.question, this.#entries[borrower]!.question)
+        shares[candidate * NEAR + slot] = share / norm
       }
     }
     const lending: Lending = { against, borrowers: this.#near, shares, scores: new Float64Array(count) }
@@ -336,7 +341,9 @@ class Search {
   #passagesOf ({ passages }: Entry, score: number): LexicalMatch['passages'] {
     if (passages.length === 1) return undefined
     const { scores } = this.#scratch
-    const matching = passages.map((ref) => ({ ref, score: this.#share(scores[ref.lexical!.ordinal]!) })).filter((passage) => passage.score > 0)
+    const matching = passages
+      .map((ref) => ({ ref, score: this.#share(scores[ref.lexical!.ordinal]!) }))
+      .filter((passage) => passage.score > 0)
     return matching.length > 0 ? matching : [{ ref: passages[0]!, score }]
   }
 }

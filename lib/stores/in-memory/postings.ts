@@ -131,7 +131,9 @@ export class PostingsPool {
     const last = this.#slabs.length - 1
     const start = this.#used
     this.#used += places
-    if (this.#used > this.#slabs[last]!.ordinals.length) this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+    if (this.#used > this.#slabs[last]!.ordinals.length) {
+      this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+    }
     return last * SLAB + start
   }
 

@@ -12,7 +12,9 @@ export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: A
   const page: Memory[] = []
   const isBefore = after === undefined
     ? undefined
-    : ({ memory: { retainedAt, memoryId } }: Entry) => retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
+    : ({ memory: { retainedAt, memoryId } }: Entry) => (
+        retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
+      )
   let looked = 0
   for (const entry of bank.backwards(isBefore)) {
     if (page.length >= limit) break
@@ -67,6 +69,7 @@ export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankS
 /** Those of a bank without memories. */
 export function noStatistics (summary: BankSummary): BankStatistics & { tagCounts: Map<string, number> } {
   return {
-    ...summary, passageCount: 0, unembeddedCount: 0, tokens: 0, tagCounts: new Map(), firstRetainedAt: null, firstOccurredAt: null, lastOccurredAt: null,
+    ...summary, passageCount: 0, unembeddedCount: 0, tokens: 0, tagCounts: new Map(),
+    firstRetainedAt: null, firstOccurredAt: null, lastOccurredAt: null,
   }
 }

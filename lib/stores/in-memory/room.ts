@@ -78,7 +78,9 @@ export function entryBytes ({ memory, passages }: { memory: Memory, passages: { 
   return bytes
 }
 
-export function indexBytes ({ terms, postings, documents }: { terms: number, postings: number, documents: number }): number {
+export function indexBytes (
+  { terms, postings, documents }: { terms: number, postings: number, documents: number },
+): number {
   return terms * TERM_BYTES + postings * POSTING_BYTES + documents * DOCUMENT_BYTES
 }
 

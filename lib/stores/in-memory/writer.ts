@@ -55,7 +55,9 @@ export class InMemoryWriter {
   /**
    * @param plan says what is to be done; may be made twice
    */
-  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {}, signal }: WriteOptions): Promise<T> {
+  async write<T> (
+    key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {}, signal }: WriteOptions,
+  ): Promise<T> {
     const id = bankKeyString(key)
     if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now, id)) {
       const bank = this.#open(key, id)
@@ -176,7 +178,8 @@ export class InMemoryWriter {
         committed?.()
       }
       try {
-        await inTurns(changed.apply(added, isOverwhole ? [] : removed, { hidden: !isOverwhole, committed: join }), id, this.#turns)
+        const options = { hidden: !isOverwhole, committed: join }
+        await inTurns(changed.apply(added, isOverwhole ? [] : removed, options), id, this.#turns)
       } catch (error) {
         if (isOverwhole) changed.release()
         throw error

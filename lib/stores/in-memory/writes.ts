@@ -30,11 +30,15 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
 
   function decide (memory: NewMemory): InsertOutcome {
     const earlier = added.get(memory.fingerprint)
-    if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
+    if (earlier !== undefined) {
+      return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
+    }
     const standing = bank.byFingerprint(memory.fingerprint)
     if (standing !== undefined) {
       const { memoryId, trust } = standing.memory
-      if (isAtLeast(trust, memory.trust)) return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+      if (isAtLeast(trust, memory.trust)) {
+        return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+      }
       outranked.push(standing)
     }
     // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
@@ -45,12 +49,17 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
   }
 }
 
-export function planImportInto (bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict): Steps<ImportPlan<Entry>> {
-  return importSteps(memories, bank, ({ memory, fingerprint }) => ({ memoryId: memory.memoryId, fingerprint, trust: memory.trust }), onConflict)
+export function planImportInto (
+  bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict,
+): Steps<ImportPlan<Entry>> {
+  const toExisting = ({ memory: { memoryId, trust }, fingerprint }: Entry) => ({ memoryId, fingerprint, trust })
+  return importSteps(memories, bank, toExisting, onConflict)
 }
 
 /** @param accept whether a memory is there at all; absent: all are */
-export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean): Steps<Plan<RemoveOutcome>> {
+export function * planRemoval (
+  bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean,
+): Steps<Plan<RemoveOutcome>> {
   const removed: Entry[] = []
   const seen = new SplitMap<true>()
   for (const entry of selected(bank, selector)) {
@@ -61,7 +70,8 @@ export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: Remo
     }
     yield
   }
-  return { added: [], removed, outcome: { count: removed.length, memoryIds: removed.slice(0, idLimit).map(({ memory }) => memory.memoryId) } }
+  const memoryIds = removed.slice(0, idLimit).map(({ memory }) => memory.memoryId)
+  return { added: [], removed, outcome: { count: removed.length, memoryIds } }
 }
 
 /** An estimate of the postings that a change touches, up to what is `enough`. */

@@ -1,10 +1,11 @@
 import type { BankKey } from '../../identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
 } from '../bank-configs.js'
 import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
-import type { Executor, Queries } from './executor.js'
+import type { Executor, Param, Queries } from './executor.js'
 import { retryUndone } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 
@@ -42,7 +43,9 @@ export class BankConfigWriter {
     this.#ofAll = makeBankConfigChangesStatements(schema)
   }
 
-  async write (tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): Promise<BankConfigOutcome> {
+  async write (
+    tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange,
+  ): Promise<BankConfigOutcome> {
     const key = bankParameters(bank)
     await this.#lock(tx)
     const [row] = await tx.query<{ revision: number }>(this.#ofBank.inForce, key)
@@ -107,9 +110,9 @@ export class SqlBankConfigs implements BankConfigStore {
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
     if (banks.length === 0) return []
     const keys = banks.map(bankParameters)
-    const rows = await this.#guard(async () => await this.#executor.read<ConfigRow & { tenant_id: string, bank_id: string }>(
+    const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
       this.#ofAll.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
-    ))
+    )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
 
@@ -120,18 +123,25 @@ export class SqlBankConfigs implements BankConfigStore {
   }
 
   async history (bank: BankKey): Promise<BankConfig[]> {
-    return (await this.#guard(async () => await this.#executor.read<ConfigRow>(this.#ofBank.history, bankParameters(bank)))).map(toConfig)
+    const rows = await this.#read<ConfigRow>(this.#ofBank.history, bankParameters(bank))
+    return rows.map(toConfig)
   }
 
   async changedSince (revision: number): Promise<BankConfigChanges> {
-    const rows = await this.#guard(async () => await this.#executor.read<ChangeRow>(this.#ofAll.changedSince, [revision]))
+    const rows = await this.#read<ChangeRow>(this.#ofAll.changedSince, [revision])
     const { newest, oldest } = rows[0]!
     if (revision === -1) return { revision: newest, banks: [] }
     // A revision that is yet to come was that of another database, or of this one before it was restored: what has
     // changed since is not known.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
-    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })])
+    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => (
+      tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })]
+    ))
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
+  }
+
+  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
+    return await this.#guard(async () => await this.#executor.read<R>(text, values))
   }
 }
 

@@ -132,7 +132,9 @@ export class Connection {
    * @returns rows, and the command that the server says it did
    * @throws SqlError
    */
-  async ask<R extends object> (text: string, params: readonly Param[], limitMs: number): Promise<{ rows: R[], command: string }> {
+  async ask<R extends object> (
+    text: string, params: readonly Param[], limitMs: number,
+  ): Promise<{ rows: R[], command: string }> {
     // The driver would open another connection, outside the transaction that was on this one.
     if (this.#lost) throw lost()
     const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })

@@ -40,7 +40,8 @@ export async function lockDirectory (path: string): Promise<DirectoryLock> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await refuseForeign(directory)
-    const holder: Holder = { pid: process.pid, start: (await processState(process.pid))?.start ?? null, host: hostname(), when: new Date().toISOString() }
+    const start = (await processState(process.pid))?.start ?? null
+    const holder: Holder = { pid: process.pid, start, host: hostname(), when: new Date().toISOString() }
     const text = JSON.stringify(holder) + '\n'
     await take(directory, file, text)
     let held = true

@@ -91,7 +91,9 @@ export class SqlError extends Error {
   /** Name of the violated constraint. */
   readonly constraint: string | undefined
 
-  constructor (kind: SqlErrorKind, message: string, { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {}) {
+  constructor (
+    kind: SqlErrorKind, message: string, { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {},
+  ) {
     super(message)
     this.name = 'SqlError'
     this.kind = kind
@@ -104,7 +106,9 @@ export class SqlError extends Error {
 const TELLING_CLASSES = new Set(['08', '25', '28', '3D', '3F', '40', '42', '53', '55', '57', '58', 'XX', 'F0'])
 
 /** Makes an SqlError of what PostgreSQL said, on either driver: `fields` are those of its error message. */
-export function fromDatabase (fields: { code?: unknown, message?: unknown, constraint_name?: unknown, constraint?: unknown }): SqlError {
+export function fromDatabase (
+  fields: { code?: unknown, message?: unknown, constraint_name?: unknown, constraint?: unknown },
+): SqlError {
   const code = typeof fields.code === 'string' ? fields.code : undefined
   const found = fields.constraint_name ?? fields.constraint
   const constraint = typeof found === 'string' ? found : undefined

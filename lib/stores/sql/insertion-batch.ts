@@ -50,7 +50,8 @@ export class InsertionBatch {
     const { memoryId, text, tags, metadata, tokens, passages, trust } = memory
     this.#addRow(0, [
       memoryId, memory.fingerprint, text, JSON.stringify(tags), JSON.stringify(metadata),
-      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt), memory.documentId, memory.source, String(tokens.value),
+      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt),
+      memory.documentId, memory.source, String(tokens.value),
       `{${passages.map(({ start }) => start).join(',')}}`,
       `{${passages.map(({ end }) => end).join(',')}}`,
       JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))]),

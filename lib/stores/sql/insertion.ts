@@ -1,5 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
+import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import { SqlError, type Queries } from './executor.js'
@@ -59,7 +60,9 @@ export interface InsertionOptions {
  * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is
  * wrong, and the work is to be done anew, in a transaction
  */
-export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
+export async function insertMemories (
+  queries: Queries, memories: readonly NewMemory[], options: InsertionOptions,
+): Promise<Insertion> {
   const { statements, bank, now } = options
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
@@ -93,7 +96,9 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
   const standing = new Map<string, ExistingRow>()
   for (let start = 0; start < fingerprints.length; start += CHUNK) {
-    const rows = await queries.query<ExistingRow>(statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)])
+    const rows = await queries.query<ExistingRow>(
+      statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)],
+    )
     for (const row of rows) standing.set(row.fingerprint, row)
   }
   const given = new Set(memories.map(({ memoryId }) => memoryId))
@@ -103,7 +108,8 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
       throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
     }
     if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
-    outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
+    const { memory_id: memoryId, passages: passageCount } = row
+    outcomes[index] = { stored: false, memoryId, passageCount, trust: readTrust(row.trust) }
   }
   return insertion
 }
@@ -111,7 +117,7 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
 type Placed = { memory: NewMemory, index: number }
 
 function byFingerprint (a: Placed, b: Placed): number {
-  return a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index
+  return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
 /** Whether a repeat takes the place of what stands. */
@@ -136,8 +142,11 @@ async function nextBatch (
   return { arrays: batch.arrays, end }
 }
 
-async function send (queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
-  const values = [...bankParameters(bank), ...arrays, space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+async function send (
+  queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions,
+): Promise<InsertedRow[]> {
+  const ofSpace = [space?.model ?? null, space?.dimensions ?? null]
+  const values = [...bankParameters(bank), ...arrays, ...ofSpace, ...(counted ? [shard] : [])]
   return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 

@@ -58,7 +58,9 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
  * pgvector
  * @throws SqlError when the database cannot be reached or refuses a statement
  */
-export async function migrate (executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {}): Promise<void> {
+export async function migrate (
+  executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {},
+): Promise<void> {
   for (;;) {
     const name = await executor.transaction(async (tx) => await applyNext(tx, schema, migrations), { bulk: true })
     if (name === undefined) return
@@ -66,7 +68,9 @@ export async function migrate (executor: Executor, schema: string, migrations: r
   }
 }
 
-async function applyNext (tx: Transaction, schema: string, migrations: readonly Migration[]): Promise<string | undefined> {
+async function applyNext (
+  tx: Transaction, schema: string, migrations: readonly Migration[],
+): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
   // Looked for first, because "if not exists" asks for the right to create it all the same.
   const [found] = await tx.query<{ schema: boolean, ledger: boolean }>('select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger', [schema, `${schema}.schema_migrations`])
@@ -111,7 +115,9 @@ async function ensureExtension (tx: Transaction): Promise<void> {
  * @returns the names of the migrations that are missing there
  * @throws ProviderError, SqlError as `migrate`
  */
-export async function pendingMigrations (executor: Executor, schema: string, migrations: readonly Migration[]): Promise<string[]> {
+export async function pendingMigrations (
+  executor: Executor, schema: string, migrations: readonly Migration[],
+): Promise<string[]> {
   const [found] = await executor.read<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.schema_migrations`])
   const applied = found?.there === true ? await readApplied(executor, schema) : []
   return pending(applied, migrations).map(({ name }) => name)

@@ -76,7 +76,9 @@ class PgliteExecutor implements Executor {
     this.#permits = connectionSemaphore({ permits: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+  async query<R extends object> (
+    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+  ): Promise<R[]> {
     return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), signal) as R[]
   }
 
@@ -89,7 +91,9 @@ class PgliteExecutor implements Executor {
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (
+    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {},
+  ): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
     return await this.#inTurn(async (ask) => {
       const tx = new PgliteTransaction(ask, bulk ? bulkTimeoutMs : timeoutMs)

@@ -53,14 +53,20 @@ export class PostgresExecutor implements Executor {
 
   constructor (options: PostgresOptions) {
     this.#options = options
-    this.#permits = connectionSemaphore({ permits: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
+    this.#permits = connectionSemaphore({
+      permits: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs,
+    })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+  async query<R extends object> (
+    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+  ): Promise<R[]> {
     return await this.#query(text, params, { signal })
   }
 
-  async read<R extends object> (text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {}): Promise<R[]> {
+  async read<R extends object> (
+    text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {},
+  ): Promise<R[]> {
     try {
       return await this.#query(text, params, { keepPlan, signal })
     } catch (error) {
@@ -70,7 +76,9 @@ export class PostgresExecutor implements Executor {
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (
+    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
+  ): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
@@ -136,14 +144,18 @@ export class PostgresExecutor implements Executor {
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
-  async #query<R extends object> (text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice): Promise<R[]> {
+  async #query<R extends object> (
+    text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice,
+  ): Promise<R[]> {
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlan)
       return (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows
     }, how)
   }
 
-  async #withConnection<T> (work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {}): Promise<T> {
+  async #withConnection<T> (
+    work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {},
+  ): Promise<T> {
     const release = await this.#permits.acquire(signal)
     try {
       const pooled = this.#take(fresh)

@@ -4,7 +4,9 @@ import { filterConditions, memoryColumns, Parameters, type Statement } from './f
 import { bankParameters } from './rows.js'
 
 /** A page of a bank, newest first. @returns undefined when no memory can pass the filters */
-export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest): Statement | undefined {
+export function listStatement (
+  schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest,
+): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
@@ -25,7 +27,9 @@ order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::i
  * Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant
  * and bank.
  */
-export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): Statement {
+export function listBanksStatement (
+  schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
+): Statement {
   const parameters = new Parameters()
   const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
@@ -46,7 +50,10 @@ group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${paramete
  * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A
  * bank whose vectors are another model's waits for none.
  */
-export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Statement {
+export function unembeddedStatement (
+  schema: string, { model, dimensions }: EmbeddingSpace,
+  { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+): Statement {
   const parameters = new Parameters()
   const conditions = ['not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (after !== undefined) {

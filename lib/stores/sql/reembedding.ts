@@ -164,7 +164,9 @@ where locktype = 'relation' and relation = to_regclass($1) and mode = 'RowExclus
   async #drop (bank: BankKey): Promise<void> {
     const { executor, space } = this.#options
     for (;;) {
-      const [row] = await retryUndone(async () => await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH]))
+      const [row] = await retryUndone(async () => (
+        await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH])
+      ))
       if (row!.dropped < DROP_BATCH) return
     }
   }

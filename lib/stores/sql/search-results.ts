@@ -1,4 +1,5 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { compareText } from '../../text/compare-text.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
 import { toMemory, type MemoryRow } from './rows.js'
@@ -41,7 +42,9 @@ export async function toCandidates (
       score,
       scores: scoresOf(row, asked),
       passageCount: row.passage_starts.length,
-      passages: ordinals.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
+      passages: ordinals.map((ordinal, index) => ({
+        start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]!,
+      })),
     }
   })
   return candidates.filter((candidate) => candidate !== undefined)
@@ -64,6 +67,6 @@ function scoresOf (row: CandidateRow, { lexical, semantic }: Pick<SearchRequest,
 /** @returns the best over all banks: falling, ties by memory id */
 export function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
   return banks.flat()
-    .sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : a.memory.memoryId > b.memory.memoryId ? 1 : 0))
+    .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))
     .slice(0, limit)
 }

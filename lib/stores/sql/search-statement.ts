@@ -26,7 +26,9 @@ export interface SearchOptions {
  * and does not join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
  * @returns undefined when nothing can be found
  */
-export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions): Statement | undefined {
+export function searchStatement (
+  bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions,
+): Statement | undefined {
   const { lexical, semantic, limit, now } = request
   const words = lexical !== undefined && lexical.terms.length > 0
   if (!words && semantic === undefined) return undefined

@@ -27,7 +27,8 @@ export interface Nearest {
  * @returns a statement that answers one row; undefined when no memory can pass the filters
  */
 export function nearestStatement (
-  bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array, { schema, space }: { schema: string, space: EmbeddingSpace },
+  bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
+  { schema, space }: { schema: string, space: EmbeddingSpace },
 ): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
@@ -59,7 +60,9 @@ select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as i
  * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
  * @param nearest what the bank's HNSW index has found; without it the search is exact
  */
-export function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined): Strategy {
+export function semanticStrategy (
+  shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined,
+): Strategy {
   const { schema, parameters, unexpired } = shape
   const query = queryVector(parameters, vector, space)
   const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`

@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderSurroundings } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 
-const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
+const milliseconds = (minimum: number, maximum: number, description: string) => (
+  Type.Optional(Type.Integer({ minimum, maximum, description }))
+)
 
 const shared = {
   bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),

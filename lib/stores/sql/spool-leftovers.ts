@@ -29,7 +29,9 @@ export interface LeftoverOptions {
  * Removes what exports of processes that are gone have left in the temporary folder: only files and folders of our own
  * user, of names that only exports have, and never a living process's. Whatever cannot be looked at or removed is left.
  */
-export async function removeLeftovers (folder: string, { now = Date.now(), isAlive = isProcess }: LeftoverOptions = {}): Promise<void> {
+export async function removeLeftovers (
+  folder: string, { now = Date.now(), isAlive = isProcess }: LeftoverOptions = {},
+): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name)
     const pid = FILE.exec(name)?.[1]

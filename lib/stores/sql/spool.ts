@@ -50,7 +50,9 @@ export class Spools {
    * @throws ServiceError server_busy when files have no room; nothing is held then
    */
   async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
-    const spool = new Spool({ room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) } })
+    const spool = new Spool({
+      room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) },
+    })
     this.#open.add(spool)
     try {
       for await (const page of pages) await spool.add(page, caller)

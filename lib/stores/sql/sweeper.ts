@@ -1,7 +1,7 @@
 import type { Clock } from '../../time/clock.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
-import type { Executor } from './executor.js'
+import type { Executor, Queries } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
 import { retryUndone } from './retrying.js'
@@ -75,7 +75,8 @@ export class Sweeper {
    */
   async noteChanges (memories: number): Promise<void> {
     this.#changes += memories
-    if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped || this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
+    if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped) return
+    if (this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
     const analysis = this.#analyze().catch((error: unknown) => {
@@ -102,9 +103,10 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
       } while (removed === EXPIRED_BATCH && !this.#stopped)
       if (this.#stopped) return
     }
+    const lapsed = now - IDEMPOTENCY_LIFETIME_MS
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - IDEMPOTENCY_LIFETIME_MS])
-    for (const bank of kept) await executor.query(statements.dropIdempotencyRecords, [bank.tenant_id, bank.bank_id, now - IDEMPOTENCY_LIFETIME_MS])
+where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
+    for (const bank of kept) await executor.query(statements.dropIdempotencyRecords, [bank.tenant_id, bank.bank_id, lapsed])
     // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
@@ -115,7 +117,8 @@ where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of lent) {
-      await executor.transaction(async (tx) => await tx.query(statements.removal.dropLent, [tenant, bank]), { bulk: true })
+      const drop = async (tx: Queries) => await tx.query(statements.removal.dropLent, [tenant, bank])
+      await executor.transaction(drop, { bulk: true })
     }
     await this.#vacuum()
   }
@@ -140,7 +143,8 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   /** Room for new rows, and statistics to plan by. */
   async #vacuum (): Promise<void> {
     const { executor, schema, vacuum } = this.#options
-    if (!vacuum || this.#changes - this.#changesVacuumed < Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)) return
+    const least = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
+    if (!vacuum || this.#changes - this.#changesVacuumed < least) return
     this.#changesVacuumed = this.#changes
     for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import type { EmbeddingSpace } from '../vector-store.js'
+import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { toBankKey } from './rows.js'
 
@@ -51,7 +51,7 @@ export class VectorIndexes {
   }
 
   /** Looks at the banks now and then from here on. */
-  start (space: EmbeddingSpace | undefined, { warn, info }: { warn: (message: string) => void, info: (message: string) => void }): void {
+  start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
     const look = () => {
@@ -85,8 +85,11 @@ export class VectorIndexes {
   async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
       const present = await this.#present()
-      const ours = (await this.#bigBanks()).filter((bank) => bank.space.model === space.model && bank.space.dimensions === space.dimensions)
-      this.#indexed = new Set(ours.filter((bank) => present.get(indexName(bank))?.valid === true).map(({ key }) => bankKeyString(key)))
+      const ours = (await this.#bigBanks()).filter((bank) => (
+        bank.space.model === space.model && bank.space.dimensions === space.dimensions
+      ))
+      const indexed = ours.filter((bank) => present.get(indexName(bank))?.valid === true)
+      this.#indexed = new Set(indexed.map(({ key }) => bankKeyString(key)))
     }
     await learn()
     if (!this.#options.build) return
@@ -121,7 +124,7 @@ select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as
 from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id and v.bank_id = s.bank_id
 group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
 order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
-    return rows.map((row) => ({ key: toBankKey(row), vectors: row.vectors, space: { model: row.model, dimensions: row.dimensions } }))
+    return rows.map(({ vectors, model, dimensions, ...row }) => ({ key: toBankKey(row), vectors, space: { model, dimensions } }))
   }
 
   async #present (): Promise<Map<string, Index>> {
