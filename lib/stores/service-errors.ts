@@ -4,7 +4,7 @@ import { IdempotencyKeyTaken } from './idempotency.js'
 import { LowerTrustError, type VectorStore } from './vector-store.js'
 
 /**
- * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write are part of
+ * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write belong to
  * the store's interface and pass as they are.
  */
 export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {

@@ -60,7 +60,7 @@ export class SortedList<T> {
   }
 
   /** The items behind one that is there, nearest first. */
-  behind (item: T, most: number): T[] {
+  after (item: T, most: number): T[] {
     return this.#beside(item, most, 1)
   }
 

@@ -1,7 +1,7 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
-import { orderSteps } from './orders.js'
+import { injectionSteps } from './injections.js'
 import { AT_ONCE } from './parts.js'
 import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
 
@@ -105,8 +105,8 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   // Without steps of its own, which cost a short text as much as its words do.
   const found = new Set<Suspicion>(seen.length <= AT_ONCE
-    ? atOnce(orderSteps([plainWords(seen)]))
-    : yield * orderSteps(plainWordsInParts(seen)))
+    ? atOnce(injectionSteps([plainWords(seen)]))
+    : yield * injectionSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
   // What every image and link has in it.

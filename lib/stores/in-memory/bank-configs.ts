@@ -3,7 +3,7 @@ import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
 } from '../bank-configs.js'
-import { textBytes, type Room } from './room.js'
+import { textBytes, type Capacity } from './capacity.js'
 
 // Bytes, as measured: a configuration beside its document, and a bank that has or had one.
 const CONFIG_BYTES = 200
@@ -33,14 +33,14 @@ export class InMemoryBankConfigs implements BankConfigStore {
   readonly #banks = new Map<string, Configured>()
   /** The last change of each bank, in the order of their revisions. */
   readonly #changes = new Map<string, LastChange>()
-  readonly #room: Room | undefined
+  readonly #room: Capacity | undefined
   #bytes = 0
   #newest = 0
   /** The newest revision whose change is no longer among them. */
   #dropped = 0
 
   /** @param room where the configurations have to fit in */
-  constructor (room?: Room) {
+  constructor (room?: Capacity) {
     this.#room = room
   }
 
@@ -68,7 +68,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
   reserve ({ document, updatedBy }: BankConfigChange): () => void {
     const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
     // What is taken back needs no room, so that a full store can be cleared.
-    if (document !== null) this.#room?.take(bytes)
+    if (document !== null) this.#room?.reserve(bytes)
     return () => { if (document !== null) this.#room?.adjust(-bytes) }
   }
 

@@ -1,11 +1,11 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { Documents } from './documents.js'
-import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
+import { byAge, byMemoryId, Entry, REMOVED, type Visibility, type PassageRef } from './entry.js'
 import { ExpiryHeap } from './expiry-heap.js'
 import { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { BANK_BYTES, entryBytes, indexBytes } from './room.js'
+import { BANK_BYTES, entryBytes, indexBytes } from './capacity.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import type { VectorArena } from './vector-arena.js'
@@ -13,8 +13,8 @@ import { VectorIndex } from './vector-index.js'
 
 /** A change that readers do not see before it is committed, and that is then tidied up. */
 interface Change {
-  adding: Mark
-  removing: Mark
+  adding: Visibility
+  removing: Visibility
   /** Added entries whose id or fingerprint is that of one which goes. */
   readonly byId: SplitMap<Entry>
   readonly byFingerprint: SplitMap<Entry>
@@ -159,11 +159,17 @@ export class Bank {
    * whole
    * @param committed called in the moment in which it is
    */
-  * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {
+  * apply (
+    added: readonly NewMemory[], removed: readonly Entry[],
+    { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {},
+  ): Steps<void> {
     const change: Change | undefined = hidden
       ? {
-        adding: { isVisible: false }, removing: { isVisible: true }, byId: new SplitMap(), byFingerprint: new SplitMap(),
-      }
+          adding: { isVisible: false },
+          removing: { isVisible: true },
+          byId: new SplitMap(),
+          byFingerprint: new SplitMap(),
+        }
       : undefined
     this.#change = change
     const entries = yield * this.#embed(added, change?.adding)
@@ -204,7 +210,7 @@ export class Bank {
     this.#version++
   }
 
-  * #embed (added: readonly NewMemory[], mark: Mark | undefined): Steps<Entry[]> {
+  * #embed (added: readonly NewMemory[], mark: Visibility | undefined): Steps<Entry[]> {
     const entries: Entry[] = []
     try {
       // Vectors come first because they are what can fail: their memory may be exhausted.
@@ -231,7 +237,7 @@ export class Bank {
     for (const entry of removed) {
       this.#count(entry, -1)
       this.#delete(entry)
-      entry.mark = GONE
+      entry.visibility = REMOVED
       yield
     }
     yield * this.#index(entries, added, removed)
@@ -250,7 +256,7 @@ export class Bank {
     committed: () => void,
   ): Steps<void> {
     for (const entry of removed) {
-      entry.mark = change.removing
+      entry.visibility = change.removing
       yield
     }
     this.lexical.begin()
@@ -288,14 +294,14 @@ export class Bank {
   * #settle (change: Change, entries: readonly Entry[], removed: readonly Entry[], documents: ReadonlyArray<NonNullable<PassageRef['lexical']>>): Steps<void> {
     for (const entry of removed) {
       this.#delete(entry)
-      entry.mark = GONE
+      entry.visibility = REMOVED
       this.#version++
       yield
     }
     for (const entry of entries) {
       if (change.byId.delete(entry.memory.memoryId)) this.#byId.set(entry.memory.memoryId, entry)
       if (change.byFingerprint.delete(entry.fingerprint)) this.#byFingerprint.set(entry.fingerprint, entry)
-      entry.mark = undefined
+      entry.visibility = undefined
       yield
     }
     for (const document of documents) {
@@ -312,7 +318,7 @@ export class Bank {
   * #index (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<Array<NonNullable<PassageRef['lexical']>>> {
     const touched: Array<NonNullable<PassageRef['lexical']>> = []
     for (const entry of removed) {
-      this.#documents.leave(entry)
+      this.#documents.remove(entry)
       for (const { lexical } of entry.passages) {
         this.lexical.remove(lexical!)
         touched.push(lexical!)
@@ -320,7 +326,7 @@ export class Bank {
       }
     }
     for (const [index, entry] of entries.entries()) {
-      this.#documents.join(entry)
+      this.#documents.add(entry)
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!

@@ -49,7 +49,7 @@ export function takeScratch (documents: number): Scratch {
 }
 
 /** To be called once for each that was taken. */
-export function giveBack (scratch: Scratch): void {
+export function releaseScratch (scratch: Scratch): void {
   const { scores, touched, count, best, heads, headCount, places, placed } = scratch
   for (let i = 0; i < count; i++) scores[touched[i]!] = 0
   for (let i = 0; i < headCount; i++) best[heads[i]!] = 0

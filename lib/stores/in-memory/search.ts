@@ -17,7 +17,7 @@ interface Found {
 }
 
 /** The best of all banks that were searched so far. */
-export class Gathered {
+export class SearchCollector {
   readonly #request: SearchRequest
   readonly #lexical: TopK<Candidate>
   readonly #semantic: TopK<Candidate>
@@ -35,9 +35,10 @@ export class Gathered {
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
     const isLive = now < bank.nextExpiry ? undefined : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
     const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
+    const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded: semantic !== undefined })
+      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // Nothing is awaited from here on: what was found is still there.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)

@@ -11,13 +11,13 @@ import type { Entry } from './entry.js'
 const MEMORY = 8
 
 /** What a write is going to do to a bank. */
-export interface Plan<T> {
+export interface WritePlan<T> {
   added: readonly NewMemory[]
   removed: readonly Entry[]
   outcome: T
 }
 
-export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<Plan<InsertOutcome[]>> {
+export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<WritePlan<InsertOutcome[]>> {
   const added = new SplitMap<NewMemory>()
   const inOrder: NewMemory[] = []
   const outranked: Entry[] = []
@@ -59,7 +59,7 @@ export function planImportInto (
 /** @param accept whether a memory is there at all; absent: all are */
 export function * planRemoval (
   bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean,
-): Steps<Plan<RemoveOutcome>> {
+): Steps<WritePlan<RemoveOutcome>> {
   const removed: Entry[] = []
   const seen = new SplitMap<true>()
   for (const entry of selected(bank, selector)) {
@@ -75,7 +75,7 @@ export function * planRemoval (
 }
 
 /** An estimate of the postings that a change touches, up to what is `enough`. */
-export function weigh ({ added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, enough: number): number {
+export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, enough: number): number {
   let weight = 0
   for (const memory of added) {
     weight += MEMORY

@@ -6,7 +6,7 @@ import {
 import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
 import type { Executor, Param, Queries } from './executor.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 
 interface ConfigRow {
@@ -117,7 +117,7 @@ export class SqlBankConfigs implements BankConfigStore {
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
-    return await this.#guard(async () => await retryUndone(async () => (
+    return await this.#guard(async () => await retrySerializationFailures(async () => (
       await this.#executor.transaction(async (tx) => await this.#writer.write(tx, bank, change))
     )))
   }

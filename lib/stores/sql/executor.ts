@@ -92,7 +92,8 @@ export class SqlError extends Error {
   readonly constraint: string | undefined
 
   constructor (
-    kind: SqlErrorKind, message: string, { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {},
+    kind: SqlErrorKind, message: string,
+    { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {},
   ) {
     super(message)
     this.name = 'SqlError'

@@ -3,8 +3,9 @@ import { isAtLeast, readTrust } from '../../identity/trust.js'
 import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
-import { SqlError, type Queries } from './executor.js'
+import type { Queries } from './executor.js'
 import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
+import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import type { Statements } from './statements.js'
@@ -55,10 +56,10 @@ export interface InsertionOptions {
 }
 
 /**
- * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so
- * that two batches never wait for each other.
- * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is
- * wrong, and the work is to be done anew, in a transaction
+ * Stores the memories that are new, and finds the existing memory that each of the others repeats. Rows are inserted in
+ * the order of their fingerprints, so that two batches cannot deadlock.
+ * @throws SqlError 40001 when the memory that one repeats was removed meanwhile, or has lower trust and has to be
+ * replaced: the caller makes the insertion again, in a transaction that removes that memory first
  */
 export async function insertMemories (
   queries: Queries, memories: readonly NewMemory[], options: InsertionOptions,
@@ -79,35 +80,37 @@ export async function insertMemories (
       } else repeats.push(batch[at]!)
     }
   }
-  // While the database works on one statement the arrays of the next are made: no more than two are there, and the
-  // connection does not wait for turns of other callers.
+  // The arrays of the next statement are made while the database works on one, so that the connection does not wait for
+  // the turns of other callers. At most two statements are in memory.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
     const { arrays, end } = await nextBatch(ordered, start, options, caller)
     await underWay
     const sent = ordered.slice(start, end)
     underWay = send(queries, arrays, options).then((rows) => { note(rows, sent) })
-    // It is awaited later, unless the making of the next one fails first.
+    // It is awaited later. Should the next arrays fail before that, its own rejection has to be handled.
     underWay.catch(() => {})
     start = end
   }
   await underWay
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-  const standing = new Map<string, ExistingRow>()
+  const existing = new Map<string, ExistingRow>()
   for (let start = 0; start < fingerprints.length; start += CHUNK) {
     const rows = await queries.query<ExistingRow>(
-      statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)],
+      statements.findExisting, [...key, [], fingerprints.slice(start, start + CHUNK)],
     )
-    for (const row of rows) standing.set(row.fingerprint, row)
+    for (const row of rows) existing.set(row.fingerprint, row)
   }
   const given = new Set(memories.map(({ memoryId }) => memoryId))
   for (const { memory, index } of repeats) {
-    const row = standing.get(memory.fingerprint)
-    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
-      throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
+    const row = existing.get(memory.fingerprint)
+    if (row === undefined || hasExpired(row, now)) {
+      throw serializationFailure('A memory that this one repeats was removed or has expired meanwhile')
     }
-    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
+    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) {
+      throw serializationFailure('A memory of lower trust has to be replaced')
+    }
     const { memory_id: memoryId, passages: passageCount } = row
     outcomes[index] = { stored: false, memoryId, passageCount, trust: readTrust(row.trust) }
   }
@@ -120,9 +123,13 @@ function byFingerprint (a: Placed, b: Placed): number {
   return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
-/** Whether a repeat takes the place of what stands. */
-export function hasHigherTrust (memory: NewMemory, standing: ExistingRow): boolean {
-  return !isAtLeast(readTrust(standing.trust), memory.trust)
+/** Whether a memory replaces the existing one that it repeats. */
+export function hasHigherTrust (memory: NewMemory, existing: ExistingRow): boolean {
+  return !isAtLeast(readTrust(existing.trust), memory.trust)
+}
+
+export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 /**

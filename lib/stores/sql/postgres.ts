@@ -77,7 +77,8 @@ export class PostgresExecutor implements Executor {
   }
 
   async transaction<T> (
-    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
+    work: (tx: Transaction) => Promise<T>,
+    { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
   ): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs

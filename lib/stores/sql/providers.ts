@@ -25,7 +25,11 @@ export async function makePgliteStore (
 ): Promise<VectorStore> {
   const settings = pgliteSettings(config, surroundings)
   return new SqlVectorStore({
-    executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true, shared: false,
+    executor: await pgliteExecutor(settings),
+    schema: schemaOf(settings),
+    ...behaviour(settings),
+    vacuum: true,
+    shared: false,
   })
 }
 

@@ -2,7 +2,7 @@ import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
 import { countInto } from './fragments.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
@@ -111,8 +111,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await retryUndone(async () => await executor.transaction(async (tx) => {
-        // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
+      await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
+        // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
         await tx.query(this.#statements.locks.shareBank, key)
         await tx.query(this.#sql.addVectors, [
           ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
@@ -132,7 +132,7 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
     const { executor, batch, space: { model, dimensions } } = this.#options
     const key = bankParameters(bank)
-    return await retryUndone(async () => await executor.transaction(async (tx: Queries) => {
+    return await retrySerializationFailures(async () => await executor.transaction(async (tx: Queries) => {
       const [row] = await tx.query<{ ours: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
       const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])
       if (missing.length > (row?.ours === true ? 0 : batch)) return 'missing'
@@ -164,8 +164,9 @@ where locktype = 'relation' and relation = to_regclass($1) and mode = 'RowExclus
   async #drop (bank: BankKey): Promise<void> {
     const { executor, space } = this.#options
     for (;;) {
-      const [row] = await retryUndone(async () => (
-        await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH])
+      const values = [...bankParameters(bank), space.model, DROP_BATCH]
+      const [row] = await retrySerializationFailures(async () => (
+        await executor.query<{ dropped: number }>(this.#sql.dropVectors, values)
       ))
       if (row!.dropped < DROP_BATCH) return
     }

@@ -21,8 +21,8 @@ export interface Statements {
   insertUncounted: string
   /** $1 tenant, $2 bank, $3 shard, $4–$8 what is added to each count. */
   count: string
-  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as StandingRows. */
-  standing: string
+  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as ExistingRows. */
+  findExisting: string
   /** The same, and locks them. */
   lockExisting: string
   removal: RemovalStatements
@@ -55,7 +55,7 @@ export interface Statements {
  */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
+  const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
@@ -66,8 +66,8 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
-    standing,
-    lockExisting: `${standing}
+    findExisting,
+    lockExisting: `${findExisting}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     locks: makeBankLocks(schema),
@@ -85,7 +85,7 @@ where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and $
   ) o
 ) m
 where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
-    statistics: `with standing as (
+    statistics: `with live as (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
 )
 select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0)::int as passages,
@@ -93,8 +93,8 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
-   from (select tag, count(*)::int as uses from standing, unnest(tags) as tag group by tag) t) as tags
-from standing`,
+   from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
+from live`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one

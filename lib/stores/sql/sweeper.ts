@@ -4,7 +4,7 @@ import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { toBankKey } from './rows.js'
 import type { Statements } from './statements.js'
 
@@ -106,14 +106,16 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
     const lapsed = now - IDEMPOTENCY_LIFETIME_MS
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
-    for (const bank of kept) await executor.query(statements.dropIdempotencyRecords, [bank.tenant_id, bank.bank_id, lapsed])
+    for (const { tenant_id: tenant, bank_id: bank } of kept) {
+      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, lapsed])
+    }
     // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
-    // Servers of the last release, which may still be beside us, lend words in the index; also those of a memory that
-    // is forgotten meanwhile.
+    // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
+    // rows remain after the neighbour is removed.
     const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of lent) {
@@ -125,7 +127,7 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
 
   async #removeBatch (bank: BankKey, now: number): Promise<number> {
     const { executor, statements } = this.#options
-    const { count } = await retryUndone(async () => (
+    const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 }))
     ))
     return count

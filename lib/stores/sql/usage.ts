@@ -1,6 +1,6 @@
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import type { Executor, Param, Queries } from './executor.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
 
@@ -63,7 +63,7 @@ async function eachInOrder<Entry extends UsageEntry> (
     await work(executor, first)
     return
   }
-  await retryUndone(async () => {
+  await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
       for (const placed of [first, ...others]) await work(tx, placed)
     }, { keepPlans: true })

@@ -124,7 +124,9 @@ select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as
 from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id and v.bank_id = s.bank_id
 group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
 order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
-    return rows.map(({ vectors, model, dimensions, ...row }) => ({ key: toBankKey(row), vectors, space: { model, dimensions } }))
+    return rows.map(({ vectors, model, dimensions, ...row }) => (
+      { key: toBankKey(row), vectors, space: { model, dimensions } }
+    ))
   }
 
   async #present (): Promise<Map<string, Index>> {

@@ -1,4 +1,4 @@
-export type OrderKind = 'override' | 'role' | 'exfiltration' | 'concealment'
+export type InjectionKind = 'override' | 'role' | 'exfiltration' | 'concealment'
 
 const PLACES = 'http|https|www|webhook|@|url'
 const USER = 'user|users|human|operator'
@@ -11,7 +11,7 @@ const USER = 'user|users|human|operator'
  * Each form needs more than people say to each other: "forget the rules" and "pretend to be asleep" are no orders to a
  * model.
  */
-export const ORDER_RULES: ReadonlyArray<{ kind: OrderKind, forms: readonly string[] }> = [
+export const INJECTION_RULES: ReadonlyArray<{ kind: InjectionKind, forms: readonly string[] }> = [
   {
     kind: 'override',
     forms: [

@@ -37,7 +37,7 @@ export function inMemorySettings (config: ProviderConfig): Static<typeof InMemor
 }
 
 /** What the store takes, and what it may take. */
-export class Room {
+export class Capacity {
   readonly maximumBytes: number
   #usedBytes = 0
 
@@ -50,7 +50,7 @@ export class Room {
   }
 
   /** @throws ServiceError `dependency_unavailable` when there is no room for that; nothing has changed then */
-  take (bytes: number): void {
+  reserve (bytes: number): void {
     if (this.#usedBytes + bytes > this.maximumBytes) {
       throw new ServiceError('dependency_unavailable', 'The vector store is full', {
         cause: new Error(`${bytes} bytes more do not fit, about ${this.#usedBytes} of ${this.maximumBytes} are in use (vector_store_config.max_bytes)`),
