@@ -63,7 +63,9 @@ export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occur
   return occurredAt ?? retainedAt
 }
 
-/** Whether a memory ends in a question, which its last passage tells: the memory after it is likely to be the answer. */
+/**
+ * Whether a memory ends in a question, which its last passage tells: the memory after it is likely to be the answer.
+ */
 export function endsAsQuestion (passages: ReadonlyArray<Pick<Passage, 'question'>>): boolean {
   return passages.at(-1)?.question === true
 }

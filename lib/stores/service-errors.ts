@@ -64,7 +64,6 @@ type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
 
 /** @returns a function that gives a method of `owner` the errors of `withServiceErrors` */
 function wrapperOf (owner: object) {
-  return <Given extends unknown[], T>(method: Method<Given, T>): Method<Given, T> => (
+  return <Given extends unknown[], T>(method: Method<Given, T>): Method<Given, T> =>
     async (...given) => await withServiceErrors(async () => await method.apply(owner, given))
-  )
 }

@@ -2,7 +2,7 @@ import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
-import type { LexicalDocument } from './lexical-index.js'
+import type { LexicalDocument } from './document-table.js'
 import type { VectorEntry } from './vector-index.js'
 
 // One each for all memories without tags and metadata, which are most.

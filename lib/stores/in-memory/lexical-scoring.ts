@@ -44,8 +44,8 @@ export class QueryFactors {
 }
 
 /**
- * Writes the own scores of documents to the scratch, with the ordinals that have one. Some of them may be documents that
- * searches do not see (`LexicalIndex.isFound`).
+ * Writes the own scores of documents to the scratch, with the ordinals that have one. Some of them may be documents
+ * that searches do not see (`LexicalIndex.isFound`).
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,

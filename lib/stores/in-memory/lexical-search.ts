@@ -165,7 +165,9 @@ class Search {
     return best.map((index) => ordinals[index]!)
   }
 
-  /** Orders by memory id. Ordinals mostly have that order, and comparing them saves reads of ids scattered in memory. */
+  /**
+   * Orders by memory id. Ordinals mostly have that order, and comparing them saves reads of ids scattered in memory.
+   */
   #compareHeads (a: number, b: number): number {
     const { lexical, isInOrder } = this.#bank
     return isInOrder ? a - b : byMemoryId(lexical.payloadAt(a).entry, lexical.payloadAt(b).entry)

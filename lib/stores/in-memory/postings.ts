@@ -24,6 +24,8 @@ export interface Slab {
 }
 
 const FIRST_PLACES = 64
+/** A substring of this many characters is a view in V8, which keeps the whole string alive that it was taken from. */
+const SLICED_FROM = 13
 const SLAB_BITS = 17
 /** Places of a slab: what is copied in one go when a pool grows. Only a block of more places makes a larger one. */
 const SLAB = 2 ** SLAB_BITS
@@ -42,7 +44,9 @@ export class PostingsPool {
 
   /** Postings of a term that no document holds yet. */
   open (term: string): Postings {
-    return { term, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
+    // The term outlives the text that it was taken from, so a long one is copied.
+    const own = term.length < SLICED_FROM ? term : Buffer.from(term, 'utf16le').toString('utf16le')
+    return { term: own, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
   }
 
   /** The slab of a block. Take it anew after `open` and `push`. */

@@ -33,7 +33,9 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const isLive = now < bank.nextExpiry ? undefined : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
+    const isLive = now < bank.entries.nextExpiry
+      ? undefined
+      : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
     const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
@@ -125,7 +127,7 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
 function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
   if (accept === undefined) return bank.embeddedCount
   let count = 0
-  for (const entry of bank.ordered()) {
+  for (const entry of bank.entries.ordered()) {
     if (entry.isVisible && accept(entry.memory) && entry.isEmbedded) count++
     yield
   }

@@ -87,7 +87,7 @@ export class InMemoryVectorStore implements VectorStore {
       if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
       await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
-        const entry = bank?.byId(memoryId)
+        const entry = bank?.entries.byId(memoryId)
         if (bank === undefined || entry === undefined) return
         if (entry.passages.length !== vectors.length || entry.isEmbedded) return
         const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
@@ -111,7 +111,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const memory = this.#existing(key, now)?.byId(memoryId)?.memory
+    const memory = this.#existing(key, now)?.entries.byId(memoryId)?.memory
     return memory !== undefined && isThere(memory, now) ? memory : undefined
   }
 
@@ -249,7 +249,7 @@ export class InMemoryVectorStore implements VectorStore {
       const bank = this.#existing(key, now)
       if (bank === undefined || bank.unembeddedCount === 0) continue
       const isFirst = after !== undefined && compareKeys(key, after) === 0
-      for (const { memory, passages, isVisible } of bank.unembedded(isFirst ? after.memoryId : undefined)) {
+      for (const { memory, passages, isVisible } of bank.entries.unembedded(isFirst ? after.memoryId : undefined)) {
         if (found.length >= limit) return found
         if (isVisible && isThere(memory, now)) {
           found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
@@ -267,7 +267,7 @@ function isThere ({ expiresAt }: Memory, now: number): boolean {
 
 /** `accept`, and when something has expired that is still there, only what has not. */
 function acceptAlso (bank: Bank, now: number, accept: Accept): Accept {
-  if (now < bank.nextExpiry) return accept
+  if (now < bank.entries.nextExpiry) return accept
   return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
 }
 

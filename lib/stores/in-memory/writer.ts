@@ -105,10 +105,10 @@ export class InMemoryWriter {
    */
   expireAtOnce (key: BankKey, now: number, id = bankKeyString(key)): boolean {
     const bank = this.#directory.get(id)
-    if (bank === undefined || now < bank.nextExpiry) return true
+    if (bank === undefined || now < bank.entries.nextExpiry) return true
     if (this.#queue.length(id) === 0) {
       const removed: Entry[] = []
-      for (const entry of bank.expired(now)) if (removed.push(entry) > this.#atOnce) break
+      for (const entry of bank.entries.expired(now)) if (removed.push(entry) > this.#atOnce) break
       if (estimatePostings({ added: [], removed }, this.#atOnce) <= this.#atOnce) {
         this.#applyAtOnce(bank, { added: [], removed })
         return true
@@ -126,7 +126,7 @@ export class InMemoryWriter {
   async #expire (key: BankKey, now: number): Promise<void> {
     const id = bankKeyString(key)
     const bank = this.#directory.get(id)
-    if (bank === undefined || now < bank.nextExpiry) return
+    if (bank === undefined || now < bank.entries.nextExpiry) return
     const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
     if (estimatePostings({ added: [], removed }, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, { added: [], removed })
     else await this.#applyInPieces(id, bank, { added: [], removed })
@@ -214,7 +214,7 @@ export class InMemoryWriter {
 
 function * collectExpired (bank: Bank, now: number): Steps<Entry[]> {
   const expired: Entry[] = []
-  for (const entry of bank.expired(now)) {
+  for (const entry of bank.entries.expired(now)) {
     expired.push(entry)
     yield
   }

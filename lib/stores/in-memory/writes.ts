@@ -33,7 +33,7 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
     if (earlier !== undefined) {
       return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
     }
-    const standing = bank.byFingerprint(memory.fingerprint)
+    const standing = bank.entries.byFingerprint(memory.fingerprint)
     if (standing !== undefined) {
       const { memoryId, trust } = standing.memory
       if (isAtLeast(trust, memory.trust)) {
@@ -42,7 +42,7 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
       outranked.push(standing)
     }
     // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
-    if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
+    if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
     added.set(memory.fingerprint, memory)
     inOrder.push(memory)
     return { stored: true, memoryId: memory.memoryId }
@@ -53,7 +53,7 @@ export function planImportInto (
   bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict,
 ): Steps<ImportPlan<Entry>> {
   const toExisting = ({ memory: { memoryId, trust }, fingerprint }: Entry) => ({ memoryId, fingerprint, trust })
-  return importSteps(memories, bank, toExisting, onConflict)
+  return importSteps(memories, bank.entries, toExisting, onConflict)
 }
 
 /** @param accept whether a memory is there at all; absent: all are */
@@ -93,14 +93,14 @@ export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, '
 function * selected (bank: Bank, selector: Selector): Generator<Entry | undefined> {
   switch (selector.kind) {
     case 'ids':
-      for (const memoryId of selector.memoryIds) yield bank.byId(memoryId)
+      for (const memoryId of selector.memoryIds) yield bank.entries.byId(memoryId)
       break
     case 'tags': {
       const accept = tagCondition(selector.tags, selector.match)
-      for (const entry of bank.ordered()) yield accept(entry.memory) ? entry : undefined
+      for (const entry of bank.entries.ordered()) yield accept(entry.memory) ? entry : undefined
       break
     }
     case 'all':
-      yield * bank.ordered()
+      yield * bank.entries.ordered()
   }
 }

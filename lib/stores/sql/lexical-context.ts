@@ -64,8 +64,8 @@ function candidates ({ schema, unexpired }: Shape): string[] {
 
 /**
  * The weights of each candidate's terms, and what these add to the candidates one and two places before and after it.
- * The numbers of candidates stand for places in the document: two candidates with adjacent numbers that are not adjacent
- * in the document have no window in common, so the test for a common window excludes them.
+ * The numbers of candidates stand for places in the document: two candidates with adjacent numbers that are not
+ * adjacent in the document have no window in common, so the test for a common window excludes them.
  */
 function contributions ({ score }: Scorer): string[] {
   const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS

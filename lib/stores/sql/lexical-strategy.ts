@@ -12,9 +12,9 @@ export interface LexicalOptions {
 }
 
 /**
- * The lexical strategy as lib/stores/context.ts defines it. Its tables: `lexical` has the best memories with `score` and
- * `own`, `also_lexical` the same for the memories that the semantic strategy found, `shown` the passages to show, and
- * `matching` every memory with a term of the query that passes the filters. Scores are whole multiples of 1 / GRID.
+ * The lexical strategy as lib/stores/context.ts defines it. Its tables: `lexical` has the best memories with `score`
+ * and `own`, `also_lexical` the same for the memories that the semantic strategy found, `shown` the passages to show,
+ * and `matching` every memory with a term of the query that passes the filters. Scores are whole multiples of 1 / GRID.
  *
  * The postings of a search are read once, into `hits`. The planner cannot estimate how many rows that has, so nothing
  * may be joined to it in a way that permits nested loops: weights of terms and places in documents are looked up in

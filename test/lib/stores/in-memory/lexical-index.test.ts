@@ -1,6 +1,7 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { LexicalIndex, type LexicalDocument } from '../../../../lib/stores/in-memory/lexical-index.js'
+import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
+import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
 import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
 import { atOnce } from '../../../../lib/concurrency/steps.js'
