@@ -102,7 +102,8 @@ export interface NeighbourScoring {
 
 /** Scores candidates by their own weights and those of their neighbours. Their `places` are in the scratch. */
 export function * scoreWithNeighbours (
-  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring, scratch: Scratch,
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
+  scratch: Scratch,
 ): Steps<void> {
   const sums = new Float64Array(scoring.saturation.length)
   const changed = new Int32Array(scoring.saturation.length)

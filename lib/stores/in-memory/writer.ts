@@ -128,8 +128,9 @@ export class InMemoryWriter {
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.entries.nextExpiry) return
     const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
-    if (estimatePostings({ added: [], removed }, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, { added: [], removed })
-    else await this.#applyInPieces(id, bank, { added: [], removed })
+    const plan = { added: [], removed }
+    if (estimatePostings(plan, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, plan)
+    else await this.#applyInPieces(id, bank, plan)
   }
 
   /** The bank, made when there is none; it joins the store with its first memory. */

@@ -32,7 +32,9 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
     ...hits(shape, request, norms),
     ...own(scorer),
     ...(shape.filters === '' ? [] : [`matching as materialized (\n  select f.memory_id, f.score from found f ${filteredMemories(shape, 'f')}\n)`]),
-    ...(request.context ? lexicalContext(shape, scorer, poolOf(shape, limit)) : withoutContext(shape, scorer, matching)),
+    ...(request.context
+      ? lexicalContext(shape, scorer, poolOf(shape, limit))
+      : withoutContext(shape, scorer, matching)),
     SHOWN,
     ...(both ? [alsoLexical(request.context)] : []),
   ]

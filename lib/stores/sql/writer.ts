@@ -15,12 +15,16 @@ import {
 } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
 import { removeChosen, removeLocked, type Choice } from './removal.js'
-import { isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure } from './retrying.js'
+import {
+  isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
+} from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
-import { WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions } from './write-transaction.js'
+import {
+  WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
+} from './write-transaction.js'
 
 export interface SqlWriterOptions extends WriteTransactionsOptions {
   configs: BankConfigWriter
@@ -80,7 +84,9 @@ export class SqlWriter {
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
       const keys = [
-        ...bankParameters(bank), memories.map(({ memoryId }) => memoryId), memories.map(({ fingerprint }) => fingerprint),
+        ...bankParameters(bank),
+        memories.map(({ memoryId }) => memoryId),
+        memories.map(({ fingerprint }) => fingerprint),
       ]
       // Of several memories with one fingerprint only the first can be stored.
       const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
