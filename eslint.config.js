@@ -54,11 +54,8 @@ const LONGER_FILES = [
   'lib/memory/embedding-backfill.ts',
   'lib/stores/in-memory/bank.ts',
   'lib/stores/in-memory/lexical-index.ts',
-  'lib/stores/in-memory/lexical-search.ts',
   'lib/stores/in-memory/store.ts',
-  'lib/stores/sql/lexical-strategy.ts',
   'lib/stores/sql/store.ts',
-  'lib/stores/sql/writer.ts',
   'lib/stores/vector-store.ts',
   'test/contract/vector-store/bank-configs.ts',
   'test/contract/vector-store/context.ts',
@@ -79,7 +76,7 @@ const LONGER_FILES = [
 const SHORT_LINES = [
   'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'plugins/**', 'routes/**', 'scripts/**', 'assembly/*.mjs',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/providers/**',
-  'lib/models/**',
+  'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**',
 ]
 
 export default [

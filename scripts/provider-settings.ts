@@ -4,7 +4,7 @@ import { LocalEmbeddingSettings } from '../lib/models/local/settings.js'
 import { RemoteEmbeddingSettings, RerankEndpointSettings } from '../lib/models/remote/endpoint-settings.js'
 import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../lib/models/remote/language-settings.js'
 import { TransformersEmbeddingSettings, TransformersRerankerSettings } from '../lib/models/transformers/settings.js'
-import { InMemorySettings } from '../lib/stores/in-memory/room.js'
+import { InMemorySettings } from '../lib/stores/in-memory/capacity.js'
 import { PgliteSettings, PostgresSettings } from '../lib/stores/sql/settings.js'
 
 /** Registered providers with settings, in the order of the reference. */

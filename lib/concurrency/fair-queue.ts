@@ -55,7 +55,10 @@ export class FairQueue<T> {
     this.#add(user)
   }
 
-  /** @returns the oldest item of who has used least; `charge` is to be called before the next one. Undefined when the queue is empty */
+  /**
+   * @returns the oldest item of who has used least; `charge` is to be called before the next one. Undefined when the
+   * queue is empty
+   */
   shift (): T | undefined {
     const user = this.#takeFirst()
     if (user === undefined) return undefined

@@ -52,7 +52,9 @@ export class KeyedCircuitBreakers {
       if (left) return
       left = true
       entry.underWay--
-      if (entry.underWay === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) this.#entries.delete(key)
+      if (entry.underWay === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) {
+        this.#entries.delete(key)
+      }
     }
   }
 }

@@ -14,7 +14,10 @@ export class KeyedQueue {
     return this.#lines.get(key)?.length ?? 0
   }
 
-  /** @param signal gives the wait up: it rejects with the signal's reason at once. Work that has begun is not touched by it */
+  /**
+   * @param signal gives the wait up: it rejects with the signal's reason at once. Work that has begun is not touched by
+   * it
+   */
   async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), length: 0 }
     this.#lines.set(key, line)

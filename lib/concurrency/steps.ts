@@ -1,6 +1,9 @@
 import { turns, type TurnBudget } from './turn-budget.js'
 
-/** Work that can be left off: it yields where it may go on later, after about a millisecond at most, and returns what came of it. */
+/**
+ * Work that can be left off: it yields where it may go on later, after about a millisecond at most, and returns what
+ * came of it.
+ */
 export type Steps<T> = Generator<undefined, T, undefined>
 
 /** What shares the event loop out. */

@@ -15,8 +15,8 @@ export interface BankConfig {
 /** A change of a bank's configuration. */
 export interface BankConfigChange extends Omit<BankConfig, 'revision'> {
   /**
-   * The revision that the change was made on, 0 for a bank without a configuration of its own. When another one is in force, nothing
-   * is changed. Absent: the change is made on whatever is in force.
+   * The revision that the change was made on, 0 for a bank without a configuration of its own. When another one is in
+   * force, nothing is changed. Absent: the change is made on whatever is in force.
    */
   expected?: number
 }
@@ -31,7 +31,10 @@ export interface BankConfigOutcome {
 export interface BankConfigChanges {
   /** The newest revision of the store, to ask on from; 0 when nothing was ever set. */
   revision: number
-  /** Undefined when too much has changed to be listed, or the revision is too old to be known, or is yet to come: after a restore. */
+  /**
+   * Undefined when too much has changed to be listed, or the revision is too old to be known, or is yet to come: after
+   * a restore.
+   */
   banks: BankKey[] | undefined
 }
 
@@ -50,7 +53,10 @@ export interface BankConfigStore {
   readonly isShared: boolean
   /** @returns what is set, in no particular order; banks without a configuration of their own are left out */
   read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>>
-  /** Sets (or, with a null document, takes back) the configuration of a bank and adds it to the bank's history, in one transaction. */
+  /**
+   * Sets (or, with a null document, takes back) the configuration of a bank and adds it to the bank's history, in one
+   * transaction.
+   */
   write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome>
   /** Newest first, at most BANK_CONFIG_HISTORY; the one in force is the first, unless it was taken back. */
   history (bank: BankKey): Promise<BankConfig[]>

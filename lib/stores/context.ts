@@ -1,87 +1,101 @@
 import type { LexicalRequest, Memory, Passage } from './vector-store.js'
 
 /**
- * The rule of the lexical strategy, which every store keeps at read time: BM25 over the passages, and the context of a memory, which is the
- * terms of its neighbours in the same document at lower weight. A turn of a conversation or a paragraph of a text is then found by what was
- * said around it, which on conversations is worth more than any embedding.
+ * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
+ * a memory. The context is the terms of its neighbours in the same document, at a lower weight. It lets a query find a
+ * turn of a conversation, or a paragraph of a text, by what was said around it; on conversations this gains more recall
+ * than any embedding (docs/recall-quality.md).
  *
- * Nothing counts but what is in the bank and has not expired.
+ * Only memories of the bank that have not expired count, in every step and in every statistic.
  *
- * 1. A passage p has an own score, Σ idf · (k1 + 1) · tf / (tf + k1 · norm(p)), as a share of what the query could reach, Σ idf · (k1 + 1). The
- *    idf of a term is ln(1 + (N - df + .5) / (df + .5)), for N passages in the bank of which df hold it. `lengthNorm` is the norm.
- * 2. A memory stands in for its best passage by own score, the first of equal ones: that passage's term counts, length and score are the
- *    memory's. One without a term of the query has counts and a score of 0, and the mean length of its passages.
- * 3. The pool of a search is the best `poolSize` memories of the bank by own score above 0, ties by memory id; with filters the best so many of
- *    those that pass, too.
- * 4. With `context`, a memory of a document has a window: itself, and up to REACH memories on either side of it in the order of
- *    `sequenceInstant`, then memory id. The candidates are the windows of the pool; without `context`, the pool.
- * 5. A candidate borrows of every memory within REACH that lies with it in the window of one same member of the pool: of the
- *    lender's counts, each divided by its norm, `shareOf`. Lenders need not pass the filters.
- * 6. A candidate's lexical score is the formula of 1. with these weights added to its counts, and its norm. That of any other memory, which
- *    is asked for where the semantic strategy found it, is its own score.
- * 7. Found are the best `limit` candidates that pass the filters and score above 0, ties by memory id. The total counts all such candidates,
- *    and what matches by its own words outside the pool.
+ * 1. Own score of a passage. It is Σ idf · (k1 + 1) · tf / (tf + k1 · norm) over the terms of the query, divided by the
+ *    highest score that the query can reach, Σ idf · (k1 + 1). For a term that df of the bank's N passages contain, idf
+ *    is ln(1 + (N - df + .5) / (df + .5)); tf is its count in the passage; norm is `lengthNorm` of the passage.
+ * 2. Own score of a memory. It is the score of its best passage; of equal passages the first is best. The counts and
+ *    the norm of that passage are the counts and the norm of the memory. A memory without any term of the query scores
+ *    0, has no counts, and its norm is that of the mean length of its passages.
+ * 3. Pool. The pool is the `poolSize` memories of the bank with the highest own scores above 0; ties are ordered by
+ *    memory id. A search with filters adds the `poolSize` best of the memories that pass them.
+ * 4. Candidates. Without `context` the candidates are the pool. With it each member of the pool that belongs to a
+ *    document has a window: the member and up to WINDOW_REACH memories on either side, in the document's order
+ *    (`sequenceInstant`, then memory id). The candidates are the pool and the members of all windows.
+ * 5. Neighbours. Two candidates are neighbours when at most WINDOW_REACH places separate them and one window contains
+ *    both. Each adds to the counts of the other its own counts, divided by its norm and multiplied by
+ *    `neighbourWeight`. A neighbour does this whether or not it passes the filters.
+ * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. The
+ *    score of a memory that only the semantic strategy found, and that is no candidate, is its own score.
+ * 7. Result. The result is the `limit` best candidates that pass the filters and score above 0; ties are ordered by
+ *    memory id. The total counts all such candidates, and the memories outside the pool that pass the filters and have
+ *    an own score above 0.
  *
- * Scores are rounded to SCORE_GRID before they are compared, so that memories of equal worth tie whatever the order in which a store sums.
+ * A score is rounded to a multiple of 1 / SCORE_GRID before it is compared: the sum of floating-point numbers depends
+ * on their order, which differs between stores, and equal memories have to tie in each of them.
  */
 
-/** How many neighbours on either side lend their terms. */
-export const REACH = 2
+/** How many places of a document a window reaches to either side of a member of the pool. */
+export const WINDOW_REACH = 2
 
-/** Scores are whole multiples of 1 over it. */
+/** Scores are whole multiples of 1 / SCORE_GRID. */
 export const SCORE_GRID = 1e12
 
-/** The weight of a neighbour's term beside the 1 of an own one. An answer is nearly as good as said by the question that it follows. */
-export const SHARES = {
-  /** Of the memory directly before, when that ends in a question, and else. */
+/**
+ * The weights of a neighbour's terms, where a memory's own terms have the weight 1. They are fitted on conversations
+ * (docs/recall-quality.md): a question says nearly as much about its answer as the answer itself does.
+ */
+export const NEIGHBOUR_WEIGHTS = {
+  /** Of the memory directly before: when that one ends in a question, and otherwise. */
   before: { question: 0.8, other: 0.35 },
-  /** Of the memory directly behind, when the one that borrows ends in a question, and else. */
-  behind: { question: 0.35, other: 0.2 },
+  /** Of the memory directly after: when the scored memory ends in a question, and otherwise. */
+  after: { question: 0.35, other: 0.2 },
   secondBefore: 0.2,
-  secondBehind: 0.1,
+  secondAfter: 0.1,
 } as const
 
-const POOL_AT_LEAST = 100
+const SMALLEST_POOL = 100
 
-/** How many of the best by own score are looked at, beside their neighbours. */
+/** The number of memories in the pool of a search. */
 export function poolSize (limit: number): number {
-  return Math.max(POOL_AT_LEAST, limit)
+  return Math.max(SMALLEST_POOL, limit)
 }
 
-/** Where a memory stands in its document: rising by this instant, then by memory id. */
+/** The instant by which the memories of a document are ordered; equal instants are ordered by memory id. */
 export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
   return occurredAt ?? retainedAt
 }
 
-/** Whether a memory ends in a question, so that what follows it in its document is likely to answer it: its last passage says. */
+/**
+ * Whether a memory ends in a question, which its last passage tells: the memory after it is likely to be the answer.
+ */
 export function endsAsQuestion (passages: ReadonlyArray<Pick<Passage, 'question'>>): boolean {
   return passages.at(-1)?.question === true
 }
 
 /**
- * What of its counts a neighbour lends.
- * @param places from the one that borrows to the one that lends, within REACH and not 0; negative for one that comes before
- * @param lender whether it ends in a question
- * @param borrower the same
+ * The weight that a neighbour's counts have in the score of a memory.
+ * @param places from the scored memory to the neighbour, at most WINDOW_REACH and not 0; negative when the neighbour
+ * comes before
+ * @param neighbourAsks whether the neighbour ends in a question
+ * @param memoryAsks whether the scored memory ends in a question
  */
-export function shareOf (places: number, lender: boolean, borrower: boolean): number {
+export function neighbourWeight (places: number, neighbourAsks: boolean, memoryAsks: boolean): number {
+  const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
   switch (places) {
-    case -1: return lender ? SHARES.before.question : SHARES.before.other
-    case 1: return borrower ? SHARES.behind.question : SHARES.behind.other
-    case -2: return SHARES.secondBefore
-    default: return SHARES.secondBehind
+    case -1: return neighbourAsks ? before.question : before.other
+    case 1: return memoryAsks ? after.question : after.other
+    case -2: return secondBefore
+    default: return secondAfter
   }
 }
 
 /**
- * What a passage pays for its length.
+ * The factor by which the length of a passage dampens its term counts.
  * @param average length of the bank's passages, above 0
  */
 export function lengthNorm (length: number, form: LexicalRequest['length'], average: number): number {
   return 'pivot' in form ? Math.max(1, length / form.pivot) : 1 - form.b + form.b * length / average
 }
 
-/** @param share of the attainable score */
+/** Rounds a share of the highest score that a query can reach to SCORE_GRID. */
 export function toScore (share: number): number {
   return Math.round(Math.min(1, share) * SCORE_GRID) / SCORE_GRID
 }

@@ -13,8 +13,12 @@ export function compileFilters (filters: Filters): Condition | undefined {
       conditions.push((memory) => Object.hasOwn(memory.metadata, key) && memory.metadata[key] === value)
     }
   }
-  if (occurredAfter !== undefined) conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
-  if (occurredBefore !== undefined) conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt < occurredBefore)
+  if (occurredAfter !== undefined) {
+    conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
+  }
+  if (occurredBefore !== undefined) {
+    conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt < occurredBefore)
+  }
   if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (conditions.length === 0) return undefined

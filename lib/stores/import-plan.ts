@@ -18,23 +18,24 @@ export interface ImportPlan<S> {
 }
 
 /** What stands in the bank, by what an import can conflict with. */
-export interface StandingMemories<S> {
+export interface ExistingMemories<S> {
   byId (memoryId: string): S | undefined
   byFingerprint (fingerprint: string): S | undefined
 }
 
 /**
  * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
- * @param standing all that the memories can conflict with, as the store has it
- * @param toStanding what of it an import looks at
+ * @param existing all that the memories can conflict with, as the store has it
+ * @param toExisting what of it an import looks at
  * @throws LowerTrustError with `supersede`
  */
 export function * importSteps<S extends object> (
-  memories: readonly NewMemory[], standing: StandingMemories<S>, toStanding: (each: S) => ExistingMemory, onConflict: OnConflict,
+  memories: readonly NewMemory[], existing: ExistingMemories<S>, toExisting: (each: S) => ExistingMemory,
+  onConflict: OnConflict,
 ): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands for a memory that
-  // is displaced.
+  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands
+  // for a memory that is displaced.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
   const placeById = new SplitMap<number | null>()
@@ -44,8 +45,8 @@ export function * importSteps<S extends object> (
     const byFingerprint = placeByFingerprint.get(memory.fingerprint)
     const places = new Set([byId, byFingerprint].filter((place) => typeof place === 'number'))
     const met = new Set([
-      byId === undefined ? standing.byId(memory.memoryId) : undefined,
-      byFingerprint === undefined ? standing.byFingerprint(memory.fingerprint) : undefined,
+      byId === undefined ? existing.byId(memory.memoryId) : undefined,
+      byFingerprint === undefined ? existing.byFingerprint(memory.fingerprint) : undefined,
     ].filter((each) => each !== undefined))
     const conflicts = places.size + met.size > 0
     if (conflicts && onConflict === 'skip') {
@@ -63,7 +64,7 @@ export function * importSteps<S extends object> (
       added[place] = undefined
     }
     for (const each of met) {
-      displace(toStanding(each))
+      displace(toExisting(each))
       removed.push(each)
     }
     placeById.set(memory.memoryId, added.length)

@@ -1,5 +1,5 @@
 import type { ProviderKind } from '../providers/registry.js'
-import { inMemorySettings } from './in-memory/room.js'
+import { inMemorySettings } from './in-memory/capacity.js'
 import { InMemoryVectorStore } from './in-memory/store.js'
 import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'
 

@@ -4,57 +4,66 @@ import { IdempotencyKeyTaken } from './idempotency.js'
 import { LowerTrustError, type VectorStore } from './vector-store.js'
 
 /**
- * Asks a store, and throws whatever fault it has as the one error that a client sees. What a store says of a write that
- * it does not make passes as it is.
+ * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write belong to
+ * the store's interface and pass as they are.
  */
 export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof IdempotencyKeyTaken || cause instanceof LowerTrustError) throw cause
+    if (cause instanceof ServiceError || cause instanceof IdempotencyKeyTaken || cause instanceof LowerTrustError) {
+      throw cause
+    }
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }
 
 /**
- * A store that has been started, as services are given it: its faults are ServiceErrors. It has the optional methods
- * that the store has. Closing and health stay as they are, because no client is told of them.
+ * The form of a started store that services are given: its faults are ServiceErrors. It has the optional methods that
+ * the store has. Closing and health keep their errors, because no client is told of them.
  */
 export function storeWithServiceErrors (store: VectorStore): VectorStore {
+  const { findIdempotencyRecord, attachVectors, listUnembedded, removeBank, reserveUsage, adjustUsage } = store
   const { bankConfigs } = store
-  const ask = withServiceErrors
+  const wrap = wrapperOf(store)
   return {
     health: async () => await store.health(),
     close: async () => { await store.close() },
     ...(store.poolStatus !== undefined && { poolStatus: () => store.poolStatus!() }),
-    insert: async (...given) => await ask(async () => await store.insert(...given)),
-    import: async (...given) => await ask(async () => await store.import(...given)),
-    remove: async (...given) => await ask(async () => await store.remove(...given)),
-    search: async (...given) => await ask(async () => await store.search(...given)),
-    get: async (...given) => await ask(async () => await store.get(...given)),
-    list: async (...given) => await ask(async () => await store.list(...given)),
-    listBanks: async (...given) => await ask(async () => await store.listBanks(...given)),
-    statistics: async (...given) => await ask(async () => await store.statistics(...given)),
-    scan: async (...given) => await ask(async () => await store.scan(...given)),
+    insert: wrap(store.insert),
+    import: wrap(store.import),
+    remove: wrap(store.remove),
+    search: wrap(store.search),
+    get: wrap(store.get),
+    list: wrap(store.list),
+    listBanks: wrap(store.listBanks),
+    statistics: wrap(store.statistics),
+    scan: wrap(store.scan),
     ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
-    ...(store.findIdempotencyRecord !== undefined && {
-      findIdempotencyRecord: async (...given) => await ask(async () => await store.findIdempotencyRecord!(...given)),
-    }),
-    ...(store.attachVectors !== undefined && { attachVectors: async (...given) => await ask(async () => await store.attachVectors!(...given)) }),
-    ...(store.listUnembedded !== undefined && { listUnembedded: async (...given) => await ask(async () => await store.listUnembedded!(...given)) }),
-    ...(store.removeBank !== undefined && { removeBank: async (...given) => await ask(async () => await store.removeBank!(...given)) }),
-    ...(store.reserveUsage !== undefined && { reserveUsage: async (...given) => await ask(async () => await store.reserveUsage!(...given)) }),
-    ...(store.adjustUsage !== undefined && { adjustUsage: async (...given) => { await ask(async () => { await store.adjustUsage!(...given) }) } }),
+    ...(findIdempotencyRecord !== undefined && { findIdempotencyRecord: wrap(findIdempotencyRecord) }),
+    ...(attachVectors !== undefined && { attachVectors: wrap(attachVectors) }),
+    ...(listUnembedded !== undefined && { listUnembedded: wrap(listUnembedded) }),
+    ...(removeBank !== undefined && { removeBank: wrap(removeBank) }),
+    ...(reserveUsage !== undefined && { reserveUsage: wrap(reserveUsage) }),
+    ...(adjustUsage !== undefined && { adjustUsage: wrap(adjustUsage) }),
   }
 }
 
 function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
-  const ask = withServiceErrors
+  const wrap = wrapperOf(configs)
   return {
     isShared: configs.isShared,
-    read: async (...given) => await ask(async () => await configs.read(...given)),
-    write: async (...given) => await ask(async () => await configs.write(...given)),
-    history: async (...given) => await ask(async () => await configs.history(...given)),
-    changedSince: async (...given) => await ask(async () => await configs.changedSince(...given)),
+    read: wrap(configs.read),
+    write: wrap(configs.write),
+    history: wrap(configs.history),
+    changedSince: wrap(configs.changedSince),
   }
+}
+
+type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
+
+/** @returns a function that gives a method of `owner` the errors of `withServiceErrors` */
+function wrapperOf (owner: object) {
+  return <Given extends unknown[], T>(method: Method<Given, T>): Method<Given, T> =>
+    async (...given) => await withServiceErrors(async () => await method.apply(owner, given))
 }

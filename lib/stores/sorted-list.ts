@@ -2,8 +2,9 @@
 const MOST = 512
 
 /**
- * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of short arrays. What
- * comes last, as nearly everything does, is appended. Two items may be equal in the order; then either comes first.
+ * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of
+ * short arrays. What comes last, as nearly everything does, is appended. Two items may be equal in the order; then
+ * either comes first.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number
@@ -59,7 +60,7 @@ export class SortedList<T> {
   }
 
   /** The items behind one that is there, nearest first. */
-  behind (item: T, most: number): T[] {
+  after (item: T, most: number): T[] {
     return this.#beside(item, most, 1)
   }
 
@@ -81,7 +82,9 @@ export class SortedList<T> {
       const item = items[index]!
       yield item
       index++
-      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+      if (this.#moves !== moves) {
+        ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+      }
     }
   }
 
@@ -98,7 +101,9 @@ export class SortedList<T> {
       const moves = this.#moves
       const item = this.#chunks[chunk]![index]!
       yield item
-      if (this.#moves !== moves) ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+      if (this.#moves !== moves) {
+        ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+      }
     }
   }
 

@@ -9,8 +9,8 @@ const DEEPEST = 32 / WAY_BITS - 1
 const SEED = Math.floor(Math.random() * 2 ** 32)
 
 /**
- * A map from strings that never holds the event loop up: a Map that grows to a million entries is copied several times, 50 ms and more each,
- * so this one is split by a hash of the key once it is large. A small one is a Map and a pointer.
+ * A map from strings that never holds the event loop up: a Map that grows to a million entries is copied several times,
+ * 50 ms and more each, so this one is split by a hash of the key once it is large. A small one is a Map and a pointer.
  */
 export class SplitMap<V> {
   readonly #depth: number
@@ -78,7 +78,9 @@ export class SplitMap<V> {
   #split (leaf: Map<string, V>): void {
     this.#parts = Array.from({ length: WAYS }, () => new SplitMap<V>(this.#depth + 1))
     this.#leaf = undefined
-    for (const [key, value] of leaf) this.#parts[(hashOf(key) >>> (WAY_BITS * this.#depth)) & (WAYS - 1)]!.set(key, value)
+    for (const [key, value] of leaf) {
+      this.#parts[(hashOf(key) >>> (WAY_BITS * this.#depth)) & (WAYS - 1)]!.set(key, value)
+    }
   }
 }
 

@@ -88,7 +88,9 @@ export interface VectorStore {
    * Memories of all banks without vectors of the store's space, by tenant, bank and id; banks of another space are left
    * out.
    */
-  listUnembedded? (request: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]>
+  listUnembedded? (
+    request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+  ): Promise<Unembedded[]>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
@@ -96,7 +98,9 @@ export interface VectorStore {
    * Removes for good what the selector names; with `dryRun` only counts.
    * @returns the number and up to `idLimit` ids
    */
-  remove (bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome>
+  remove (
+    bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
+  ): Promise<RemoveOutcome>
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>

@@ -13,7 +13,10 @@ export interface AnalyzedText {
   question: boolean
 }
 
-/** How much of a text's end is looked at for a question: an expression with three runs in it must not meet 50,000 brackets. */
+/**
+ * How much of a text's end is looked at for a question: an expression with three runs in it must not meet 50,000
+ * brackets.
+ */
 const TAIL = 600
 const ENDS_IN_QUESTION = /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 

@@ -11,14 +11,18 @@ const HEX = /(?:[0-9A-Fa-f]{2}){16,}/g
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){4,}/g
 const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|&#(\d{1,7});/g
 
-/** What the base64, hexadecimal and escaped parts of a text say, one form a piece; pieces without any are absent. Parts of several lines are one. */
+/**
+ * What the base64, hexadecimal and escaped parts of a text say, one form a piece; pieces without any are absent. Parts
+ * of several lines are one.
+ */
 export function decodedTexts (text: string): string[] {
   return atOnce(decodedSteps(text))
 }
 
 /** decodedTexts, for texts of any length. */
 export function * decodedSteps (text: string): Steps<string[]> {
-  // Hexadecimal digits are letters and digits of base64, and have to be more: most texts are looked through once for both.
+  // Hexadecimal digits are letters and digits of base64, and have to be more: most texts are looked through once for
+  // both.
   const isBase64 = text.search(BASE64) >= 0
   yield
   const base64 = isBase64 ? joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1')) : ''

@@ -8,9 +8,11 @@ const LETTER = '[\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}]'
 const HIDING = [
   // Text in tag characters is seen by models alone.
   /[\u{e0000}-\u{e007f}]/u,
-  // Overrides of direction: what is read is not what is written. Marks, embeddings and isolates are ordinary in text copied from elsewhere.
+  // Overrides of direction: what is read is not what is written. Marks, embeddings and isolates are ordinary in text
+  // copied from elsewhere.
   /[\u202d\u202e]/,
-  // Inside a word of these scripts nothing invisible is needed; Persian, Indic scripts and emoji need the joiners, and Thai the space.
+  // Inside a word of these scripts nothing invisible is needed; Persian, Indic scripts and emoji need the joiners, and
+  // Thai the space.
   new RegExp(`${LETTER}[\u180e\u200b-\u200d\u202a-\u202c\u2060-\u2064\u2066-\u2069\ufeff]+${LETTER}`, 'u'),
   // More in a row than any script or emoji has carry bits.
   /[\u180e\u200b-\u200f\u2060-\u2064\ufeff]{5}/,

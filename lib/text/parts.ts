@@ -1,4 +1,7 @@
-/** Longest text, in UTF-16 units, that is worked on in one go: an expanding one (U+FDFA becomes 18 letters) takes some milliseconds. */
+/**
+ * Longest text, in UTF-16 units, that is worked on in one go: an expanding one (U+FDFA becomes 18 letters) takes some
+ * milliseconds.
+ */
 export const AT_ONCE = 2_048
 /** UTF-16 units on either side of a seam that show whether it is one. No writing has more marks on a letter. */
 const CONTEXT = 64
@@ -6,15 +9,16 @@ const CONTEXT = 64
 const TRIES = 16
 
 /**
- * Between two characters of which each stands for itself: none is a mark, is skipped where letters are cased, or is not seen. What becomes of
- * a text on one side then depends on the other by the next few characters at most.
+ * Between two characters of which each stands for itself: none is a mark, is skipped where letters are cased, or is not
+ * seen. What becomes of a text on one side then depends on the other by the next few characters at most.
  */
 const OF_ITS_OWN = '(?!\\p{Default_Ignorable_Code_Point})[\\p{Lu}\\p{Ll}\\p{Lo}\\p{N}\\p{So}\\s]'
 const SEAM = new RegExp(`${OF_ITS_OWN}(?=${OF_ITS_OWN})`, 'gu')
 
 /**
- * A text in parts of AT_ONCE or a little more, for a function that works on the next few characters around each (a normal form, a change of
- * case, replacements): what it makes of the parts, put together, is what it makes of the whole. Where no such place is found, a part is longer.
+ * A text in parts of AT_ONCE or a little more, for a function that works on the next few characters around each (a
+ * normal form, a change of case, replacements): what it makes of the parts, put together, is what it makes of the
+ * whole. Where no such place is found, a part is longer.
  */
 export function * partsFor (text: string, change: (part: string) => string): Generator<string> {
   let from = 0

@@ -34,8 +34,8 @@ export function * seenSteps (text: string): Steps<string> {
 }
 
 /**
- * The words that a reader makes out in a text, however it is spelled: without case, accents and lookalikes of other scripts, with
- * `don't` as `dont` and `you're` as `you are`. An `@` is a word.
+ * The words that a reader makes out in a text, however it is spelled: without case, accents and lookalikes of other
+ * scripts, with `don't` as `dont` and `you're` as `you are`. An `@` is a word.
  * @param seen a text of seenText()
  */
 export function plainWords (seen: string): string[] {

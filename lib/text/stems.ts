@@ -12,8 +12,9 @@ const LONGEST_MEMO = 12
 const memo = new Map<string, string>()
 
 /**
- * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, and before it the word that an
- * irregular form belongs to (`bought` is `buy`). A word with anything but `a`–`z` in it is returned as it is.
+ * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, and before it
+ * the word that an irregular form belongs to (`bought` is `buy`). A word with anything but `a`–`z` in it is returned as
+ * it is.
  * @param word folded as `words` folds it
  */
 export function stem (word: string): string {

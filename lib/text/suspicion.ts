@@ -1,7 +1,7 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
-import { orderSteps } from './orders.js'
+import { injectionSteps } from './injections.js'
 import { AT_ONCE } from './parts.js'
 import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
 
@@ -27,7 +27,10 @@ const TOGETHER = 32
 
 /** Expressions of one kind. */
 interface Patterns {
-  /** What a match of each has in it. Most texts have nothing of it, and are looked through once instead of a dozen times. */
+  /**
+   * What a match of each has in it. Most texts have nothing of it, and are looked through once instead of a dozen
+   * times.
+   */
   may: RegExp
   patterns: readonly RegExp[]
 }
@@ -51,7 +54,9 @@ const DELIMITERS: Patterns = {
     /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
   ],
 }
-/** A turn that begins inside a text. A text that is a transcript from its first line on may have as many as it likes. */
+/**
+ * A turn that begins inside a text. A text that is a transcript from its first line on may have as many as it likes.
+ */
 const TURN_INSIDE: Patterns = { may: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
 const TRANSCRIPT = /^[ \t>*_-]{0,8}(?:user|human|assistant|ai|bot|agent)[ \t*_]{0,4}:/i
 
@@ -74,8 +79,9 @@ const OPEN_QUERY = /\?[^\s?]{0,500}=(?:$|[{<[$]|%7b)/i
 const LADEN_QUERY = /[?&](?:q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload|leak|exfil)=/i
 
 /**
- * Looks for instructions to a model and for smuggled text. It finds the usual wordings (English, German, French, Spanish) and disguises; it
- * cannot find every one, and it does not understand a text. Takes time by the length of the text.
+ * Looks for instructions to a model and for smuggled text. It finds the usual wordings (English, German, French,
+ * Spanish) and disguises; it cannot find every one, and it does not understand a text. Takes time by the length of the
+ * text.
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
 export function suspicion (text: string): Suspicion[] {
@@ -98,7 +104,9 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   // Without steps of its own, which cost a short text as much as its words do.
-  const found = new Set<Suspicion>(seen.length <= AT_ONCE ? atOnce(orderSteps([plainWords(seen)])) : yield * orderSteps(plainWordsInParts(seen)))
+  const found = new Set<Suspicion>(seen.length <= AT_ONCE
+    ? atOnce(injectionSteps([plainWords(seen)]))
+    : yield * injectionSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
   // What every image and link has in it.

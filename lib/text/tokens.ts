@@ -9,13 +9,16 @@ const SUSPECT = /\S{128}|[\s/]{128}/
 /** Covers what the encoder takes as one piece: a word, punctuation with its line ends, or white space. */
 const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
 
-/** Length of the slices that are counted at a time, and of one in which no place to end it is found: of threes, as numbers are cut. */
+/**
+ * Length of the slices that are counted at a time, and of one in which no place to end it is found: of threes, as
+ * numbers are cut.
+ */
 const SLICE = 512
 const LONGEST_SLICE = 4_095
 /**
- * Where a piece of the encoding always ends: before white space behind a letter or a number, before white space that is no line end, behind a
- * line end, and before or behind a number or a letter with its marks where something else stands that could not
- * be part of it (an apostrophe could, before the letters of a contraction).
+ * Where a piece of the encoding always ends: before white space behind a letter or a number, before white space that is
+ * no line end, behind a line end, and before or behind a number or a letter with its marks where something else stands
+ * that could not be part of it (an apostrophe could, before the letters of a contraction).
  */
 const BETWEEN = new RegExp([
   String.raw`(?<=[\p{L}\p{N}])(?=\s)`,
@@ -30,7 +33,10 @@ const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
 let encoding: typeof o200k | undefined
 
-/** The vocabulary takes a fifth of a second to load, in one piece: a server loads it before it listens, a program that counts nothing never. */
+/**
+ * The vocabulary takes a fifth of a second to load, in one piece: a server loads it before it listens, a program that
+ * counts nothing never.
+ */
 export function loadVocabulary (): typeof o200k {
   if (encoding === undefined) {
     encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof o200k
@@ -105,8 +111,8 @@ function * slicesOf (text: string): Generator<string> {
 }
 
 /**
- * The tokens of one text: counted when somebody first asks, then remembered. Copies of a memory share it. To count takes longer than all
- * else of a retain, and most memories are stored more often than their tokens are asked for.
+ * The tokens of one text: counted when somebody first asks, then remembered. Copies of a memory share it. To count
+ * takes longer than all else of a retain, and most memories are stored more often than their tokens are asked for.
  */
 export class TokenCount {
   /** Kept until it has been counted. */

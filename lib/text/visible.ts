@@ -1,7 +1,7 @@
 /*
- * What a reader cannot see and a model can: tag characters, controls of direction, invisible operators and fillers, variation
- * selectors beyond the first sixteen, control characters. The joiners (U+200C, U+200D) and the first variation selectors are not
- * among them: emoji and several scripts are written with them.
+ * What a reader cannot see and a model can: tag characters, controls of direction, invisible operators and fillers,
+ * variation selectors beyond the first sixteen, control characters. The joiners (U+200C, U+200D) and the first
+ * variation selectors are not among them: emoji and several scripts are written with them.
  */
 const RANGES = [
   // Control characters but the tab and the line feed.
@@ -15,7 +15,10 @@ const RANGES = [
 ]
 const HIDDEN = new RegExp(RANGES.map((range) => `[${range}]`).join('|'), 'gu')
 
-/** Joiners and the first variation selectors: part of a character when they follow the right one, a way to hide bits when not. */
+/**
+ * Joiners and the first variation selectors: part of a character when they follow the right one, a way to hide bits
+ * when not.
+ */
 const SHAPING = /\u200c|\u200d|[\ufe00-\ufe0f]/
 /** Scripts that are written with joiners (Unicode, chapter 23.2), and what an emoji sequence is joined from. */
 const JOINED = new RegExp([

@@ -1,9 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange, type BankConfigChanges,
-  type BankConfigOutcome, type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
 } from '../bank-configs.js'
-import { textBytes, type Room } from './room.js'
+import { textBytes, type Capacity } from './capacity.js'
 
 // Bytes, as measured: a configuration beside its document, and a bank that has or had one.
 const CONFIG_BYTES = 200
@@ -25,20 +25,22 @@ interface LastChange {
   changedAt: number
 }
 
-/** The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic. */
+/**
+ * The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic.
+ */
 export class InMemoryBankConfigs implements BankConfigStore {
   readonly isShared = false
   readonly #banks = new Map<string, Configured>()
   /** The last change of each bank, in the order of their revisions. */
   readonly #changes = new Map<string, LastChange>()
-  readonly #room: Room | undefined
+  readonly #room: Capacity | undefined
   #bytes = 0
   #newest = 0
   /** The newest revision whose change is no longer among them. */
   #dropped = 0
 
   /** @param room where the configurations have to fit in */
-  constructor (room?: Room) {
+  constructor (room?: Capacity) {
     this.#room = room
   }
 
@@ -66,7 +68,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
   reserve ({ document, updatedBy }: BankConfigChange): () => void {
     const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
     // What is taken back needs no room, so that a full store can be cleared.
-    if (document !== null) this.#room?.take(bytes)
+    if (document !== null) this.#room?.reserve(bytes)
     return () => { if (document !== null) this.#room?.adjust(-bytes) }
   }
 
@@ -77,7 +79,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
   async changedSince (revision: number): Promise<BankConfigChanges> {
     if (revision === -1) return { revision: this.#newest, banks: [] }
     if (revision < this.#dropped || revision > this.#newest) return { revision: this.#newest, banks: undefined }
-    const banks = [...this.#changes.values()].filter((change) => change.revision > revision).map(({ bank }) => ({ ...bank }))
+    const banks = [...this.#changes.values()]
+      .filter((change) => change.revision > revision)
+      .map(({ bank }) => ({ ...bank }))
     return { revision: this.#newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
@@ -85,7 +89,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
   set (bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): BankConfigOutcome {
     const id = bankKeyString(bank)
     const { inForce, history = [] } = this.#banks.get(id) ?? {}
-    if (expected !== undefined && expected !== (inForce?.revision ?? 0)) return { changed: false, revision: inForce?.revision ?? 0 }
+    if (expected !== undefined && expected !== (inForce?.revision ?? 0)) {
+      return { changed: false, revision: inForce?.revision ?? 0 }
+    }
     if (document === null && inForce === undefined) return { changed: true, revision: 0 }
     const config = { revision: this.#noteChange(bank, updatedAt), document, updatedAt, updatedBy }
     this.#take(configBytes(config) + (history.length === 0 ? CONFIGURED_BYTES : 0))

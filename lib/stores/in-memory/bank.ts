@@ -1,42 +1,34 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
+import { BankEntries } from './bank-entries.js'
 import { Documents } from './documents.js'
-import { byAge, byMemoryId, Entry, GONE, type Mark, type PassageRef } from './entry.js'
-import { ExpiryHeap } from './expiry-heap.js'
+import { Entry, REMOVED, type PassageRef, type Visibility } from './entry.js'
 import { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { BANK_BYTES, entryBytes, indexBytes } from './room.js'
-import { SortedList } from '../sorted-list.js'
-import { SplitMap } from '../split-map.js'
+import { BANK_BYTES, entryBytes, indexBytes } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
 import { VectorIndex } from './vector-index.js'
 
-/** A change that readers do not see before it is committed, and that is then tidied up. */
+type LexicalHandle = NonNullable<PassageRef['lexical']>
+
+/** A change that readers do not see before it is committed as a whole. */
 interface Change {
-  adding: Mark
-  removing: Mark
-  /** Added entries whose id or fingerprint is that of one which goes. */
-  readonly byId: SplitMap<Entry>
-  readonly byFingerprint: SplitMap<Entry>
+  adding: Visibility
+  removing: Visibility
 }
 
 /**
- * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited; `version` tells whether
- * that is still the same after something was.
+ * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited;
+ * `version` tells whether that is still the same after something was.
  */
 export class Bank {
   readonly key: BankKey
   /** `bankKeyString` of the key. */
   readonly id: string
+  readonly entries = new BankEntries()
   readonly lexical = new LexicalIndex<PassageRef>()
   readonly #arena: VectorArena
-  readonly #byId = new SplitMap<Entry>()
-  readonly #byFingerprint = new SplitMap<Entry>()
   readonly #documents = new Documents()
-  readonly #expiries = new ExpiryHeap<Entry>()
-  /** Those that a change under way adds or removes are in both lists. */
-  readonly #ordered = new SortedList(byAge)
-  readonly #unembedded = new SortedList(byMemoryId)
   #vectors: VectorIndex<PassageRef> | undefined
   #change: Change | undefined
   #version = 0
@@ -54,7 +46,7 @@ export class Bank {
     this.#arena = arena
   }
 
-  /** Another one whenever what readers see, or where it lies, has changed. */
+  /** Changes whenever the visible content or its places in the indexes do: a read that has paused compares it. */
   get version (): number {
     return this.#version
   }
@@ -78,12 +70,12 @@ export class Bank {
     return this.#unembeddedCount
   }
 
-  /** Memories that have passages with one. */
+  /** Memories that have passages with a vector. */
   get embeddedCount (): number {
     return this.#embeddedCount
   }
 
-  /** Those of entries that are not visible among them while a change is under way. */
+  /** While a change is under way they include the vectors of entries that are not visible. */
   get vectors (): VectorIndex<PassageRef> | undefined {
     return this.#vectors
   }
@@ -98,20 +90,15 @@ export class Bank {
     return this.#isInOrder
   }
 
-  /** Whether what a change has staged of an entry (its neighbours) is what readers see. */
+  /** Whether readers see the staged neighbours of an entry (`Entry.staged`). */
   get isCommitted (): boolean {
     return this.#change?.adding.isVisible === true
-  }
-
-  /** When the next memory expires. */
-  get nextExpiry (): number {
-    return this.#expiries.next
   }
 
   get lastRetainedAt (): number | null {
     if (this.#newest?.version !== this.#version) {
       let retainedAt: number | null = null
-      for (const entry of this.#ordered.backwards()) {
+      for (const entry of this.entries.backwards()) {
         if (!entry.isVisible) continue
         retainedAt = entry.memory.retainedAt
         break
@@ -121,43 +108,19 @@ export class Bank {
     return this.#newest.retainedAt
   }
 
-  byId (memoryId: string): Entry | undefined {
-    return visible(this.#byId.get(memoryId)) ?? visible(this.#change?.byId.get(memoryId))
-  }
-
-  byFingerprint (fingerprint: string): Entry | undefined {
-    return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#change?.byFingerprint.get(fingerprint))
-  }
-
-  /** Oldest first, also those that are not visible. */
-  ordered (): Generator<Entry> {
-    return this.#ordered.forwards()
-  }
-
-  /** Newest first, also those that are not visible. @param isBefore whether an entry is on or before where to begin */
-  backwards (isBefore?: (entry: Entry) => boolean): Generator<Entry> {
-    return this.#ordered.backwards(isBefore)
-  }
-
-  /** Entries that have passages without a vector, by id, also those that are not visible. @param after only those behind this id */
-  unembedded (after?: string): Generator<Entry> {
-    return this.#unembedded.forwards(after === undefined ? undefined : ({ memory }) => memory.memoryId <= after)
-  }
-
-  /** Those that have expired at `now`, also those that are not visible. */
-  expired (now: number): Generator<Entry> {
-    return this.#expiries.expired(now)
-  }
-
   /**
-   * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing.
-   * The caller has seen to it that no two memories that are left share an id or a fingerprint.
-   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a whole
-   * @param committed called in the moment in which it is
+   * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing. The caller has seen to it
+   * that no two memories that are left share an id or a fingerprint.
+   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a
+   * whole
+   * @param committed called when the change becomes visible
    */
-  * apply (added: readonly NewMemory[], removed: readonly Entry[], { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {}): Steps<void> {
+  * apply (
+    added: readonly NewMemory[], removed: readonly Entry[],
+    { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {},
+  ): Steps<void> {
     const change: Change | undefined = hidden
-      ? { adding: { isVisible: false }, removing: { isVisible: true }, byId: new SplitMap(), byFingerprint: new SplitMap() }
+      ? { adding: { isVisible: false }, removing: { isVisible: true } }
       : undefined
     this.#change = change
     const entries = yield * this.#embed(added, change?.adding)
@@ -175,15 +138,15 @@ export class Bank {
       this.#unembed(entry)
       throw error
     }
-    this.#unembedded.remove(entry)
+    this.entries.noteEmbedded(entry)
     this.#unembeddedCount--
     this.#embeddedCount++
     this.#version++
   }
 
-  /** Takes what was removed out of the index for good. */
+  /** Drops removed documents from the postings of the lexical index. */
   * sweep (): Steps<void> {
-    // A search that stands still between two pieces must not go on over postings that have moved.
+    // A search that has paused must not go on over postings that have moved; the version tells it.
     const work = this.lexical.sweep()
     while (work.next().done !== true) {
       this.#version++
@@ -198,14 +161,16 @@ export class Bank {
     this.#version++
   }
 
-  * #embed (added: readonly NewMemory[], mark: Mark | undefined): Steps<Entry[]> {
+  * #embed (added: readonly NewMemory[], mark: Visibility | undefined): Steps<Entry[]> {
     const entries: Entry[] = []
     try {
-      // Vectors come first because they are what can fail: their memory may be exhausted.
+      // Vectors are added first because only they can fail, when their memory is exhausted.
       for (const source of added) {
         const entry = new Entry(source, mark)
         entries.push(entry)
-        for (const [index, { vector }] of source.passages.entries()) if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        for (const [index, { vector }] of source.passages.entries()) {
+          if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        }
         yield
       }
     } catch (error) {
@@ -223,23 +188,24 @@ export class Bank {
     for (const entry of removed) {
       this.#count(entry, -1)
       this.#delete(entry)
-      entry.mark = GONE
+      entry.visibility = REMOVED
       yield
     }
     yield * this.#index(entries, added, removed)
     for (const entry of entries) {
       this.#entryBytes += entryBytes(entry)
       this.#count(entry, 1)
-      this.#list(entry)
-      this.#byId.set(entry.memory.memoryId, entry)
-      this.#byFingerprint.set(entry.fingerprint, entry)
+      this.entries.add(entry)
       yield
     }
   }
 
-  * #applyHidden (change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[], committed: () => void): Steps<void> {
+  * #applyHidden (
+    change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
+    committed: () => void,
+  ): Steps<void> {
     for (const entry of removed) {
-      entry.mark = change.removing
+      entry.visibility = change.removing
       yield
     }
     this.lexical.begin()
@@ -250,9 +216,7 @@ export class Bank {
       counts.bytes += entryBytes(entry)
       counts.embedded += Number(entry.isEmbedded)
       counts.unembedded += Number(entry.isUnembedded)
-      this.#list(entry)
-      putOrWait(this.#byId, change.byId, entry.memory.memoryId, entry)
-      putOrWait(this.#byFingerprint, change.byFingerprint, entry.fingerprint, entry)
+      this.entries.add(entry)
       yield
     }
     for (const entry of removed) {
@@ -270,21 +234,22 @@ export class Bank {
     this.#version++
     committed()
     yield
-    yield * this.#settle(change, entries, removed, documents)
+    yield * this.#settle(entries, removed, documents)
   }
 
-  /** What a committed change leaves to do. */
-  * #settle (change: Change, entries: readonly Entry[], removed: readonly Entry[], documents: ReadonlyArray<NonNullable<PassageRef['lexical']>>): Steps<void> {
+  /** Makes the rest of a committed change: what was hidden from readers is removed or becomes ordinary. */
+  * #settle (
+    entries: readonly Entry[], removed: readonly Entry[], documents: readonly LexicalHandle[],
+  ): Steps<void> {
     for (const entry of removed) {
       this.#delete(entry)
-      entry.mark = GONE
+      entry.visibility = REMOVED
       this.#version++
       yield
     }
     for (const entry of entries) {
-      if (change.byId.delete(entry.memory.memoryId)) this.#byId.set(entry.memory.memoryId, entry)
-      if (change.byFingerprint.delete(entry.fingerprint)) this.#byFingerprint.set(entry.fingerprint, entry)
-      entry.mark = undefined
+      this.entries.settle(entry)
+      entry.visibility = undefined
       yield
     }
     for (const document of documents) {
@@ -297,11 +262,13 @@ export class Bank {
     this.#change = undefined
   }
 
-  /** Takes `removed` out of the indexes and puts `added` in. @returns the documents of the lexical index that were */
-  * #index (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<Array<NonNullable<PassageRef['lexical']>>> {
-    const touched: Array<NonNullable<PassageRef['lexical']>> = []
+  /** Removes `removed` from the indexes and adds `added`. @returns the documents of the lexical index concerned */
+  * #index (
+    entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
+  ): Steps<LexicalHandle[]> {
+    const touched: LexicalHandle[] = []
     for (const entry of removed) {
-      this.#documents.leave(entry)
+      this.#documents.remove(entry)
       for (const { lexical } of entry.passages) {
         this.lexical.remove(lexical!)
         touched.push(lexical!)
@@ -309,7 +276,7 @@ export class Bank {
       }
     }
     for (const [index, entry] of entries.entries()) {
-      this.#documents.join(entry)
+      this.#documents.add(entry)
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!
@@ -346,31 +313,9 @@ export class Bank {
     if (entry.isUnembedded) this.#unembeddedCount += by
   }
 
-  #list (entry: Entry): void {
-    this.#ordered.add(entry)
-    if (entry.isUnembedded) this.#unembedded.add(entry)
-    const { expiresAt } = entry.memory
-    if (expiresAt !== null) entry.expiry = this.#expiries.add(entry, expiresAt)
-  }
-
   #delete (entry: Entry): void {
     this.#entryBytes -= entryBytes(entry)
-    this.#ordered.remove(entry)
-    if (entry.isUnembedded) this.#unembedded.remove(entry)
-    if (entry.expiry !== undefined) this.#expiries.forget(entry.expiry)
+    this.entries.remove(entry)
     this.#unembed(entry)
-    const { memory: { memoryId }, fingerprint } = entry
-    if (this.#byId.get(memoryId) === entry) this.#byId.delete(memoryId)
-    if (this.#byFingerprint.get(fingerprint) === entry) this.#byFingerprint.delete(fingerprint)
   }
-}
-
-function visible (entry: Entry | undefined): Entry | undefined {
-  return entry?.isVisible === true ? entry : undefined
-}
-
-/** An entry takes its key, unless one that is on its way out still has it. */
-function putOrWait (map: SplitMap<Entry>, waiting: SplitMap<Entry>, key: string, entry: Entry): void {
-  if (map.get(key) === undefined) map.set(key, entry)
-  else waiting.set(key, entry)
 }

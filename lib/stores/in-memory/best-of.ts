@@ -10,7 +10,9 @@ const PIECE = 16_384
  * @param slack numbers no farther apart may be equal
  * @param compare tells those apart: negative when the number of the first index is to be taken first
  */
-export function * bestOf (numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number): Steps<number[]> {
+export function * bestOf (
+  numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number,
+): Steps<number[]> {
   if (count <= k) return Array.from({ length: count }, (_, index) => index)
   if (k === 0) return []
   const border = yield * nthHighest(numbers, count, k)

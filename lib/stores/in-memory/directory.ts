@@ -2,18 +2,18 @@ import type { BankKey } from '../../identity/context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import type { Bank } from './bank.js'
-import { compareText } from './entry.js'
-import type { Room } from './room.js'
+import { compareText } from '../../text/compare-text.js'
+import type { Capacity } from './capacity.js'
 
 /** The banks of a store that hold something, and the room that they take. */
 export class Directory {
-  readonly #room: Room
+  readonly #room: Capacity
   readonly #banks = new SplitMap<Bank>()
   readonly #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
   readonly #bytes = new WeakMap<Bank, number>()
   #totalBytes = 0
 
-  constructor (room: Room) {
+  constructor (room: Capacity) {
     this.#room = room
   }
 

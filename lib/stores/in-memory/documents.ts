@@ -2,11 +2,12 @@ import { sequenceInstant } from '../context.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { compareText, type Entry, type Neighbours } from './entry.js'
+import { byMemoryId, type Entry, type Neighbours } from './entry.js'
 
 /**
- * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours of a hundred memories
- * without looking for their places. After `begin`, changes stand beside the chains, in `staged`, until `settle` puts them in.
+ * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours
+ * of a hundred memories without looking for their places. After `begin`, changes stand beside the chains, in `staged`,
+ * until `settle` puts them in.
  */
 export class Documents {
   readonly #sequences = new SplitMap<SortedList<Entry>>()
@@ -21,41 +22,41 @@ export class Documents {
   /** Puts in what has changed since `begin`. */
   * settle (): Steps<void> {
     for (const entry of this.#changed ?? []) {
-      const { before, behind } = entry.staged!
+      const { before, after } = entry.staged!
       entry.before = before
-      entry.behind = behind
+      entry.after = after
       entry.staged = undefined
       yield
     }
     this.#changed = undefined
   }
 
-  join (entry: Entry): void {
+  add (entry: Entry): void {
     const { documentId } = entry.memory
     if (documentId === null) return
     const sequence = this.#sequences.get(documentId) ?? new SortedList(bySequence)
     sequence.add(entry)
     this.#sequences.set(documentId, sequence)
     this.#chain(sequence.before(entry, 1)[0], entry)
-    this.#chain(entry, sequence.behind(entry, 1)[0])
+    this.#chain(entry, sequence.after(entry, 1)[0])
   }
 
-  leave (entry: Entry): void {
+  remove (entry: Entry): void {
     const { documentId } = entry.memory
     if (documentId === null) return
     const sequence = this.#sequences.get(documentId)
     if (sequence?.remove(entry) !== true) return
     if (sequence.size === 0) this.#sequences.delete(documentId)
-    const { before, behind } = entry.staged ?? entry
-    this.#chain(before, behind)
+    const { before, after } = entry.staged ?? entry
+    this.#chain(before, after)
     // Nothing that is gone holds on to what is there.
     const own = this.#of(entry)
     own.before = undefined
-    own.behind = undefined
+    own.after = undefined
   }
 
   #chain (before: Entry | undefined, behind: Entry | undefined): void {
-    if (before !== undefined) this.#of(before).behind = behind
+    if (before !== undefined) this.#of(before).after = behind
     if (behind !== undefined) this.#of(behind).before = before
   }
 
@@ -63,7 +64,7 @@ export class Documents {
   #of (entry: Entry): Neighbours {
     if (this.#changed === undefined) return entry
     if (entry.staged === undefined) {
-      entry.staged = { before: entry.before, behind: entry.behind }
+      entry.staged = { before: entry.before, after: entry.after }
       this.#changed.push(entry)
     }
     return entry.staged
@@ -71,5 +72,5 @@ export class Documents {
 }
 
 function bySequence (a: Entry, b: Entry): number {
-  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || compareText(a.memory.memoryId, b.memory.memoryId)
+  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || byMemoryId(a, b)
 }

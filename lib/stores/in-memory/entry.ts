@@ -1,7 +1,8 @@
+import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 import type { Expiry } from './expiry-heap.js'
-import type { LexicalDocument } from './lexical-index.js'
+import type { LexicalDocument } from './document-table.js'
 import type { VectorEntry } from './vector-index.js'
 
 // One each for all memories without tags and metadata, which are most.
@@ -9,17 +10,17 @@ const NO_TAGS: readonly string[] = Object.freeze([])
 const NO_METADATA = Object.freeze({})
 
 /** Shared by all that a change adds, and by all that it takes away: turned over when it is committed. */
-export interface Mark {
+export interface Visibility {
   isVisible: boolean
 }
 
 /** Of whatever was taken out for good. */
-export const GONE: Mark = Object.freeze({ isVisible: false })
+export const REMOVED: Visibility = Object.freeze({ isVisible: false })
 
 /** Who stands beside a memory in its document. */
 export interface Neighbours {
   before: Entry | undefined
-  behind: Entry | undefined
+  after: Entry | undefined
 }
 
 /** A memory in its bank, with its places in the indexes. */
@@ -28,18 +29,21 @@ export class Entry implements Neighbours {
   readonly fingerprint: string
   readonly passages: readonly PassageRef[]
   /** Whether its last passage ends in a question. */
-  readonly question: boolean
+  readonly endsAsQuestion: boolean
   before: Entry | undefined
-  behind: Entry | undefined
-  /** The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks for hundreds. */
+  after: Entry | undefined
+  /**
+   * The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks
+   * for hundreds.
+   */
   head: number
   /** Absent unless a change that is not settled yet concerns it. */
-  mark: Mark | undefined
+  visibility: Visibility | undefined
   /** Its neighbours after the change that is under way, when that gives it others. */
   staged: Neighbours | undefined
   expiry: Expiry<Entry> | undefined
 
-  constructor (source: NewMemory, mark: Mark | undefined) {
+  constructor (source: NewMemory, mark: Visibility | undefined) {
     const { fingerprint, passages, tags, metadata } = source
     this.memory = {
       memoryId: source.memoryId,
@@ -56,17 +60,17 @@ export class Entry implements Neighbours {
     }
     this.fingerprint = fingerprint
     this.passages = passages.map(({ start, end }) => new PassageRef(this, start, end))
-    this.question = endsAsQuestion(passages)
+    this.endsAsQuestion = endsAsQuestion(passages)
     this.before = undefined
-    this.behind = undefined
+    this.after = undefined
     this.head = -1
-    this.mark = mark
+    this.visibility = mark
     this.staged = undefined
     this.expiry = undefined
   }
 
   get isVisible (): boolean {
-    return this.mark === undefined || this.mark.isVisible
+    return this.visibility === undefined || this.visibility.isVisible
   }
 
   /** Whether one of its passages has a vector. */
@@ -92,14 +96,9 @@ export class PassageRef {
 }
 
 export function byAge (a: Entry, b: Entry): number {
-  return a.memory.retainedAt - b.memory.retainedAt || compareText(a.memory.memoryId, b.memory.memoryId)
+  return a.memory.retainedAt - b.memory.retainedAt || byMemoryId(a, b)
 }
 
 export function byMemoryId (a: Entry, b: Entry): number {
   return compareText(a.memory.memoryId, b.memory.memoryId)
-}
-
-/** Code-unit order, which no locale changes. */
-export function compareText (a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -40,7 +40,9 @@ export class ExpiryHeap<T> {
     for (let at = (this.#heap.length >> 1) - 1; at >= 0; at--) this.#down(at)
   }
 
-  /** Those that have expired at `now`, in no particular order; they stay in the heap, which must not change meanwhile. */
+  /**
+   * Those that have expired at `now`, in no particular order; they stay in the heap, which must not change meanwhile.
+   */
   * expired (now: number): Generator<T> {
     const waiting = [0]
     while (waiting.length > 0) {

@@ -1,56 +1,31 @@
 import { atOnce, type Steps } from '../../concurrency/steps.js'
+import { ABSENT, ADDING, DocumentTable, LexicalDocument, PRESENT, REMOVING } from './document-table.js'
 import { isWeight, PostingsPool, type Postings, type Slab } from './postings.js'
 import { SplitMap } from '../split-map.js'
 
-const FIRST_DOCUMENTS = 8
+// The states of the documents that searches see, as bits: before and after the change is committed.
+const FOUND_BEFORE = 1 << PRESENT | 1 << REMOVING
+const FOUND_AFTER = 1 << PRESENT | 1 << ADDING
 const DEAD_AT_LEAST = 64
 const DEAD_SHARE = 0.2
 /** Terms of an index that is swept at once. */
 const SWEPT_AT_ONCE = 4096
-/** V8 makes a piece of this many characters a view that keeps the string it was cut from alive. */
-const SLICED_FROM = 13
-
-// There are thousands of small banks, and an empty typed array is not free.
-const NO_LENGTHS = new Float32Array(0)
-const NO_STATES = new Uint8Array(0)
-const NO_HEADS = new Uint32Array(0)
-
-// What a document is, by ordinal; those of the change that is under way apart.
-const OUT = 0
-const IN = 1
-const COMING = 2
-const GOING = 3
-// Which of these a search finds, as bits: before and after the change is committed.
-const FOUND_BEFORE = 1 << IN | 1 << GOING
-const FOUND_AFTER = 1 << IN | 1 << COMING
-
-/** A document in the index: the handle by which it is removed. Only `payload` is for callers. */
-export class LexicalDocument<T> {
-  constructor (
-    readonly payload: T,
-    /** @internal Its place in the index. */
-    readonly ordinal: number,
-    /** @internal One for each of its terms. */
-    readonly postings: readonly Postings[],
-  ) {}
-}
 
 /**
- * An inverted index. A document is a passage; those of one memory have the first of them for their head. How documents are scored is for who
- * reads it (lexical-scoring.ts).
+ * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents. The
+ * scores are computed in lexical-scoring.ts.
  *
- * It is exact at any time: removed documents count neither in the size, the frequencies nor the average length. A large change is made in
- * pieces that no search sees: `begin`, then `add` and `remove`, `commit`, which is one step and turns all of it visible, with size,
- * frequencies and lengths; then `settle` for each document and `end`. Without `begin`, `add` and `remove` are seen at once.
+ * The index is exact at any time: removed documents count neither in the size, the frequencies nor the average length.
+ * A large change is made in steps that searches do not see. `begin` starts it, and `add` and `remove` follow; `commit`
+ * makes all of it visible at once, with size, frequencies and lengths; then `settle` is called for each document, and
+ * `end`. Without `begin`, every `add` and `remove` is visible at once.
  */
 export class LexicalIndex<T> {
   #vocabulary = new SplitMap<Postings>()
   #pool = new PostingsPool()
   /** By ordinal; undefined where a document was taken out. */
   #documents: Array<LexicalDocument<T> | undefined> = []
-  #lengths: Float32Array = NO_LENGTHS
-  #states: Uint8Array = NO_STATES
-  #heads: Uint32Array = NO_HEADS
+  #table = new DocumentTable()
   #found = FOUND_BEFORE
   #isChanging = false
   /** Ordinals that postings may still name, until the next sweep. */
@@ -96,17 +71,17 @@ export class LexicalIndex<T> {
   /** To be called, after `commit`, for each document that was added or removed since `begin`. */
   settle (document: LexicalDocument<T>): void {
     const { ordinal, postings } = document
-    const added = this.#states[ordinal] === COMING
+    const added = this.#table.states[ordinal] === ADDING
     for (const each of postings) {
       each.owners += added ? 1 : -1
       each.change -= added ? 1 : -1
     }
-    const [size, length] = added ? [1, this.#lengths[ordinal]!] : [-1, -this.#lengths[ordinal]!]
+    const [size, length] = added ? [1, this.#table.lengths[ordinal]!] : [-1, -this.#table.lengths[ordinal]!]
     this.#size += size
     this.#sizeChange -= size
     this.#totalLength += length
     this.#lengthChange -= length
-    if (added) this.#states[ordinal] = IN
+    if (added) this.#table.states[ordinal] = PRESENT
     else this.#takeOut(document)
   }
 
@@ -127,7 +102,8 @@ export class LexicalIndex<T> {
    */
   add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: LexicalDocument<T>): LexicalDocument<T> {
     const ordinal = this.#free.pop() ?? this.#documents.length
-    if (ordinal === this.#lengths.length) this.#resize(Math.max(FIRST_DOCUMENTS, ordinal * 2))
+    this.#table.ensure(ordinal)
+    const { lengths, states, heads } = this.#table
     const isChanging = this.#isChanging
     const held: Postings[] = []
     for (const [term, count] of terms) {
@@ -140,10 +116,10 @@ export class LexicalIndex<T> {
       else postings.owners += 1
       held.push(postings)
     }
-    this.#lengths[ordinal] = length
-    this.#heads[ordinal] = head?.ordinal ?? ordinal
-    this.#count(1, this.#lengths[ordinal]!)
-    this.#states[ordinal] = isChanging ? COMING : IN
+    lengths[ordinal] = length
+    heads[ordinal] = head?.ordinal ?? ordinal
+    this.#count(1, lengths[ordinal]!)
+    states[ordinal] = isChanging ? ADDING : PRESENT
     this.#postings += held.length
     // slice() gives back the room that push() took ahead.
     const document = new LexicalDocument(payload, ordinal, held.slice())
@@ -154,10 +130,10 @@ export class LexicalIndex<T> {
   /** Does nothing when the document was removed before or belongs to another index. */
   remove (document: LexicalDocument<T>): void {
     const { ordinal, postings } = document
-    if (this.#documents[ordinal] !== document || this.#states[ordinal] === GOING) return
-    this.#count(-1, -this.#lengths[ordinal]!)
+    if (this.#documents[ordinal] !== document || this.#table.states[ordinal] === REMOVING) return
+    this.#count(-1, -this.#table.lengths[ordinal]!)
     if (this.#isChanging) {
-      this.#states[ordinal] = GOING
+      this.#table.states[ordinal] = REMOVING
       for (const each of postings) each.change -= 1
       return
     }
@@ -169,7 +145,7 @@ export class LexicalIndex<T> {
   /** Takes what was removed out of the postings of all terms. Nothing may be added or removed meanwhile. */
   * sweep (): Steps<void> {
     for (const postings of this.#vocabulary.values()) {
-      this.#pool.sweep(postings, this.#states)
+      this.#pool.sweep(postings, this.#table.states)
       yield
     }
     for (let ordinal = this.#dead.pop(); ordinal !== undefined; ordinal = this.#dead.pop()) {
@@ -198,12 +174,12 @@ export class LexicalIndex<T> {
 
   /** By ordinal. */
   get lengths (): Float32Array {
-    return this.#lengths
+    return this.#table.lengths
   }
 
   /** By ordinal, that of the first document of the same memory. */
   get heads (): Uint32Array {
-    return this.#heads
+    return this.#table.heads
   }
 
   /** Where documents that hold the term are listed, in order of insertion; some may not be found. */
@@ -222,7 +198,7 @@ export class LexicalIndex<T> {
 
   /** Whether a listed document is there for readers. */
   isFound (ordinal: number): boolean {
-    return (this.#found >> this.#states[ordinal]! & 1) === 1
+    return (this.#found >> this.#table.states[ordinal]! & 1) === 1
   }
 
   #ownersOf ({ owners, change }: Postings): number {
@@ -240,16 +216,14 @@ export class LexicalIndex<T> {
   }
 
   #learn (term: string): Postings {
-    // The key outlives the text it was cut from, so a long one is copied.
-    const own = term.length < SLICED_FROM ? term : Buffer.from(term, 'utf16le').toString('utf16le')
-    const postings = this.#pool.open(own)
-    this.#vocabulary.set(own, postings)
+    const postings = this.#pool.open(term)
+    this.#vocabulary.set(postings.term, postings)
     return postings
   }
 
   #takeOut ({ ordinal, postings }: LexicalDocument<T>): void {
     this.#documents[ordinal] = undefined
-    this.#states[ordinal] = OUT
+    this.#table.states[ordinal] = ABSENT
     this.#dead.push(ordinal)
     this.#postings -= postings.length
     for (const each of postings) {
@@ -260,7 +234,10 @@ export class LexicalIndex<T> {
     }
   }
 
-  /** Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in pieces. */
+  /**
+   * Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in
+   * pieces.
+   */
   #tidy (): void {
     if (this.#size === 0) {
       this.#pool = new PostingsPool()
@@ -268,19 +245,9 @@ export class LexicalIndex<T> {
       this.#dead = []
       this.#free = []
       this.#totalLength = 0
-      this.#lengths = NO_LENGTHS
-      this.#states = NO_STATES
-      this.#heads = NO_HEADS
-    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) atOnce(this.sweep())
-  }
-
-  #resize (capacity: number): void {
-    const [lengths, states, heads] = [this.#lengths, this.#states, this.#heads]
-    this.#lengths = new Float32Array(capacity)
-    this.#lengths.set(lengths)
-    this.#states = new Uint8Array(capacity)
-    this.#states.set(states)
-    this.#heads = new Uint32Array(capacity)
-    this.#heads.set(heads)
+      this.#table = new DocumentTable()
+    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) {
+      atOnce(this.sweep())
+    }
   }
 }

@@ -4,16 +4,16 @@ import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
 import type { Scratch } from './scratch.js'
 
-/** Postings that a search looks at in one piece: some tenths of a millisecond. */
+/** Postings that one step reads, in some tenths of a millisecond. */
 const PIECE = 16_384
 
-/** The half of BM25 that is the query's: what each term is worth in an index, and what documents pay for their lengths. */
+/** The factors of BM25 that depend on the query and the index but not on a document. */
 export class QueryFactors {
-  /** By term: what it adds to a score is gain · weight / (weight + against). */
+  /** By term: it adds gain · weight / (weight + saturation) to a score. */
   readonly gains: readonly number[]
   /** An upper bound of any score, terms in no document included. */
   readonly attainable: number
-  // k1 · norm of a length is at least `least`, and else flat + slope · length.
+  // The saturation of a length is flat + slope · length, and at least `least`.
   readonly least: number
   readonly flat: number
   readonly slope: number
@@ -37,14 +37,19 @@ export class QueryFactors {
     return this.#norm(length)
   }
 
-  /** k1 · norm. */
-  against (length: number): number {
+  /** k1 · norm of a length. */
+  saturation (length: number): number {
     return Math.max(this.least, this.flat + this.slope * length)
   }
 }
 
-/** Leaves the scores of documents by their own words in the scratch, and the ordinals that have one; some may not be found. */
-export function * scoreTerms (index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch): Steps<void> {
+/**
+ * Writes the own scores of documents to the scratch, with the ordinals that have one. Some of them may be documents
+ * that searches do not see (`LexicalIndex.isFound`).
+ */
+export function * scoreTerms (
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
+): Steps<void> {
   let left = PIECE
   for (const [at, term] of terms.entries()) {
     const list = index.listOf(term)
@@ -62,7 +67,7 @@ export function * scoreTerms (index: LexicalIndex<unknown>, terms: readonly stri
   }
 }
 
-// A function of its own, which runs often enough to be compiled.
+// A function of its own runs often enough for V8 to optimise it.
 function addScores (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, lengths: Float32Array, gain: number,
   { least, flat, slope }: QueryFactors, scratch: Scratch,
@@ -80,25 +85,28 @@ function addScores (
   scratch.count = count
 }
 
-/** Borrowers of one candidate at most. */
-export const NEAR = 4
+/** Neighbours that a candidate can have. */
+export const MAX_NEIGHBOURS = 4
 
-/** Candidates that lend each other what they have of the query's terms. */
-export interface Lending {
+/** Candidates that are scored together with their neighbours. */
+export interface NeighbourScoring {
   /** k1 · norm, by candidate. */
-  against: Float64Array
-  /** NEAR for each candidate: the number of one that it lends to, + 1; 0 for none. */
-  borrowers: Int32Array
-  /** Beside them, what share of its weights that is. */
-  shares: Float64Array
-  /** What comes of it, by candidate. */
+  saturation: Float64Array
+  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour, + 1, or 0. */
+  neighbours: Int32Array
+  /** For each slot: the factor by which the candidate's weights count for that neighbour. */
+  neighbourWeights: Float64Array
+  /** The result, by candidate. */
   scores: Float64Array
 }
 
-/** Scores candidates, which have their places in the scratch, by their own weights and those that they are lent. */
-export function * scoreLending (index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, lending: Lending, scratch: Scratch): Steps<void> {
-  const sums = new Float64Array(lending.against.length)
-  const changed = new Int32Array(lending.against.length)
+/** Scores candidates by their own weights and those of their neighbours. Their `places` are in the scratch. */
+export function * scoreWithNeighbours (
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
+  scratch: Scratch,
+): Steps<void> {
+  const sums = new Float64Array(scoring.saturation.length)
+  const changed = new Int32Array(scoring.saturation.length)
   let left = PIECE
   for (const [at, term] of terms.entries()) {
     const list = index.listOf(term)
@@ -110,18 +118,18 @@ export function * scoreLending (index: LexicalIndex<unknown>, terms: readonly st
         left = PIECE
       }
       const to = Math.min(list.to, from + left)
-      count = addWeights(list.ordinals, list.weights, from, to, scratch.places, lending, sums, changed, count)
+      count = addWeights(list.ordinals, list.weights, from, to, scratch.places, scoring, sums, changed, count)
       left -= to - from
       from = to
     }
-    addGains(factors.gains[at]!, lending, sums, changed, count)
+    addGains(factors.gains[at]!, scoring, sums, changed, count)
     left -= count
   }
 }
 
 function addWeights (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, places: Int32Array,
-  { borrowers, shares }: Lending, sums: Float64Array, changed: Int32Array, already: number,
+  { neighbours, neighbourWeights }: NeighbourScoring, sums: Float64Array, changed: Int32Array, already: number,
 ): number {
   let count = already
   for (let i = from; i < to; i++) {
@@ -131,22 +139,24 @@ function addWeights (
     const own = sums[place - 1]!
     if (own === 0) changed[count++] = place - 1
     sums[place - 1] = own + weight
-    for (let near = (place - 1) * NEAR; near < place * NEAR; near++) {
-      const borrower = borrowers[near]! - 1
-      if (borrower < 0) continue
-      const sum = sums[borrower]!
-      if (sum === 0) changed[count++] = borrower
-      sums[borrower] = sum + weight * shares[near]!
+    for (let slot = (place - 1) * MAX_NEIGHBOURS; slot < place * MAX_NEIGHBOURS; slot++) {
+      const neighbour = neighbours[slot]! - 1
+      if (neighbour < 0) continue
+      const sum = sums[neighbour]!
+      if (sum === 0) changed[count++] = neighbour
+      sums[neighbour] = sum + weight * neighbourWeights[slot]!
     }
   }
   return count
 }
 
-function addGains (gain: number, { against, scores }: Lending, sums: Float64Array, changed: Int32Array, count: number): void {
+function addGains (
+  gain: number, { saturation, scores }: NeighbourScoring, sums: Float64Array, changed: Int32Array, count: number,
+): void {
   for (let i = 0; i < count; i++) {
     const candidate = changed[i]!
     const weight = sums[candidate]!
-    scores[candidate] = scores[candidate]! + gain * weight / (weight + against[candidate]!)
+    scores[candidate] = scores[candidate]! + gain * weight / (weight + saturation[candidate]!)
     sums[candidate] = 0
   }
 }

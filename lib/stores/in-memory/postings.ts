@@ -1,4 +1,7 @@
-/** Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two places. */
+/**
+ * Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two
+ * places.
+ */
 export interface Postings {
   readonly term: string
   /** Documents that are not taken out. */
@@ -21,6 +24,8 @@ export interface Slab {
 }
 
 const FIRST_PLACES = 64
+/** A substring of this many characters is a view in V8, which keeps the whole string alive that it was taken from. */
+const SLICED_FROM = 13
 const SLAB_BITS = 17
 /** Places of a slab: what is copied in one go when a pool grows. Only a block of more places makes a larger one. */
 const SLAB = 2 ** SLAB_BITS
@@ -39,7 +44,9 @@ export class PostingsPool {
 
   /** Postings of a term that no document holds yet. */
   open (term: string): Postings {
-    return { term, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
+    // The term outlives the text that it was taken from, so a long one is copied.
+    const own = term.length < SLICED_FROM ? term : Buffer.from(term, 'utf16le').toString('utf16le')
+    return { term: own, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
   }
 
   /** The slab of a block. Take it anew after `open` and `push`. */
@@ -67,7 +74,10 @@ export class PostingsPool {
     this.#giveBack(start, logarithm(powerOfTwo(count)))
   }
 
-  /** Drops the documents that were taken out, and gives back the places that become too many. @param isOut by ordinal: 0 for those */
+  /**
+   * Drops the documents that were taken out, and gives back the places that become too many.
+   * @param isOut by ordinal: 0 for those
+   */
   sweep (postings: Postings, isOut: Uint8Array): void {
     if (postings.live === postings.count) return
     const slab = this.slabOf(postings)
@@ -79,7 +89,10 @@ export class PostingsPool {
     postings.count = kept
   }
 
-  /** Makes a slab that is one large block smaller, for its halves have no starts. @returns the size of the block then */
+  /**
+   * Makes a slab that is one large block smaller, for its halves have no starts.
+   * @returns the size of the block then
+   */
   #trim (start: number, from: number, to: number): number {
     if (from <= SLAB_BITS || from === to) return from
     const size = Math.max(to, SLAB_BITS)
@@ -122,7 +135,9 @@ export class PostingsPool {
     const last = this.#slabs.length - 1
     const start = this.#used
     this.#used += places
-    if (this.#used > this.#slabs[last]!.ordinals.length) this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+    if (this.#used > this.#slabs[last]!.ordinals.length) {
+      this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+    }
     return last * SLAB + start
   }
 

@@ -12,9 +12,11 @@ export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: A
   const page: Memory[] = []
   const isBefore = after === undefined
     ? undefined
-    : ({ memory: { retainedAt, memoryId } }: Entry) => retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
+    : ({ memory: { retainedAt, memoryId } }: Entry) => (
+        retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
+      )
   let looked = 0
-  for (const entry of bank.backwards(isBefore)) {
+  for (const entry of bank.entries.backwards(isBefore)) {
     if (page.length >= limit) break
     if (entry.isVisible && (accept === undefined || accept(entry.memory))) page.push(entry.memory)
     if (++looked % PIECE === 0) yield
@@ -26,7 +28,7 @@ export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: A
 export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
   const memories: Memory[] = []
   let looked = 0
-  for (const entry of bank.ordered()) {
+  for (const entry of bank.entries.ordered()) {
     if (entry.isVisible && (accept === undefined || accept(entry.memory))) memories.push(entry.memory)
     if (++looked % PIECE === 0) yield
   }
@@ -46,7 +48,7 @@ export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankS
   const { tagCounts } = statistics
   const counts: TokenCount[] = []
   let unembeddedCount = 0
-  for (const entry of bank.ordered()) {
+  for (const entry of bank.entries.ordered()) {
     const { memory, passages } = entry
     if (entry.isVisible && (accept === undefined || accept(memory))) {
       statistics.passageCount += passages.length
@@ -67,6 +69,13 @@ export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankS
 /** Those of a bank without memories. */
 export function noStatistics (summary: BankSummary): BankStatistics & { tagCounts: Map<string, number> } {
   return {
-    ...summary, passageCount: 0, unembeddedCount: 0, tokens: 0, tagCounts: new Map(), firstRetainedAt: null, firstOccurredAt: null, lastOccurredAt: null,
+    ...summary,
+    passageCount: 0,
+    unembeddedCount: 0,
+    tokens: 0,
+    tagCounts: new Map(),
+    firstRetainedAt: null,
+    firstOccurredAt: null,
+    lastOccurredAt: null,
   }
 }

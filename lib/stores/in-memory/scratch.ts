@@ -9,12 +9,18 @@ export interface Scratch {
   touched: Uint32Array
   /** How many they are. */
   count: number
-  /** By ordinal of a memory's first document: which of its documents has the best score, by its ordinal + 1. Only where memories have several. */
+  /**
+   * By ordinal of a memory's first document: which of its documents has the best score, by its ordinal + 1. Only where
+   * memories have several.
+   */
   best: Uint32Array
   /** The memories of `best`. */
   heads: Uint32Array
   headCount: number
-  /** By ordinal: whose counts these are among the candidates, by number + 1; negative where a memory is only known by it. */
+  /**
+   * By ordinal: whose counts these are among the candidates, by number + 1; negative where a memory is only known by
+   * it.
+   */
   places: Int32Array
   /** The ordinals that have a place. */
   placed: number[]
@@ -22,7 +28,10 @@ export interface Scratch {
 
 const spare: Scratch[] = []
 
-/** One for all indexes and not one each: there are thousands of small banks. @param documents for ordinals below this */
+/**
+ * One for all indexes and not one each: there are thousands of small banks.
+ * @param documents for ordinals below this
+ */
 export function takeScratch (documents: number): Scratch {
   const scratch = spare.pop()
   if (scratch !== undefined && scratch.scores.length >= documents) return scratch
@@ -40,7 +49,7 @@ export function takeScratch (documents: number): Scratch {
 }
 
 /** To be called once for each that was taken. */
-export function giveBack (scratch: Scratch): void {
+export function releaseScratch (scratch: Scratch): void {
   const { scores, touched, count, best, heads, headCount, places, placed } = scratch
   for (let i = 0; i < count; i++) scores[touched[i]!] = 0
   for (let i = 0; i < headCount; i++) best[heads[i]!] = 0

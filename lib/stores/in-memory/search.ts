@@ -1,6 +1,7 @@
+import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { compareText, type Entry, type PassageRef } from './entry.js'
+import { byMemoryId, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type Accept, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
@@ -16,7 +17,7 @@ interface Found {
 }
 
 /** The best of all banks that were searched so far. */
-export class Gathered {
+export class SearchCollector {
   readonly #request: SearchRequest
   readonly #lexical: TopK<Candidate>
   readonly #semantic: TopK<Candidate>
@@ -32,10 +33,14 @@ export class Gathered {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const isLive = now < bank.nextExpiry ? undefined : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
+    const isLive = now < bank.entries.nextExpiry
+      ? undefined
+      : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
+    const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
+    const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted: byMeaning.slice(0, limit).map(({ entry }) => entry), countsUnembedded: semantic !== undefined })
+      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // Nothing is awaited from here on: what was found is still there.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
@@ -60,7 +65,8 @@ export class Gathered {
       if (isBelow(match, this.#lexical.bar)) return
       const semantic = cosine?.(match.entry)
       const { score, own } = match
-      this.#lexical.offer(toCandidate(bank, match, own > 0 ? own : score, { lexical: score, own, ...(semantic !== undefined && { semantic }) }))
+      const scores = { lexical: score, own, ...(semantic !== undefined && { semantic }) }
+      this.#lexical.offer(toCandidate(bank, match, own > 0 ? own : score, scores))
     }
   }
 
@@ -68,12 +74,16 @@ export class Gathered {
     for (const match of found) {
       if (isBelow(match, this.#semantic.bar)) return
       const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}
-      this.#semantic.offer(toCandidate(bank, match, match.score, { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }))
+      const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
+      this.#semantic.offer(toCandidate(bank, match, match.score, scores))
     }
   }
 }
 
-/** The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact, and falling. */
+/**
+ * The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact,
+ * and falling.
+ */
 function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
   const { vectors } = bank
   if (vectors === undefined) return []
@@ -82,14 +92,16 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
     const first = new TopK(limit, byOrder)
     yield * vectors.scan(vector, limit, (ref, cosine) => {
       const score = Math.min(1, Math.max(0, cosine))
-      if (score >= (first.bar?.score ?? 0) && acceptRef(ref)) first.offer({ entry: ref.entry, score, passages: undefined })
+      if (score >= (first.bar?.score ?? 0) && acceptRef(ref)) {
+        first.offer({ entry: ref.entry, score, passages: undefined })
+      }
       // All that is below 0 is as good as 0.
       return first.bar === undefined || first.bar.score === 0 ? -Infinity : first.bar.score
     })
     return first.sorted()
   }
-  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so ask
-  // for more until enough memories are there and the last passage is farther away than the last memory that counts.
+  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so
+  // ask for more until enough memories are there and the last passage is farther away than the last memory that counts.
   for (let k = limit + 1; ; k *= 2) {
     const hits = yield * vectors.searching(vector, k, acceptRef)
     const found = new Map<Entry, Found>()
@@ -97,13 +109,17 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
       const score = Math.max(0, cosine)
       const known = found.get(ref.entry)
       if (known === undefined) {
-        found.set(ref.entry, { entry: ref.entry, score, passages: ref.entry.passages.length === 1 ? undefined : [{ ref, score }] })
+        const { entry } = ref
+        found.set(entry, { entry, score, passages: entry.passages.length === 1 ? undefined : [{ ref, score }] })
       } else known.passages?.push({ ref, score })
     }
-    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in order.
+    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in
+    // order.
     const falling = [...found.values()]
     const border = falling[limit - 1]
-    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) return falling.sort(byOrder)
+    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) {
+      return falling.sort(byOrder)
+    }
   }
 }
 
@@ -111,7 +127,7 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
 function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
   if (accept === undefined) return bank.embeddedCount
   let count = 0
-  for (const entry of bank.ordered()) {
+  for (const entry of bank.entries.ordered()) {
     if (entry.isVisible && accept(entry.memory) && entry.isEmbedded) count++
     yield
   }
@@ -129,7 +145,9 @@ function cosineWith (bank: Bank, query: Float32Array): (entry: Entry) => number 
 }
 
 /** @param alone the score of the passage, when the memory has only one */
-function toCandidate (bank: Bank, { entry, score, passages }: Found, alone: number, scores: CandidateScores): Candidate {
+function toCandidate (
+  bank: Bank, { entry, score, passages }: Found, alone: number, scores: CandidateScores,
+): Candidate {
   return {
     bank: bank.key,
     memory: entry.memory,
@@ -155,7 +173,7 @@ function isBelow (match: Pick<Found, 'score'>, bar: Candidate | undefined): bool
 }
 
 function byOrder (a: Found, b: Found): number {
-  return b.score - a.score || compareText(a.entry.memory.memoryId, b.entry.memory.memoryId)
+  return b.score - a.score || byMemoryId(a.entry, b.entry)
 }
 
 function byScore (a: Candidate, b: Candidate): number {

@@ -5,16 +5,17 @@ import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
-  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, NewMemory,
-  OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory,
+  NewMemory, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth,
+  Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { compareKeys, compareTenants, Directory } from './directory.js'
 import { collectAll, gather, listPage, noStatistics, summarise } from './reads.js'
-import { Room } from './room.js'
+import { Capacity } from './capacity.js'
 import type { Accept } from './lexical-search.js'
-import { Gathered } from './search.js'
+import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval } from './writes.js'
@@ -33,12 +34,13 @@ export interface InMemoryVectorStoreOptions {
 
 /**
  * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
- * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is small is done at once.
+ * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is
+ * small is done at once.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
   readonly #turns: Turns
-  readonly #room: Room
+  readonly #room: Capacity
   #directory: Directory
   #writer: InMemoryWriter
   readonly #arena = new VectorArena()
@@ -47,7 +49,7 @@ export class InMemoryVectorStore implements VectorStore {
   constructor ({ maximumBytes, turns = sharedTurns, atOnce }: InMemoryVectorStoreOptions = {}) {
     this.#turns = turns
     this.#atOnce = atOnce
-    this.#room = new Room(maximumBytes)
+    this.#room = new Capacity(maximumBytes)
     this.bankConfigs = new InMemoryBankConfigs(this.#room)
     this.#directory = new Directory(this.#room)
     this.#writer = this.#makeWriter()
@@ -65,12 +67,13 @@ export class InMemoryVectorStore implements VectorStore {
   async insert (
     key: BankKey, memories: readonly NewMemory[], now: number, _idempotency?: undefined, signal?: AbortSignal,
   ): Promise<InsertOutcome[]> {
-    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), { items: () => memories.length, signal })
+    const options = { items: () => memories.length, signal }
+    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), options)
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
     const accept = compileFilters(request.filters)
-    const gathered = new Gathered(request)
+    const gathered = new SearchCollector(request)
     for (const key of request.banks) {
       if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
       await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
@@ -82,12 +85,13 @@ export class InMemoryVectorStore implements VectorStore {
     let attached = 0
     for (const { memoryId, vectors } of late) {
       if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
-      await this.#writer.soon(key, now, () => {
+      await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
-        const entry = bank?.byId(memoryId)
-        if (bank === undefined || entry === undefined || entry.passages.length !== vectors.length || entry.isEmbedded) return
+        const entry = bank?.entries.byId(memoryId)
+        if (bank === undefined || entry === undefined) return
+        if (entry.passages.length !== vectors.length || entry.isEmbedded) return
         const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-        this.#room.take(bytes)
+        this.#room.reserve(bytes)
         try {
           bank.attach(entry, vectors)
         } finally {
@@ -100,17 +104,20 @@ export class InMemoryVectorStore implements VectorStore {
     return attached
   }
 
-  async listUnembedded ({ now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
+  async listUnembedded (
+    { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+  ): Promise<Unembedded[]> {
     return await inTurns(this.#collectUnembedded(now, limit, after), '', this.#turns)
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const memory = this.#existing(key, now)?.byId(memoryId)?.memory
+    const memory = this.#existing(key, now)?.entries.byId(memoryId)?.memory
     return memory !== undefined && isThere(memory, now) ? memory : undefined
   }
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
-    return await this.#read(key, request.now, compileFilters(request.filters), (bank, accept) => listPage(bank, request, accept), [])
+    const filters = compileFilters(request.filters)
+    return await this.#read(key, request.now, filters, (bank, accept) => listPage(bank, request, accept), [])
   }
 
   async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
@@ -133,7 +140,10 @@ export class InMemoryVectorStore implements VectorStore {
       return summary === undefined || summary.memoryCount === 0 ? [] : [summary]
     }
     const summaries: BankSummary[] = []
-    const isBefore = ({ key }: Bank) => (after !== undefined && compareKeys(key, after) <= 0) || (tenantId !== undefined && compareTenants(key.tenantId, tenantId) < 0)
+    const isBefore = ({ key }: Bank) => (
+      (after !== undefined && compareKeys(key, after) <= 0) ||
+      (tenantId !== undefined && compareTenants(key.tenantId, tenantId) < 0)
+    )
     for (const { key } of this.#directory.inOrder(isBefore)) {
       if (summaries.length >= limit || (tenantId !== undefined && key.tenantId !== tenantId)) break
       if (this.#turns.isSpent) await this.#turns.next('')
@@ -174,7 +184,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async removeBank (key: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#writer.soon(key, now, () => {
+    return await this.#writer.runWhenIdle(key, now, () => {
       const bank = this.#directory.get(bankKeyString(key))
       const memoryCount = bank?.size ?? 0
       if (bank !== undefined) this.#writer.drop(bank)
@@ -191,7 +201,9 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   #makeWriter (): InMemoryWriter {
-    return new InMemoryWriter({ directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce })
+    return new InMemoryWriter({
+      directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce,
+    })
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {
@@ -201,9 +213,12 @@ export class InMemoryVectorStore implements VectorStore {
 
   /**
    * Reads a bank as it is at one moment. When it changes between two pieces, the reading begins anew.
-   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is still being taken out
+   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is
+   * still being taken out
    */
-  async #read<T> (key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T): Promise<T> {
+  async #read<T> (
+    key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T,
+  ): Promise<T> {
     const id = bankKeyString(key)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const bank = this.#existing(key, now)
@@ -220,7 +235,7 @@ export class InMemoryVectorStore implements VectorStore {
       // What it holds is given back.
       work.return(none)
     }
-    return await this.#writer.alone(key, now, async () => {
+    return await this.#writer.runExclusively(key, now, async () => {
       const bank = this.#directory.get(id)
       return bank === undefined ? none : await inTurns(read(bank, accept), id, this.#turns)
     })
@@ -234,9 +249,11 @@ export class InMemoryVectorStore implements VectorStore {
       const bank = this.#existing(key, now)
       if (bank === undefined || bank.unembeddedCount === 0) continue
       const isFirst = after !== undefined && compareKeys(key, after) === 0
-      for (const { memory, passages, isVisible } of bank.unembedded(isFirst ? after.memoryId : undefined)) {
+      for (const { memory, passages, isVisible } of bank.entries.unembedded(isFirst ? after.memoryId : undefined)) {
         if (found.length >= limit) return found
-        if (isVisible && isThere(memory, now)) found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+        if (isVisible && isThere(memory, now)) {
+          found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+        }
         yield
       }
     }
@@ -250,7 +267,7 @@ function isThere ({ expiresAt }: Memory, now: number): boolean {
 
 /** `accept`, and when something has expired that is still there, only what has not. */
 function acceptAlso (bank: Bank, now: number, accept: Accept): Accept {
-  if (now < bank.nextExpiry) return accept
+  if (now < bank.entries.nextExpiry) return accept
   return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
 }
 

@@ -1,13 +1,15 @@
 /**
- * Keeps the k first of the items that are offered, in the order of `compare`: a bounded heap whose root is the last of them,
- * the one that the next better item replaces.
+ * Keeps the k first of the items that are offered, in the order of `compare`: a bounded heap whose root is the last of
+ * them, the one that the next better item replaces.
  */
 export class TopK<T> {
   readonly #k: number
   readonly #compare: (a: T, b: T) => number
   readonly #heap: T[] = []
 
-  /** @param compare negative when `a` comes first; a total order makes the result independent of the order of the offers */
+  /**
+   * @param compare negative when `a` comes first; a total order makes the result independent of the order of the offers
+   */
   constructor (k: number, compare: (a: T, b: T) => number) {
     this.#k = k
     this.#compare = compare

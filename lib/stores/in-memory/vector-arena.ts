@@ -44,7 +44,10 @@ export interface Extent {
 }
 
 export interface VectorArenaOptions {
-  /** The most memory to take, in bytes; whole pages of 64 KiB count. Default and upper limit: 4 GiB, which is WebAssembly's. */
+  /**
+   * The most memory to take, in bytes; whole pages of 64 KiB count. Default and upper limit: 4 GiB, which is
+   * WebAssembly's.
+   */
   maximumBytes?: number
   /** The compiled assembly/vectors.ts. Default: vectors.wasm beside this file. */
   moduleUrl?: URL
@@ -155,7 +158,10 @@ export class VectorArena {
     return larger
   }
 
-  /** Frees the upper half. Cannot fail and copies nothing. @returns the lower half, which takes the place of `extent` */
+  /**
+   * Frees the upper half. Cannot fail and copies nothing.
+   * @returns the lower half, which takes the place of `extent`
+   */
   halve (extent: Extent): Extent {
     const bytes = extent.bytes / 2
     this.free({ offset: extent.offset + bytes, bytes })

@@ -195,7 +195,9 @@ export class VectorIndex<T> {
     const used = (this.#rows.length - last * EXTENT_ROWS) * this.#stride
     const extent = this.#extents[last]!
     if (used === 0) this.#arena.free(this.#extents.pop()!)
-    else if (used <= extent.bytes / 4 && extent.bytes / 2 >= FIRST_ROWS * this.#stride) this.#extents[last] = this.#arena.halve(extent)
+    else if (used <= extent.bytes / 4 && extent.bytes / 2 >= FIRST_ROWS * this.#stride) {
+      this.#extents[last] = this.#arena.halve(extent)
+    }
   }
 }
 

@@ -4,16 +4,16 @@ import { atOnce, inTurns, type Steps, type Turns } from '../../concurrency/steps
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
-import { neededBytes, type Room } from './room.js'
+import { neededBytes, type Capacity } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
-import { weigh, type Plan } from './writes.js'
+import { estimatePostings, type WritePlan } from './writes.js'
 
 /** Postings that a write touches at most to be done at once: some two milliseconds. */
 const AT_ONCE = 4000
 
 export interface InMemoryWriterOptions {
   directory: Directory
-  room: Room
+  room: Capacity
   arena: VectorArena
   turns: Turns
   /** Postings that a write touches at most to be done at once. */
@@ -30,12 +30,12 @@ export interface WriteOptions {
 }
 
 /**
- * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces, between which readers see
- * the bank as it was, until it is committed in one step.
+ * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces,
+ * between which readers see the bank as it was, until it is committed in one step.
  */
 export class InMemoryWriter {
   readonly #directory: Directory
-  readonly #room: Room
+  readonly #room: Capacity
   readonly #arena: VectorArena
   readonly #turns: Turns
   readonly #atOnce: number
@@ -55,29 +55,32 @@ export class InMemoryWriter {
   /**
    * @param plan says what is to be done; may be made twice
    */
-  async write<T> (key: BankKey, now: number, plan: (bank: Bank) => Steps<Plan<T>>, { items, committed = () => {}, signal }: WriteOptions): Promise<T> {
+  async write<T> (
+    key: BankKey, now: number, plan: (bank: Bank) => Steps<WritePlan<T>>,
+    { items, committed = () => {}, signal }: WriteOptions,
+  ): Promise<T> {
     const id = bankKeyString(key)
     if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now, id)) {
       const bank = this.#open(key, id)
       if (items(bank) <= this.#atOnce) {
         const planned = atOnce(plan(bank))
-        if (weigh(planned, this.#atOnce) <= this.#atOnce) {
+        if (estimatePostings(planned, this.#atOnce) <= this.#atOnce) {
           this.#applyAtOnce(bank, planned, committed)
           return planned.outcome
         }
       }
     }
-    return await this.alone(key, now, async () => {
+    return await this.runExclusively(key, now, async () => {
       const bank = this.#open(key, id)
       const planned = await inTurns(plan(bank), id, this.#turns)
-      if (weigh(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
+      if (estimatePostings(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
       else await this.#applyInPieces(id, bank, planned, committed)
       return planned.outcome
     }, signal)
   }
 
   /** Does something while nobody else writes to the bank. What has expired at `now` is gone from it. */
-  async alone<T> (key: BankKey, now: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async runExclusively<T> (key: BankKey, now: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const id = bankKeyString(key)
     return await this.#queue.run(id, async () => {
       await this.#expire(key, now)
@@ -86,9 +89,9 @@ export class InMemoryWriter {
   }
 
   /** Does something with a bank at once, or when those who write to it are done. */
-  async soon<T> (key: BankKey, now: number, work: () => T): Promise<T> {
+  async runWhenIdle<T> (key: BankKey, now: number, work: () => T): Promise<T> {
     if (this.#queue.length(bankKeyString(key)) === 0 && this.expireAtOnce(key, now)) return work()
-    return await this.alone(key, now, async () => work())
+    return await this.runExclusively(key, now, async () => work())
   }
 
   /** Drops a bank with all that it holds. Only while nobody else writes to it. */
@@ -102,11 +105,11 @@ export class InMemoryWriter {
    */
   expireAtOnce (key: BankKey, now: number, id = bankKeyString(key)): boolean {
     const bank = this.#directory.get(id)
-    if (bank === undefined || now < bank.nextExpiry) return true
+    if (bank === undefined || now < bank.entries.nextExpiry) return true
     if (this.#queue.length(id) === 0) {
       const removed: Entry[] = []
-      for (const entry of bank.expired(now)) if (removed.push(entry) > this.#atOnce) break
-      if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) {
+      for (const entry of bank.entries.expired(now)) if (removed.push(entry) > this.#atOnce) break
+      if (estimatePostings({ added: [], removed }, this.#atOnce) <= this.#atOnce) {
         this.#applyAtOnce(bank, { added: [], removed })
         return true
       }
@@ -123,10 +126,11 @@ export class InMemoryWriter {
   async #expire (key: BankKey, now: number): Promise<void> {
     const id = bankKeyString(key)
     const bank = this.#directory.get(id)
-    if (bank === undefined || now < bank.nextExpiry) return
+    if (bank === undefined || now < bank.entries.nextExpiry) return
     const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
-    if (weigh({ added: [], removed }, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, { added: [], removed })
-    else await this.#applyInPieces(id, bank, { added: [], removed })
+    const plan = { added: [], removed }
+    if (estimatePostings(plan, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, plan)
+    else await this.#applyInPieces(id, bank, plan)
   }
 
   /** The bank, made when there is none; it joins the store with its first memory. */
@@ -134,10 +138,10 @@ export class InMemoryWriter {
     return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
 
-  #applyAtOnce (bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
+  #applyAtOnce (bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
     let needed = 0
     for (const memory of added) needed += neededBytes(memory)
-    this.#room.take(needed)
+    this.#room.reserve(needed)
     try {
       if (added.length + removed.length > 0) {
         if (removed.length === bank.size && added.length === 0) this.#directory.drop(bank)
@@ -152,9 +156,9 @@ export class InMemoryWriter {
     this.#tidy(bank)
   }
 
-  async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
+  async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
     const needed = await inTurns(sumOfNeeds(added), id, this.#turns)
-    this.#room.take(needed)
+    this.#room.reserve(needed)
     let reserved = needed
     const giveBack = () => {
       this.#room.adjust(-reserved)
@@ -176,7 +180,8 @@ export class InMemoryWriter {
         committed?.()
       }
       try {
-        await inTurns(changed.apply(added, isOverwhole ? [] : removed, { hidden: !isOverwhole, committed: join }), id, this.#turns)
+        const options = { hidden: !isOverwhole, committed: join }
+        await inTurns(changed.apply(added, isOverwhole ? [] : removed, options), id, this.#turns)
       } catch (error) {
         if (isOverwhole) changed.release()
         throw error
@@ -210,14 +215,14 @@ export class InMemoryWriter {
 
 function * collectExpired (bank: Bank, now: number): Steps<Entry[]> {
   const expired: Entry[] = []
-  for (const entry of bank.expired(now)) {
+  for (const entry of bank.entries.expired(now)) {
     expired.push(entry)
     yield
   }
   return expired
 }
 
-function * sumOfNeeds (added: Plan<unknown>['added']): Steps<number> {
+function * sumOfNeeds (added: WritePlan<unknown>['added']): Steps<number> {
   let needed = 0
   for (const memory of added) {
     needed += neededBytes(memory)

@@ -11,13 +11,13 @@ import type { Entry } from './entry.js'
 const MEMORY = 8
 
 /** What a write is going to do to a bank. */
-export interface Plan<T> {
+export interface WritePlan<T> {
   added: readonly NewMemory[]
   removed: readonly Entry[]
   outcome: T
 }
 
-export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<Plan<InsertOutcome[]>> {
+export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<WritePlan<InsertOutcome[]>> {
   const added = new SplitMap<NewMemory>()
   const inOrder: NewMemory[] = []
   const outranked: Entry[] = []
@@ -30,27 +30,36 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
 
   function decide (memory: NewMemory): InsertOutcome {
     const earlier = added.get(memory.fingerprint)
-    if (earlier !== undefined) return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
-    const standing = bank.byFingerprint(memory.fingerprint)
+    if (earlier !== undefined) {
+      return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
+    }
+    const standing = bank.entries.byFingerprint(memory.fingerprint)
     if (standing !== undefined) {
       const { memoryId, trust } = standing.memory
-      if (isAtLeast(trust, memory.trust)) return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+      if (isAtLeast(trust, memory.trust)) {
+        return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+      }
       outranked.push(standing)
     }
     // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
-    if (bank.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
+    if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
     added.set(memory.fingerprint, memory)
     inOrder.push(memory)
     return { stored: true, memoryId: memory.memoryId }
   }
 }
 
-export function planImportInto (bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict): Steps<ImportPlan<Entry>> {
-  return importSteps(memories, bank, ({ memory, fingerprint }) => ({ memoryId: memory.memoryId, fingerprint, trust: memory.trust }), onConflict)
+export function planImportInto (
+  bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict,
+): Steps<ImportPlan<Entry>> {
+  const toExisting = ({ memory: { memoryId, trust }, fingerprint }: Entry) => ({ memoryId, fingerprint, trust })
+  return importSteps(memories, bank.entries, toExisting, onConflict)
 }
 
 /** @param accept whether a memory is there at all; absent: all are */
-export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean): Steps<Plan<RemoveOutcome>> {
+export function * planRemoval (
+  bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean,
+): Steps<WritePlan<RemoveOutcome>> {
   const removed: Entry[] = []
   const seen = new SplitMap<true>()
   for (const entry of selected(bank, selector)) {
@@ -61,11 +70,12 @@ export function * planRemoval (bank: Bank, selector: Selector, { idLimit }: Remo
     }
     yield
   }
-  return { added: [], removed, outcome: { count: removed.length, memoryIds: removed.slice(0, idLimit).map(({ memory }) => memory.memoryId) } }
+  const memoryIds = removed.slice(0, idLimit).map(({ memory }) => memory.memoryId)
+  return { added: [], removed, outcome: { count: removed.length, memoryIds } }
 }
 
 /** An estimate of the postings that a change touches, up to what is `enough`. */
-export function weigh ({ added, removed }: Pick<Plan<unknown>, 'added' | 'removed'>, enough: number): number {
+export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, enough: number): number {
   let weight = 0
   for (const memory of added) {
     weight += MEMORY
@@ -83,14 +93,14 @@ export function weigh ({ added, removed }: Pick<Plan<unknown>, 'added' | 'remove
 function * selected (bank: Bank, selector: Selector): Generator<Entry | undefined> {
   switch (selector.kind) {
     case 'ids':
-      for (const memoryId of selector.memoryIds) yield bank.byId(memoryId)
+      for (const memoryId of selector.memoryIds) yield bank.entries.byId(memoryId)
       break
     case 'tags': {
       const accept = tagCondition(selector.tags, selector.match)
-      for (const entry of bank.ordered()) yield accept(entry.memory) ? entry : undefined
+      for (const entry of bank.entries.ordered()) yield accept(entry.memory) ? entry : undefined
       break
     }
     case 'all':
-      yield * bank.ordered()
+      yield * bank.entries.ordered()
   }
 }

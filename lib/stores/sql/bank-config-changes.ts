@@ -4,20 +4,20 @@ import { configColumns } from './bank-config-statements.js'
 /** Statements on the configuration of all banks: the order of their changes, and what many banks have in force. */
 export interface BankConfigChangesStatements {
   /**
-   * $1 what names the lock (`lockName`): nobody else changes the configuration of any bank, until the transaction ends. A statement sees
-   * what was there when it began, so the lock comes in one of its own.
+   * $1 what names the lock (`lockName`): nobody else changes the configuration of any bank, until the transaction ends.
+   * A statement sees what was there when it began, so the lock comes in one of its own.
    */
   lock: string
   lockName: string
   /**
-   * $1 instant: answers `newest`, the newest revision, or 0 when there is none, and drops the changes up to the last one that was made before
-   * the instant. Those that stay follow each other without a gap, whatever the clocks of servers say. The newest of all is dropped too
-   * when it is as old: for who adds one in the same transaction.
+   * $1 instant: answers `newest`, the newest revision, or 0 when there is none, and drops the changes up to the last
+   * one that was made before the instant. Those that stay follow each other without a gap, whatever the clocks of
+   * servers say. The newest of all is dropped too when it is as old: for who adds one in the same transaction.
    */
   newest: string
   /**
-   * $1 revision: rows of `newest` and `oldest`, each with one of the banks that were changed since, BANK_CONFIG_CHANGES + 1 at most. One row
-   * without a bank when there are none, or the revision is -1 or lies before what is known.
+   * $1 revision: rows of `newest` and `oldest`, each with one of the banks that were changed since, BANK_CONFIG_CHANGES
+   * + 1 at most. One row without a bank when there are none, or the revision is -1 or lies before what is known.
    */
   changedSince: string
   /** $1 tenants, $2 banks: what is in force, as ConfigRows with their bank. */

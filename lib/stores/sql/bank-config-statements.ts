@@ -1,12 +1,15 @@
 import { BANK_CONFIG_HISTORY } from '../bank-configs.js'
 
-/** Statements on the configuration of one bank: $1 its tenant, $2 its name. All but `history` are for who holds the lock of bank-config-changes.ts. */
+/**
+ * Statements on the configuration of one bank: $1 its tenant, $2 its name. All but `history` are for who holds the lock
+ * of bank-config-changes.ts.
+ */
 export interface BankConfigStatements {
   /** The revision in force: a row, or none. */
   inForce: string
   /**
-   * $3 revision, $4 document or null, $5 updated_at, $6 updated_by: puts the document in force, or takes away what is, and adds the change to
-   * the bank's history and to the list of changes. The oldest entries of a full history go.
+   * $3 revision, $4 document or null, $5 updated_at, $6 updated_by: puts the document in force, or takes away what is,
+   * and adds the change to the bank's history and to the list of changes. The oldest entries of a full history go.
    */
   write: string
   /** Takes away configuration and history; answers `removed`, whether there was a configuration. */
@@ -26,7 +29,8 @@ export function configColumns (alias: string): string {
 export function makeBankConfigStatements (schema: string): BankConfigStatements {
   return {
     inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2`,
-    // What this statement adds it does not see itself: of a full history all but the newest BANK_CONFIG_HISTORY - 1 make way.
+    // What this statement adds it does not see itself: of a full history all but the newest BANK_CONFIG_HISTORY - 1
+    // make way.
     write: `with kept as (
   insert into ${schema}.bank_configurations as c (tenant_id, bank_id, revision, document, updated_at, updated_by)
   select $1, $2, $3::float8::bigint, $4::text, $5::float8::bigint, $6::text where $4::text is not null

@@ -1,11 +1,12 @@
 import type { BankKey } from '../../identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
 } from '../bank-configs.js'
 import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
-import type { Executor, Queries } from './executor.js'
-import { retryUndone } from './retrying.js'
+import type { Executor, Param, Queries } from './executor.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 
 interface ConfigRow {
@@ -23,12 +24,14 @@ interface ChangeRow {
 }
 
 /**
- * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other, whatever the bank,
- * until each is committed: so the next revision is one more than the newest, and revisions become visible in their order. A reader of the
- * changes since a revision relies on that: one that became visible later and were smaller would never be found.
+ * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other,
+ * whatever the bank, until each is committed: so the next revision is one more than the newest, and revisions become
+ * visible in their order. A reader of the changes since a revision relies on that: one that became visible later and
+ * were smaller would never be found.
  *
- * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come only rows that
- * nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who may wait for it.
+ * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come
+ * only rows that nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who
+ * may wait for it.
  */
 export class BankConfigWriter {
   readonly #ofBank: BankConfigStatements
@@ -40,7 +43,9 @@ export class BankConfigWriter {
     this.#ofAll = makeBankConfigChangesStatements(schema)
   }
 
-  async write (tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): Promise<BankConfigOutcome> {
+  async write (
+    tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange,
+  ): Promise<BankConfigOutcome> {
     const key = bankParameters(bank)
     await this.#lock(tx)
     const [row] = await tx.query<{ revision: number }>(this.#ofBank.inForce, key)
@@ -78,7 +83,9 @@ export interface SqlBankConfigsOptions {
   schema: string
   writer: BankConfigWriter
   isShared: boolean
-  /** Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know. */
+  /**
+   * Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know.
+   */
   guard: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -103,30 +110,38 @@ export class SqlBankConfigs implements BankConfigStore {
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
     if (banks.length === 0) return []
     const keys = banks.map(bankParameters)
-    const rows = await this.#guard(async () => await this.#executor.read<ConfigRow & { tenant_id: string, bank_id: string }>(
+    const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
       this.#ofAll.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
-    ))
+    )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
-    return await this.#guard(async () => await retryUndone(async () => (
+    return await this.#guard(async () => await retrySerializationFailures(async () => (
       await this.#executor.transaction(async (tx) => await this.#writer.write(tx, bank, change))
     )))
   }
 
   async history (bank: BankKey): Promise<BankConfig[]> {
-    return (await this.#guard(async () => await this.#executor.read<ConfigRow>(this.#ofBank.history, bankParameters(bank)))).map(toConfig)
+    const rows = await this.#read<ConfigRow>(this.#ofBank.history, bankParameters(bank))
+    return rows.map(toConfig)
   }
 
   async changedSince (revision: number): Promise<BankConfigChanges> {
-    const rows = await this.#guard(async () => await this.#executor.read<ChangeRow>(this.#ofAll.changedSince, [revision]))
+    const rows = await this.#read<ChangeRow>(this.#ofAll.changedSince, [revision])
     const { newest, oldest } = rows[0]!
     if (revision === -1) return { revision: newest, banks: [] }
-    // A revision that is yet to come was that of another database, or of this one before it was restored: what has changed since is not known.
+    // A revision that is yet to come was that of another database, or of this one before it was restored: what has
+    // changed since is not known.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
-    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })])
+    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => (
+      tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })]
+    ))
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
+  }
+
+  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
+    return await this.#guard(async () => await this.#executor.read<R>(text, values))
   }
 }
 

@@ -1,8 +1,8 @@
 import { DEFAULT_SCHEMA } from './migrations.js'
 
 /**
- * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. A statement sees what was there
- * when it began, so a lock comes in one of its own.
+ * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. A statement
+ * sees what was there when it began, so a lock comes in one of its own.
  */
 export interface BankLocks {
   /** Nobody else has the bank as a whole, or in part by `shareBank`. */
@@ -14,8 +14,9 @@ export interface BankLocks {
 }
 
 /**
- * Advisory locks belong to a database and know no schema, so that their keys name it: what is done in one schema waits for nothing in another.
- * The default schema has the keys of versions that named none, so that servers of both exclude each other there.
+ * Advisory locks belong to a database and know no schema, so that their keys name it: what is done in one schema waits
+ * for nothing in another. The default schema has the keys of versions that named none, so that servers of both exclude
+ * each other there.
  * @param schema quoted
  */
 export function makeBankLocks (schema: string): BankLocks {

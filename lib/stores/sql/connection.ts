@@ -36,7 +36,8 @@ const CANCEL_GRACE_S = 1
 const IDLE_IN_TRANSACTION_MS = 60_000
 
 /**
- * The codes of postgres.js and of Node's sockets for a database that is not there: not a server's answer, so without an SQLSTATE.
+ * The codes of postgres.js and of Node's sockets for a database that is not there: not a server's answer, so without an
+ * SQLSTATE.
  */
 const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
 
@@ -51,9 +52,9 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * One connection, which its first statement opens and which is never opened again. The driver's own pool is not used: it opens a
- * connection anew under a transaction that has lost it, and its rollback is then written to no socket, which ends the process, or to
- * somebody else's transaction. One client a connection, given up with it, can do neither.
+ * One connection, which its first statement opens and which is never opened again. The driver's own pool is not used:
+ * it opens a connection anew under a transaction that has lost it, and its rollback is then written to no socket, which
+ * ends the process, or to somebody else's transaction. One client a connection, given up with it, can do neither.
  */
 export class Connection {
   readonly #sql: postgres.Sql
@@ -74,7 +75,8 @@ export class Connection {
     this.#prepare = !transactionPooler
     const { hosts, port } = placeOf(url)
     this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
-    // Lists, which its types do not know: the driver cuts a host in a text at its first colon, and takes PGPORT for a URI without a port.
+    // Lists, which its types do not know: the driver cuts a host in a text at its first colon, and takes PGPORT for a
+    // URI without a port.
     const where: object = { host: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')), port: hosts.map(() => port) }
     this.#sql = postgres(url, {
       ...where,
@@ -83,8 +85,8 @@ export class Connection {
       // The driver would end it between two statements of a transaction, of which it knows nothing.
       max_lifetime: null,
       prepare: !transactionPooler,
-      // The driver asks each new connection for the types of arrays, and nobody catches what that rejects with: a backend that is
-      // ended in the middle of it would end this process.
+      // The driver asks each new connection for the types of arrays, and nobody catches what that rejects with: a
+      // backend that is ended in the middle of it would end this process.
       fetch_types: false,
       types: ARRAYS,
       onnotice: () => {},
@@ -114,8 +116,8 @@ export class Connection {
   }
 
   /**
-   * Whether statements from here on are planned once or each time. The setting goes ahead of the next statement in one packet, so it costs no
-   * round trip; not to be changed within a transaction, whose rollback would take it back.
+   * Whether statements from here on are planned once or each time. The setting goes ahead of the next statement in one
+   * packet, so it costs no round trip; not to be changed within a transaction, whose rollback would take it back.
    */
   keepPlans (keep: boolean): void {
     if (!this.#prepare || this.#lost || keep === this.#keepsPlans) return
@@ -125,12 +127,14 @@ export class Connection {
   }
 
   /**
-   * Asks, and waits no longer than the limit and the time that opening may take: the server's own limit comes first where it is there to
-   * keep it. 0: waits however long it takes.
+   * Asks, and waits no longer than the limit and the time that opening may take: the server's own limit comes first
+   * where it is there to keep it. 0: waits however long it takes.
    * @returns rows, and the command that the server says it did
    * @throws SqlError
    */
-  async ask<R extends object> (text: string, params: readonly Param[], limitMs: number): Promise<{ rows: R[], command: string }> {
+  async ask<R extends object> (
+    text: string, params: readonly Param[], limitMs: number,
+  ): Promise<{ rows: R[], command: string }> {
     // The driver would open another connection, outside the transaction that was on this one.
     if (this.#lost) throw lost()
     const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
@@ -171,8 +175,8 @@ function lost (): SqlError {
 }
 
 /**
- * Asks the server to end a statement. The driver's cancel() drops a promise that rejects when the server cannot be told, and that
- * would end the process; this is the function behind it.
+ * Asks the server to end a statement. The driver's cancel() drops a promise that rejects when the server cannot be
+ * told, and that would end the process; this is the function behind it.
  */
 function cancel (pending: object): void {
   const canceller: unknown = Reflect.get(pending, 'canceller')

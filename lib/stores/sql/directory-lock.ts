@@ -10,7 +10,10 @@ const ATTEMPTS = 100
 /** What stands in `<data_dir>/lock`, as one line of JSON. */
 interface Holder {
   pid: number
-  /** When the process started, in clock ticks since the boot (field 22 of /proc/<pid>/stat); null where there is no /proc. */
+  /**
+   * When the process started, in clock ticks since the boot (field 22 of /proc/<pid>/stat); null where there is no
+   * /proc.
+   */
   start: string | null
   host: string
   /** When the lock was taken, in ISO 8601. */
@@ -23,10 +26,11 @@ export interface DirectoryLock {
 }
 
 /**
- * Makes sure that no other process, and nothing else in this one, has the data directory open. PGlite has no lock of its
- * own, and two processes on one cluster lose committed rows without an error.
+ * Makes sure that no other process, and nothing else in this one, has the data directory open. PGlite has no lock of
+ * its own, and two processes on one cluster lose committed rows without an error.
  *
- * A holder that has ended is replaced, at once and never on a timeout: a busy process looks like a dead one from outside.
+ * A holder that has ended is replaced, at once and never on a timeout: a busy process looks like a dead one from
+ * outside.
  * @param path the data directory; made (mode 0700) with its parents when it is missing
  * @throws ProviderError when the directory is in use, is not a data directory or cannot be used
  */
@@ -36,7 +40,8 @@ export async function lockDirectory (path: string): Promise<DirectoryLock> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await refuseForeign(directory)
-    const holder: Holder = { pid: process.pid, start: (await processState(process.pid))?.start ?? null, host: hostname(), when: new Date().toISOString() }
+    const start = (await processState(process.pid))?.start ?? null
+    const holder: Holder = { pid: process.pid, start, host: hostname(), when: new Date().toISOString() }
     const text = JSON.stringify(holder) + '\n'
     await take(directory, file, text)
     let held = true
@@ -65,9 +70,9 @@ async function refuseForeign (directory: string): Promise<void> {
  * Puts the text under the name, unless a live process has put its own there. The text is linked to the name when it is
  * complete, so a lock is never half written.
  *
- * What a dead process left is replaced by a rename over it, so that the name is never free in between; the right to do so
- * is a lock itself, under a name made of the dead one's text, so that one process alone replaces it. Should that process die
- * there, its claim is replaced in the same way.
+ * What a dead process left is replaced by a rename over it, so that the name is never free in between; the right to do
+ * so is a lock itself, under a name made of the dead one's text, so that one process alone replaces it. Should that
+ * process die there, its claim is replaced in the same way.
  */
 async function take (directory: string, file: string, text: string): Promise<void> {
   const written = join(directory, `lock.${randomUUID()}`)
@@ -130,7 +135,8 @@ async function processState (pid: number): Promise<{ state: string, start: strin
   } catch {
     return undefined
   }
-  // The second field is the program's name in parentheses, and may hold blanks and parentheses itself; the third comes after the last.
+  // The second field is the program's name in parentheses, and may hold blanks and parentheses itself; the third comes
+  // after the last.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, start] = [fields[0], fields[22 - 3]]
   return state === undefined || start === undefined ? undefined : { state, start }

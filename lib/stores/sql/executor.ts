@@ -1,9 +1,9 @@
 import type { PoolStatus } from '../vector-store.js'
 
 /**
- * A value of a bound parameter. An array is an array of text (or nulls), whatever its elements become: statements cast it
- * (`$1::text[]::uuid[]`), so that both drivers bind it alike; it may also come as the text of an array (arrays.ts), which costs them
- * nothing. JSON goes as text and is cast.
+ * A value of a bound parameter. An array is an array of text (or nulls), whatever its elements become: statements cast
+ * it (`$1::text[]::uuid[]`), so that both drivers bind it alike; it may also come as the text of an array (arrays.ts),
+ * which costs them nothing. JSON goes as text and is cast.
  */
 export type Param = string | number | boolean | null | ReadonlyArray<string | null>
 
@@ -11,14 +11,16 @@ export type Param = string | number | boolean | null | ReadonlyArray<string | nu
 export interface Queries {
   /**
    * Runs one statement with parameters `$1`, `$2`, …
-   * @returns rows by column name; a statement casts what the drivers would read differently: bigint and numeric to float8 or int, an array
-   * that may hold a null to JSON
+   * @returns rows by column name; a statement casts what the drivers would read differently: bigint and numeric to
+   * float8 or int, an array that may hold a null to JSON
    * @throws SqlError
    */
   query<R extends object> (text: string, params?: readonly Param[]): Promise<R[]>
 }
 
-/** One database. The same statements run on each: PostgreSQL over the network, and PGlite in a thread of this process. */
+/**
+ * One database. The same statements run on each: PostgreSQL over the network, and PGlite in a thread of this process.
+ */
 export interface Executor extends Queries {
   query<R extends object> (text: string, params?: readonly Param[], options?: WaitOptions): Promise<R[]>
   /**
@@ -46,16 +48,24 @@ export interface WaitOptions {
 }
 
 export interface ReadOptions extends WaitOptions {
-  /** Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default false. */
+  /**
+   * Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default
+   * false.
+   */
   keepPlan?: boolean
 }
 
 export interface TransactionOptions extends WaitOptions {
   /** Only reads, and all of it from one moment (REPEATABLE READ READ ONLY); otherwise READ COMMITTED. */
   snapshot?: boolean
-  /** Its statements may take as long as the work on a whole bank takes: an export, an import, a removal of everything. */
+  /**
+   * Its statements may take as long as the work on a whole bank takes: an export, an import, a removal of everything.
+   */
   bulk?: boolean
-  /** Its statements are planned once and not for each set of parameters: for the few rows of a small write. Default false. */
+  /**
+   * Its statements are planned once and not for each set of parameters: for the few rows of a small write. Default
+   * false.
+   */
   keepPlans?: boolean
 }
 
@@ -65,14 +75,14 @@ export interface Transaction extends Queries {
 }
 
 /**
- * What went wrong: the database cannot be reached or went away (`connection`), did not answer in time (`timeout`), has no
- * connection to spare (`busy`), has no room left (`full`), or refused the statement (`statement`).
+ * What went wrong: the database cannot be reached or went away (`connection`), did not answer in time (`timeout`), has
+ * no connection to spare (`busy`), has no room left (`full`), or refused the statement (`statement`).
  */
 export type SqlErrorKind = 'connection' | 'timeout' | 'busy' | 'full' | 'statement'
 
 /**
- * The one error of an executor. Its message goes to the log, so it never holds a parameter: driver errors carry the texts and
- * embeddings that were bound, and are neither passed on nor kept as `cause`.
+ * The one error of an executor. Its message goes to the log, so it never holds a parameter: driver errors carry the
+ * texts and embeddings that were bound, and are neither passed on nor kept as `cause`.
  */
 export class SqlError extends Error {
   readonly kind: SqlErrorKind
@@ -81,7 +91,10 @@ export class SqlError extends Error {
   /** Name of the violated constraint. */
   readonly constraint: string | undefined
 
-  constructor (kind: SqlErrorKind, message: string, { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {}) {
+  constructor (
+    kind: SqlErrorKind, message: string,
+    { code, constraint }: { code?: string | undefined, constraint?: string | undefined } = {},
+  ) {
     super(message)
     this.name = 'SqlError'
     this.kind = kind
@@ -94,7 +107,9 @@ export class SqlError extends Error {
 const TELLING_CLASSES = new Set(['08', '25', '28', '3D', '3F', '40', '42', '53', '55', '57', '58', 'XX', 'F0'])
 
 /** Makes an SqlError of what PostgreSQL said, on either driver: `fields` are those of its error message. */
-export function fromDatabase (fields: { code?: unknown, message?: unknown, constraint_name?: unknown, constraint?: unknown }): SqlError {
+export function fromDatabase (
+  fields: { code?: unknown, message?: unknown, constraint_name?: unknown, constraint?: unknown },
+): SqlError {
   const code = typeof fields.code === 'string' ? fields.code : undefined
   const found = fields.constraint_name ?? fields.constraint
   const constraint = typeof found === 'string' ? found : undefined

@@ -4,7 +4,10 @@ import { arrayElement, arrayOf } from './arrays.js'
 import { indexTerm, indexTerms } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
-/** What one statement takes: a thousand postings weigh little, a hundred thousand hold up everybody else, here and in the database. */
+/**
+ * What one statement takes: a thousand postings weigh little, a hundred thousand hold up everybody else, here and in
+ * the database.
+ */
 export const CHUNK = 500
 const POSTINGS = 20_000
 const CHARACTERS = 1024 * 1024
@@ -25,7 +28,10 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
   return postings <= POSTINGS && characters <= CHARACTERS
 }
 
-/** The arrays $3 to $28 of an insert, made memory by memory. They are texts, which drivers and threads hand on as they are. */
+/**
+ * The arrays $3 to $28 of an insert, made memory by memory. They are texts, which drivers and threads hand on as they
+ * are.
+ */
 export class InsertionBatch {
   readonly #columns = Array.from({ length: MEMORY_COLUMNS + POSTING_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
   #memories = 0
@@ -44,7 +50,8 @@ export class InsertionBatch {
     const { memoryId, text, tags, metadata, tokens, passages, trust } = memory
     this.#addRow(0, [
       memoryId, memory.fingerprint, text, JSON.stringify(tags), JSON.stringify(metadata),
-      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt), memory.documentId, memory.source, String(tokens.value),
+      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt),
+      memory.documentId, memory.source, String(tokens.value),
       `{${passages.map(({ start }) => start).join(',')}}`,
       `{${passages.map(({ end }) => end).join(',')}}`,
       JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))]),

@@ -1,9 +1,11 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
+import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
-import { SqlError, type Queries } from './executor.js'
+import type { Queries } from './executor.js'
 import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
+import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import type { Statements } from './statements.js'
@@ -54,12 +56,14 @@ export interface InsertionOptions {
 }
 
 /**
- * Stores what is new, and finds out what each repeat repeats. Rows are taken in the order of their fingerprints, so that two batches never
- * wait for each other.
- * @throws SqlError 40001 when a twin went away between two looks, or one of lower trust is in the way: nothing is wrong, and the work is to
- *   be done anew, in a transaction
+ * Stores the memories that are new, and finds the existing memory that each of the others repeats. Rows are inserted in
+ * the order of their fingerprints, so that two batches cannot deadlock.
+ * @throws SqlError 40001 when the memory that one repeats was removed meanwhile, or has lower trust and has to be
+ * replaced: the caller makes the insertion again, in a transaction that removes that memory first
  */
-export async function insertMemories (queries: Queries, memories: readonly NewMemory[], options: InsertionOptions): Promise<Insertion> {
+export async function insertMemories (
+  queries: Queries, memories: readonly NewMemory[], options: InsertionOptions,
+): Promise<Insertion> {
   const { statements, bank, now } = options
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
@@ -76,34 +80,39 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
       } else repeats.push(batch[at]!)
     }
   }
-  // While the database works on one statement the arrays of the next are made: no more than two are there, and the connection does
-  // not wait for turns of other callers.
+  // The arrays of the next statement are made while the database works on one, so that the connection does not wait for
+  // the turns of other callers. At most two statements are in memory.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
     const { arrays, end } = await nextBatch(ordered, start, options, caller)
     await underWay
     const sent = ordered.slice(start, end)
     underWay = send(queries, arrays, options).then((rows) => { note(rows, sent) })
-    // It is awaited later, unless the making of the next one fails first.
+    // It is awaited later. Should the next arrays fail before that, its own rejection has to be handled.
     underWay.catch(() => {})
     start = end
   }
   await underWay
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
-  const standing = new Map<string, ExistingRow>()
+  const existing = new Map<string, ExistingRow>()
   for (let start = 0; start < fingerprints.length; start += CHUNK) {
-    const rows = await queries.query<ExistingRow>(statements.standing, [...key, [], fingerprints.slice(start, start + CHUNK)])
-    for (const row of rows) standing.set(row.fingerprint, row)
+    const rows = await queries.query<ExistingRow>(
+      statements.findExisting, [...key, [], fingerprints.slice(start, start + CHUNK)],
+    )
+    for (const row of rows) existing.set(row.fingerprint, row)
   }
   const given = new Set(memories.map(({ memoryId }) => memoryId))
   for (const { memory, index } of repeats) {
-    const row = standing.get(memory.fingerprint)
-    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
-      throw new SqlError('statement', 'A memory that was in the way has gone meanwhile', { code: '40001' })
+    const row = existing.get(memory.fingerprint)
+    if (row === undefined || hasExpired(row, now)) {
+      throw serializationFailure('A memory that this one repeats was removed or has expired meanwhile')
     }
-    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) throw new SqlError('statement', 'A memory of lower trust is in the way', { code: '40001' })
-    outcomes[index] = { stored: false, memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
+    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) {
+      throw serializationFailure('A memory of lower trust has to be replaced')
+    }
+    const { memory_id: memoryId, passages: passageCount } = row
+    outcomes[index] = { stored: false, memoryId, passageCount, trust: readTrust(row.trust) }
   }
   return insertion
 }
@@ -111,17 +120,21 @@ export async function insertMemories (queries: Queries, memories: readonly NewMe
 type Placed = { memory: NewMemory, index: number }
 
 function byFingerprint (a: Placed, b: Placed): number {
-  return a.memory.fingerprint < b.memory.fingerprint ? -1 : a.memory.fingerprint > b.memory.fingerprint ? 1 : a.index - b.index
+  return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
-/** Whether a repeat takes the place of what stands. */
-export function hasHigherTrust (memory: NewMemory, standing: ExistingRow): boolean {
-  return !isAtLeast(readTrust(standing.trust), memory.trust)
+/** Whether a memory replaces the existing one that it repeats. */
+export function hasHigherTrust (memory: NewMemory, existing: ExistingRow): boolean {
+  return !isAtLeast(readTrust(existing.trust), memory.trust)
+}
+
+export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 /**
- * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way: the many small texts
- * that they are made of would grow old by then, and fill the heap until all of it is collected.
+ * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way:
+ * the many small texts that they are made of would grow old by then, and fill the heap until all of it is collected.
  */
 async function nextBatch (
   ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,
@@ -136,8 +149,11 @@ async function nextBatch (
   return { arrays: batch.arrays, end }
 }
 
-async function send (queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions): Promise<InsertedRow[]> {
-  const values = [...bankParameters(bank), ...arrays, space?.model ?? null, space?.dimensions ?? null, ...(counted ? [shard] : [])]
+async function send (
+  queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions,
+): Promise<InsertedRow[]> {
+  const ofSpace = [space?.model ?? null, space?.dimensions ?? null]
+  const values = [...bankParameters(bank), ...arrays, ...ofSpace, ...(counted ? [shard] : [])]
   return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
 }
 

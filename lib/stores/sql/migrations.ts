@@ -50,14 +50,17 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
 }
 
 /**
- * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory lock that
- * ends with its transaction, so that it holds through a pooler too.
+ * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory
+ * lock that ends with its transaction, so that it holds through a pooler too.
  * @param schema quoted
  * @param onApplied is told each file that was applied
- * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have pgvector
+ * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have
+ * pgvector
  * @throws SqlError when the database cannot be reached or refuses a statement
  */
-export async function migrate (executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {}): Promise<void> {
+export async function migrate (
+  executor: Executor, schema: string, migrations: readonly Migration[], onApplied: (name: string) => void = () => {},
+): Promise<void> {
   for (;;) {
     const name = await executor.transaction(async (tx) => await applyNext(tx, schema, migrations), { bulk: true })
     if (name === undefined) return
@@ -65,7 +68,9 @@ export async function migrate (executor: Executor, schema: string, migrations: r
   }
 }
 
-async function applyNext (tx: Transaction, schema: string, migrations: readonly Migration[]): Promise<string | undefined> {
+async function applyNext (
+  tx: Transaction, schema: string, migrations: readonly Migration[],
+): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
   // Looked for first, because "if not exists" asks for the right to create it all the same.
   const [found] = await tx.query<{ schema: boolean, ledger: boolean }>('select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger', [schema, `${schema}.schema_migrations`])
@@ -110,7 +115,9 @@ async function ensureExtension (tx: Transaction): Promise<void> {
  * @returns the names of the migrations that are missing there
  * @throws ProviderError, SqlError as `migrate`
  */
-export async function pendingMigrations (executor: Executor, schema: string, migrations: readonly Migration[]): Promise<string[]> {
+export async function pendingMigrations (
+  executor: Executor, schema: string, migrations: readonly Migration[],
+): Promise<string[]> {
   const [found] = await executor.read<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.schema_migrations`])
   const applied = found?.there === true ? await readApplied(executor, schema) : []
   return pending(applied, migrations).map(({ name }) => name)

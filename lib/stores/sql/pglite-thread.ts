@@ -53,7 +53,10 @@ export class PgliteThread {
     return this.#lost !== undefined
   }
 
-  /** Asks after everything that was asked before. Settles when the database has answered or the thread is lost, however long that takes. */
+  /**
+   * Asks after everything that was asked before. Settles when the database has answered or the thread is lost, however
+   * long that takes.
+   */
   async ask (kind: 'query' | 'script' | 'close', text: string, params: readonly Param[] = []): Promise<object[]> {
     if (this.#lost !== undefined) throw this.#lost
     const id = this.#nextId++

@@ -13,7 +13,8 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 
 /**
- * What it answers; the opening is answered as request 0. After `fatal` nothing more is answered and the thread must be ended.
+ * What it answers; the opening is answered as request 0. After `fatal` nothing more is answered and the thread must be
+ * ended.
  * @typedef {{ id: number, rows: object[] }
  *   | { id: number, error: { code: string, message: string, constraint: string | undefined } }
  *   | { id: number, fatal: string, missing?: true }} Reply
@@ -50,7 +51,8 @@ async function answer (id, work) {
       post({ id, error: { code: error.code, message: error.message, constraint: error.constraint } })
       return
     }
-    // PostgreSQL gave up (FATAL, PANIC), or the WASM broke under it: the next statement could take the whole process down.
+    // PostgreSQL gave up (FATAL, PANIC), or the WASM broke under it: the next statement could take the whole process
+    // down.
     lost = true
     post({ id, fatal: reason(error, id === 0), ...(error?.code === 'ERR_MODULE_NOT_FOUND' && { missing: true }) })
   }

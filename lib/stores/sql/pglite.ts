@@ -53,10 +53,10 @@ export async function openPglite (options: PgliteOptions, program: URL = PROGRAM
 }
 
 /**
- * PGlite in a thread of this process. It is one backend, so calls have it one after another, a transaction from its begin to its
- * end. It cannot cancel a statement either: one that takes too long keeps its turn until it is answered, though its caller has
- * been told, and others meet `busy` meanwhile. One that is not answered even then, as where PostgreSQL finds no room for its log,
- * never will be: the thread is ended, and the next call starts one that recovers.
+ * PGlite in a thread of this process. It is one backend, so calls have it one after another, a transaction from its
+ * begin to its end. It cannot cancel a statement either: one that takes too long keeps its turn until it is answered,
+ * though its caller has been told, and others meet `busy` meanwhile. One that is not answered even then, as where
+ * PostgreSQL finds no room for its log, never will be: the thread is ended, and the next call starts one that recovers.
  */
 class PgliteExecutor implements Executor {
   readonly #options: PgliteOptions
@@ -76,7 +76,9 @@ class PgliteExecutor implements Executor {
     this.#permits = connectionSemaphore({ permits: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+  async query<R extends object> (
+    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+  ): Promise<R[]> {
     return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), signal) as R[]
   }
 
@@ -89,7 +91,9 @@ class PgliteExecutor implements Executor {
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (
+    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {},
+  ): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
     return await this.#inTurn(async (ask) => {
       const tx = new PgliteTransaction(ask, bulk ? bulkTimeoutMs : timeoutMs)
@@ -118,7 +122,10 @@ class PgliteExecutor implements Executor {
     await this.#closing
   }
 
-  /** Gives the work the database to itself. The turn is over when the work is and the database has answered all that was asked. */
+  /**
+   * Gives the work the database to itself. The turn is over when the work is and the database has answered all that was
+   * asked.
+   */
   async #inTurn<T> (work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const end = this.#enter()
     const release = await this.#permits.acquire(signal).catch((error: unknown) => { end(); throw error })
@@ -138,7 +145,10 @@ class PgliteExecutor implements Executor {
     }
   }
 
-  /** Ends the thread if the turn is not over in time. A database that is still opening, which it may take its time for, is left alone. */
+  /**
+   * Ends the thread if the turn is not over in time. A database that is still opening, which it may take its time for,
+   * is left alone.
+   */
   #watch (connected: Promise<PgliteThread>): { over: boolean, timer?: NodeJS.Timeout } {
     const watch: { over: boolean, timer?: NodeJS.Timeout } = { over: false }
     void connected.then((thread) => {
@@ -155,7 +165,10 @@ class PgliteExecutor implements Executor {
     return () => { this.#underWay.delete(over); settle() }
   }
 
-  /** The thread, started anew when the last one was lost; never before that is gone, as two on one cluster would ruin it. */
+  /**
+   * The thread, started anew when the last one was lost; never before that is gone, as two on one cluster would ruin
+   * it.
+   */
   async #connected (): Promise<PgliteThread> {
     if (this.#thread.isLost) {
       await this.#thread.ended
@@ -184,7 +197,10 @@ class PgliteExecutor implements Executor {
   }
 }
 
-/** One transaction. A statement that fails, or takes too long, fails the transaction: what is asked after it meets the same error. */
+/**
+ * One transaction. A statement that fails, or takes too long, fails the transaction: what is asked after it meets the
+ * same error.
+ */
 class PgliteTransaction implements Transaction {
   readonly #ask: Ask
   readonly #limitMs: number

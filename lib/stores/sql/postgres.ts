@@ -37,7 +37,10 @@ interface ConnectionChoice extends WaitOptions {
   fresh?: boolean
 }
 
-/** PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an answer. */
+/**
+ * PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an
+ * answer.
+ */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
   readonly #permits: Semaphore
@@ -50,14 +53,20 @@ export class PostgresExecutor implements Executor {
 
   constructor (options: PostgresOptions) {
     this.#options = options
-    this.#permits = connectionSemaphore({ permits: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs })
+    this.#permits = connectionSemaphore({
+      permits: options.poolSize, maxWaiting: options.poolMaxWaiting, waitMs: options.poolWaitMs,
+    })
   }
 
-  async query<R extends object> (text: string, params: readonly Param[] = [], { signal }: WaitOptions = {}): Promise<R[]> {
+  async query<R extends object> (
+    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+  ): Promise<R[]> {
     return await this.#query(text, params, { signal })
   }
 
-  async read<R extends object> (text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {}): Promise<R[]> {
+  async read<R extends object> (
+    text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {},
+  ): Promise<R[]> {
     try {
       return await this.#query(text, params, { keepPlan, signal })
     } catch (error) {
@@ -67,7 +76,10 @@ export class PostgresExecutor implements Executor {
     }
   }
 
-  async transaction<T> (work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {}): Promise<T> {
+  async transaction<T> (
+    work: (tx: Transaction) => Promise<T>,
+    { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
+  ): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
@@ -86,12 +98,14 @@ export class PostgresExecutor implements Executor {
         })
         over = true
         const { command } = await connection.ask('commit', [], limit)
-        // What the server says to the commit of a transaction that a failed statement has ended, though the work went on.
+        // What the server says to the commit of a transaction that a failed statement has ended, though the work went
+        // on.
         if (command !== 'COMMIT') throw new SqlError('statement', 'The database has rolled the transaction back')
         return result
       } catch (error) {
         over = true
-        // What the work rejected with says more than what becomes of the connection, which is given up when it is not known to be clean.
+        // What the work rejected with says more than what becomes of the connection, which is given up when it is not
+        // known to be clean.
         await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
@@ -131,14 +145,18 @@ export class PostgresExecutor implements Executor {
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
-  async #query<R extends object> (text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice): Promise<R[]> {
+  async #query<R extends object> (
+    text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice,
+  ): Promise<R[]> {
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlan)
       return (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows
     }, how)
   }
 
-  async #withConnection<T> (work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {}): Promise<T> {
+  async #withConnection<T> (
+    work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {},
+  ): Promise<T> {
     const release = await this.#permits.acquire(signal)
     try {
       const pooled = this.#take(fresh)

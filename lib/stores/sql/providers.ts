@@ -20,9 +20,17 @@ export function makePostgresStore (config: ProviderConfig, surroundings: Provide
 }
 
 /** @throws ProviderError when the packages are missing, or the folder is another's or in use */
-export async function makePgliteStore (config: ProviderConfig, surroundings: ProviderContext): Promise<VectorStore> {
+export async function makePgliteStore (
+  config: ProviderConfig, surroundings: ProviderContext,
+): Promise<VectorStore> {
   const settings = pgliteSettings(config, surroundings)
-  return new SqlVectorStore({ executor: await pgliteExecutor(settings), schema: schemaOf(settings), ...behaviour(settings), vacuum: true, shared: false })
+  return new SqlVectorStore({
+    executor: await pgliteExecutor(settings),
+    schema: schemaOf(settings),
+    ...behaviour(settings),
+    vacuum: true,
+    shared: false,
+  })
 }
 
 export function postgresExecutor (settings: PostgresSettings, url: string): Executor {
@@ -39,12 +47,22 @@ export function postgresExecutor (settings: PostgresSettings, url: string): Exec
 
 export async function pgliteExecutor (settings: PgliteSettings): Promise<Executor> {
   const { poolMaxWaiting: maxWaiting, poolWaitMs: waitMs } = waiting(settings)
-  return await openPglite({ dataDir: settings.data_dir, timeoutMs: settings.statement_timeout_ms ?? 10_000, bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS, maxWaiting, waitMs })
+  return await openPglite({
+    dataDir: settings.data_dir,
+    timeoutMs: settings.statement_timeout_ms ?? 10_000,
+    bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS,
+    maxWaiting,
+    waitMs,
+  })
 }
 
 /** @param build whether they are built and dropped, or only used */
-export function makeIndexes (settings: PostgresSettings, executor: Executor, schema: string, build: boolean): VectorIndexes {
-  return new VectorIndexes({ executor, schema, from: settings.index_from ?? 20_000, most: settings.index_limit ?? 32, build })
+export function makeIndexes (
+  settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
+): VectorIndexes {
+  return new VectorIndexes({
+    executor, schema, from: settings.index_from ?? 20_000, most: settings.index_limit ?? 32, build,
+  })
 }
 
 /** The schema, quoted. */
@@ -52,10 +70,14 @@ export function schemaOf ({ schema = DEFAULT_SCHEMA }: { schema?: string }): str
   return quoteSchema(schema)
 }
 
-function waiting (settings: { pool_max_waiting?: number, pool_wait_ms?: number }): { poolMaxWaiting: number, poolWaitMs: number } {
+function waiting (
+  settings: { pool_max_waiting?: number, pool_wait_ms?: number },
+): { poolMaxWaiting: number, poolWaitMs: number } {
   return { poolMaxWaiting: settings.pool_max_waiting ?? 100, poolWaitMs: settings.pool_wait_ms ?? 2000 }
 }
 
-function behaviour (settings: { bootstrap_schema?: boolean, sweep_interval_ms?: number }): { bootstrapSchema: boolean, sweepIntervalMs: number } {
+function behaviour (
+  settings: { bootstrap_schema?: boolean, sweep_interval_ms?: number },
+): { bootstrapSchema: boolean, sweepIntervalMs: number } {
   return { bootstrapSchema: settings.bootstrap_schema ?? true, sweepIntervalMs: settings.sweep_interval_ms ?? 60_000 }
 }

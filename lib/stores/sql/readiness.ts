@@ -15,8 +15,8 @@ export interface ReadinessOptions {
 }
 
 /**
- * Whether the database is one that this server can work with: migrated, with pgvector, and with vectors of its own embedding
- * model. A database that does not answer at the start is looked at when it does, before it is used.
+ * Whether the database is one that this server can work with: migrated, with pgvector, and with vectors of its own
+ * embedding model. A database that does not answer at the start is looked at when it does, before it is used.
  */
 export class Readiness {
   readonly #options: ReadinessOptions

@@ -9,7 +9,9 @@ import { bankParameters } from './rows.js'
  * @param bytes at which the answer ends, before the page does; its rows are then as those of firstRows()
  * @returns undefined when no memory can pass the filters
  */
-export function listStatement (schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest, bytes?: number): Statement | undefined {
+export function listStatement (
+  schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest, bytes?: number,
+): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
@@ -28,8 +30,13 @@ order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::i
   }
 }
 
-/** Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant and bank. */
-export function listBanksStatement (schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest): Statement {
+/**
+ * Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant
+ * and bank.
+ */
+export function listBanksStatement (
+  schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
+): Statement {
   const parameters = new Parameters()
   const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
@@ -47,10 +54,13 @@ group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${paramete
 }
 
 /**
- * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A bank whose vectors
- * are another model's waits for none.
+ * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A
+ * bank whose vectors are another model's waits for none.
  */
-export function unembeddedStatement (schema: string, { model, dimensions }: EmbeddingSpace, { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Statement {
+export function unembeddedStatement (
+  schema: string, { model, dimensions }: EmbeddingSpace,
+  { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+): Statement {
   const parameters = new Parameters()
   const conditions = ['not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
   if (after !== undefined) {

@@ -2,7 +2,7 @@ import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
 import { countInto } from './fragments.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
 import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
@@ -33,7 +33,10 @@ export interface Reembedded {
   embedded: number
   /** Whether the bank was another model's before. */
   moved: boolean
-  /** False when a transaction from before the move is still open: a memory that it brings may lack a vector until the next run. */
+  /**
+   * False when a transaction from before the move is still open: a memory that it brings may lack a vector until the
+   * next run.
+   */
   settled: boolean
 }
 
@@ -50,9 +53,9 @@ interface BareMemory {
 }
 
 /**
- * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by batch, and
- * the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is interrupted goes on
- * where it was, for what is done is in the table.
+ * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by
+ * batch, and the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is
+ * interrupted goes on where it was, for what is done is in the table.
  */
 export class Reembedding {
   readonly #options: ReembeddingOptions
@@ -108,8 +111,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await retryUndone(async () => await executor.transaction(async (tx) => {
-        // Shared: the bank is not forgotten as a whole meanwhile, which would leave these vectors behind.
+      await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
+        // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
         await tx.query(this.#statements.locks.shareBank, key)
         await tx.query(this.#sql.addVectors, [
           ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
@@ -122,13 +125,14 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   }
 
   /**
-   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector right after the move.
+   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector
+   * right after the move.
    * @returns 'ours' when the bank is of the space already, 'missing' when too many memories still lack a vector
    */
   async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
     const { executor, batch, space: { model, dimensions } } = this.#options
     const key = bankParameters(bank)
-    return await retryUndone(async () => await executor.transaction(async (tx: Queries) => {
+    return await retrySerializationFailures(async () => await executor.transaction(async (tx: Queries) => {
       const [row] = await tx.query<{ ours: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
       const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])
       if (missing.length > (row?.ours === true ? 0 : batch)) return 'missing'
@@ -139,7 +143,10 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     }, { bulk: true }))
   }
 
-  /** Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old model. */
+  /**
+   * Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old
+   * model.
+   */
   async #settle (): Promise<boolean> {
     const { executor, schema, pause } = this.#options
     const writers = async () => (await executor.read<{ writer: string }>(`select virtualtransaction as writer from pg_locks
@@ -157,7 +164,10 @@ where locktype = 'relation' and relation = to_regclass($1) and mode = 'RowExclus
   async #drop (bank: BankKey): Promise<void> {
     const { executor, space } = this.#options
     for (;;) {
-      const [row] = await retryUndone(async () => await executor.query<{ dropped: number }>(this.#sql.dropVectors, [...bankParameters(bank), space.model, DROP_BATCH]))
+      const values = [...bankParameters(bank), space.model, DROP_BATCH]
+      const [row] = await retrySerializationFailures(async () => (
+        await executor.query<{ dropped: number }>(this.#sql.dropVectors, values)
+      ))
       if (row!.dropped < DROP_BATCH) return
     }
   }
@@ -174,7 +184,8 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
     missing: `select m.memory_id::text as memory_id, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
-    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector behind.
+    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector
+    // behind.
     addVectors: `with standing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update

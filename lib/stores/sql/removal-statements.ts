@@ -6,16 +6,20 @@ export const EXPIRED_BATCH = 500
 type Kind = 'ids' | 'any' | 'all' | 'expired'
 
 /**
- * A memory goes in two statements of a transaction: the first locks its row, the second takes it away with everything that belongs to
- * it. The second sees what others had done to it before they let the first have the lock, as vectors that came late.
+ * A memory goes in two statements of a transaction: the first locks its row, the second takes it away with everything
+ * that belongs to it. The second sees what others had done to it before they let the first have the lock, as vectors
+ * that came late.
  */
 export interface RemovalStatements {
   /**
-   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and answers their `ids` in order, in one
-   * text. One row, however many they are, is read in one look at the bank and without holding up the process.
+   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and answers their
+   * `ids` in order, in one text. One row, however many they are, is read in one look at the bank and without holding up
+   * the process.
    */
   choose: Record<Kind, string>
-  /** $1 tenant, $2 bank, $3 ids, $4 shard. Answers what the bank's statistics lose: a row of Counts, each 0 or above. */
+  /**
+   * $1 tenant, $2 bank, $3 ids, $4 shard. Answers what the bank's statistics lose: a row of Counts, each 0 or above.
+   */
   remove: string
   /** The same without the statistics. */
   removeUncounted: string
@@ -73,9 +77,10 @@ from gone g`
 }
 
 /**
- * All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot: what is added meanwhile
- * stays whole. The memories are locked in order first, by a condition that is judged once, and then taken by range as well: joined to what
- * was locked, a bank that the planner does not know yet would be looked through again for each of its memories.
+ * All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot:
+ * what is added meanwhile stays whole. The memories are locked in order first, by a condition that is judged once, and
+ * then taken by range as well: joined to what was locked, a bank that the planner does not know yet would be looked
+ * through again for each of its memories.
  */
 function removeBank (schema: string): string {
   return `with target as materialized (

@@ -22,7 +22,10 @@ export interface Choice {
  * Removes memories with all that is theirs, and counts it.
  * @returns how many were removed, and the first of their ids, rising
  */
-export async function removeChosen (tx: Queries, statements: Statements, bank: BankKey, { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number }): Promise<RemoveOutcome> {
+export async function removeChosen (
+  tx: Queries, statements: Statements, bank: BankKey,
+  { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number },
+): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
   const [found] = await tx.query<{ ids: string }>(statements.removal.choose[kind], [...key, now, ...(kind === 'expired' ? [] : [chosen])])
   const count = found!.ids.length / ID_LENGTH
@@ -33,7 +36,8 @@ export async function removeChosen (tx: Queries, statements: Statements, bank: B
     await tx.query(statements.removal.remove, [...key, ids, shard])
     return { count, memoryIds: ids.slice(0, idLimit) }
   }
-  const { memories, embedded, expiring, passages, length } = await removeLocked(tx, statements, bank, mapRange(count, idAt))
+  const gone = await removeLocked(tx, statements, bank, mapRange(count, idAt))
+  const { memories, embedded, expiring, passages, length } = gone
   await tx.query(statements.count, [...key, shard, memories, embedded, expiring, passages, length])
   return { count, memoryIds: Array.from({ length: Math.min(count, idLimit) }, (_, index) => idAt(index)) }
 }
@@ -42,13 +46,17 @@ export async function removeChosen (tx: Queries, statements: Statements, bank: B
  * Removes memories whose rows are locked, some at a time.
  * @returns what the bank's statistics lose, less than 0, for the caller to count
  */
-export async function removeLocked (tx: Queries, statements: Statements, bank: BankKey, memoryIds: Iterable<string>): Promise<Counts> {
+export async function removeLocked (
+  tx: Queries, statements: Statements, bank: BankKey, memoryIds: Iterable<string>,
+): Promise<Counts> {
   const counts = { ...NO_COUNTS }
   let some: string[] = []
   const removeSome = async () => {
     const [gone] = await tx.query<Counts>(statements.removal.removeUncounted, [...bankParameters(bank), some])
     const { memories, embedded, expiring, passages, length } = gone!
-    addCounts(counts, { memories: -memories, embedded: -embedded, expiring: -expiring, passages: -passages, length: -length })
+    addCounts(counts, {
+      memories: -memories, embedded: -embedded, expiring: -expiring, passages: -passages, length: -length,
+    })
     some = []
   }
   for (const id of memoryIds) {

@@ -20,7 +20,9 @@ interface ScanRow extends MemoryRow {
  * @param statement `scan` of statements.ts
  * @param signal ends it between two pages
  */
-export async function * scanPages (tx: Transaction, statement: string, bank: BankKey, now: number, signal?: AbortSignal): AsyncGenerator<Memory[]> {
+export async function * scanPages (
+  tx: Transaction, statement: string, bank: BankKey, now: number, signal?: AbortSignal,
+): AsyncGenerator<Memory[]> {
   let limit = FIRST_ROWS
   let last: ScanRow | undefined
   for (;;) {

@@ -1,4 +1,5 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { compareText } from '../../text/compare-text.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import type { Candidate, CandidateScores, SearchRequest } from '../vector-store.js'
 import { toMemory, type MemoryRow } from './rows.js'
@@ -8,7 +9,10 @@ export interface CandidateRow extends MemoryRow {
   passage_starts: number[]
   passage_ends: number[]
   lexical_score: number | null
-  /** Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the memory. */
+  /**
+   * Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the
+   * memory.
+   */
   lexical_passages: number[] | null
   semantic_score: number | null
   semantic_passages: number[] | null
@@ -19,7 +23,10 @@ export interface CandidateRow extends MemoryRow {
   total: number
 }
 
-/** @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a turn. */
+/**
+ * @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a
+ * turn.
+ */
 export async function toCandidates (
   bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: Pick<SearchRequest, 'lexical' | 'semantic'>,
 ): Promise<Candidate[]> {
@@ -35,13 +42,17 @@ export async function toCandidates (
       score,
       scores: scoresOf(row, asked),
       passageCount: row.passage_starts.length,
-      passages: ordinals.map((ordinal, index) => ({ start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]! })),
+      passages: ordinals.map((ordinal, index) => ({
+        start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]!,
+      })),
     }
   })
   return candidates.filter((candidate) => candidate !== undefined)
 }
 
-/** A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's. */
+/**
+ * A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's.
+ */
 function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
   return own === null || own === 0 ? score : own
 }
@@ -56,6 +67,6 @@ function scoresOf (row: CandidateRow, { lexical, semantic }: Pick<SearchRequest,
 /** @returns the best over all banks: falling, ties by memory id */
 export function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
   return banks.flat()
-    .sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : a.memory.memoryId > b.memory.memoryId ? 1 : 0))
+    .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))
     .slice(0, limit)
 }

@@ -1,6 +1,9 @@
 import type { Parameters } from './fragments.js'
 
-/** Scores are rounded to 1 over it (SCORE_GRID), so that memories of equal worth tie whatever the order in which their terms were summed. */
+/**
+ * Scores are rounded to 1 over it (SCORE_GRID), so that memories of equal worth tie whatever the order in which their
+ * terms were summed.
+ */
 export const GRID = '1e12'
 /** Passages that a candidate names at most. */
 export const MAX_PASSAGES = 3
@@ -25,7 +28,10 @@ export interface Strategy {
   name: 'lexical' | 'semantic'
   /** Common table expressions; the last that has the best memories is named like the strategy. */
   parts: string
-  /** On `m`, of a memory of several passages that the strategy has among its best: ordinals of the passages to show, then as many scores. */
+  /**
+   * On `m`, of a memory of several passages that the strategy has among its best: ordinals of the passages to show,
+   * then as many scores.
+   */
   passages: string
   /** Of the semantic strategy: a query of `ordinal` and `score`, the cosines of all passages of `m`. */
   cosines?: string

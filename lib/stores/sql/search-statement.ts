@@ -22,17 +22,20 @@ const OWN_COLUMNS = [
 ]
 
 /**
- * One bank's search as one statement, both strategies and every filter in it; what an index of its vectors finds was asked before. Its
- * rows are memories with `passage_starts`,
- * `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the best, then as many scores; null where there is only one, or where
- * that strategy does not have the memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of
- * the memory all the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`. With a budget they are CutRows.
+ * One bank's search as one statement, both strategies and every filter in it; what an index of its vectors finds was
+ * asked before. Its rows are memories with `passage_starts`, `passage_ends`, `lexical_score` and `lexical_passages`
+ * (ordinals of the best, then as many scores; null where there is only one, or where that strategy does not have the
+ * memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of the memory all
+ * the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`. With a budget they are
+ * CutRows.
  *
- * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up and does not
- * join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
+ * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up
+ * and does not join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
  * @returns undefined when nothing can be found
  */
-export function searchStatement (bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions): Statement | undefined {
+export function searchStatement (
+  bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions,
+): Statement | undefined {
   const { lexical, semantic, limit, now } = request
   const words = lexical !== undefined && lexical.terms.length > 0
   if (!words && semantic === undefined) return undefined
@@ -88,7 +91,10 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
 
-/** Memories that a strategy finds, whatever the limit: those that match by words and those with a vector that pass the filters. */
+/**
+ * Memories that a strategy finds, whatever the limit: those that match by words and those with a vector that pass the
+ * filters.
+ */
 function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: EmbeddingSpace | undefined): string {
   const { schema, filters, unexpired } = shape
   const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)

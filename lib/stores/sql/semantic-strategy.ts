@@ -5,7 +5,10 @@ import { bankParameters } from './rows.js'
 import { bestPassages, filteredMemories, GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
 import { unitVectorText } from './vectors.js'
 
-/** How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up to 1000). */
+/**
+ * How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up
+ * to 1000).
+ */
 const EF_FACTOR = 1.5
 const EF_LEAST = 100
 const EF_MOST = 1000
@@ -19,12 +22,13 @@ export interface Nearest {
 }
 
 /**
- * Asks a bank's HNSW index, in a statement of its own: that an index of one bank's rows serves the query is known only when the parameters are,
- * so it is planned for each search, and planning the whole search takes longer than making it.
+ * Asks a bank's HNSW index, in a statement of its own: that an index of one bank's rows serves the query is known only
+ * when the parameters are, so it is planned for each search, and planning the whole search takes longer than making it.
  * @returns a statement that answers one row; undefined when no memory can pass the filters
  */
 export function nearestStatement (
-  bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array, { schema, space }: { schema: string, space: EmbeddingSpace },
+  bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
+  { schema, space }: { schema: string, space: EmbeddingSpace },
 ): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
@@ -35,8 +39,8 @@ export function nearestStatement (
   const query = queryVector(parameters, vector, space)
   const neighbours = Math.ceil(limit * EF_FACTOR)
   const ef = String(Math.min(EF_MOST, Math.max(EF_LEAST, neighbours)))
-  // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is decided before
-  // that; so the statement needs no session of its own.
+  // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is
+  // decided before that; so the statement needs no session of its own.
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
@@ -56,7 +60,9 @@ select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as i
  * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
  * @param nearest what the bank's HNSW index has found; without it the search is exact
  */
-export function semanticStrategy (shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined): Strategy {
+export function semanticStrategy (
+  shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined,
+): Strategy {
   const { schema, parameters, unexpired } = shape
   const query = queryVector(parameters, vector, space)
   const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
@@ -94,12 +100,18 @@ function queryVector (parameters: Parameters, vector: Float32Array, space: Embed
   return `(select ${parameters.bind(unitVectorText(vector))}::text::${typeOf(space)})`
 }
 
-/** The distance is named once, so that it is computed once. Of 0 and null, which not a number becomes, the greatest is 0. */
+/**
+ * The distance is named once, so that it is computed once. Of 0 and null, which not a number becomes, the greatest is
+ * 0.
+ */
 function similarity (distance: string): string {
   return `round(greatest(0, 1 - nullif(${distance}, 'NaN')) * ${GRID}) / ${GRID}`
 }
 
-/** Whether the bank's vectors are of the model that the query was embedded with; a bank that was moved to another is searched by words. */
+/**
+ * Whether the bank's vectors are of the model that the query was embedded with; a bank that was moved to another is
+ * searched by words.
+ */
 export function spaceCte ({ schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
   select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2

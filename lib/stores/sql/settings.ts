@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 
-const milliseconds = (minimum: number, maximum: number, description: string) => Type.Optional(Type.Integer({ minimum, maximum, description }))
+const milliseconds = (minimum: number, maximum: number, description: string) => (
+  Type.Optional(Type.Integer({ minimum, maximum, description }))
+)
 
 const shared = {
   bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),
@@ -62,7 +64,8 @@ export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string |
 /** @param name where the URI comes from, for the message. @throws ProviderError */
 export function checkDatabaseUrl (url: string, name: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local machine.
+  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local
+  // machine.
   const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 && parsed.hostname !== ''
   if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
   if (![parsed.username, parsed.password].every(isDecodable)) {

@@ -7,7 +7,9 @@ const RUN = 1000
  * Sorts in pieces of a turn; a merge sort, so equal elements keep their order.
  * @param caller as in TurnBudget.next
  */
-export async function sortInTurns<T> (items: readonly T[], compare: (a: T, b: T) => number, caller: string): Promise<T[]> {
+export async function sortInTurns<T> (
+  items: readonly T[], compare: (a: T, b: T) => number, caller: string,
+): Promise<T[]> {
   let runs: T[][] = []
   for (let start = 0; start < items.length; start += RUN) {
     if (turns.isSpent) await turns.next(caller)
@@ -15,13 +17,17 @@ export async function sortInTurns<T> (items: readonly T[], compare: (a: T, b: T)
   }
   while (runs.length > 1) {
     const merged: T[][] = []
-    for (let index = 0; index < runs.length; index += 2) merged.push(await merge(runs[index]!, runs[index + 1] ?? [], compare, caller))
+    for (let index = 0; index < runs.length; index += 2) {
+      merged.push(await merge(runs[index]!, runs[index + 1] ?? [], compare, caller))
+    }
     runs = merged
   }
   return runs[0] ?? []
 }
 
-async function merge<T> (left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number, caller: string): Promise<T[]> {
+async function merge<T> (
+  left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number, caller: string,
+): Promise<T[]> {
   const merged: T[] = []
   let [l, r] = [0, 0]
   while (l < left.length || r < right.length) {

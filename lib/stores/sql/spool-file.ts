@@ -12,8 +12,9 @@ const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
 const NAMELESS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
 
 /**
- * Lines in a temporary file that has no name: the system lets it go with the last descriptor, so that also a process that is killed
- * leaves nothing. Where a file needs a name at first, it is taken from its folder before anything is written.
+ * Lines in a temporary file that has no name: the system lets it go with the last descriptor, so that also a process
+ * that is killed leaves nothing. Where a file needs a name at first, it is taken from its folder before anything is
+ * written.
  */
 export class SpoolFile {
   readonly #handle: FileHandle

@@ -1,9 +1,14 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files of spools that need a name at first. A process that is killed before it has taken the name away leaves an empty one. */
+/**
+ * The files of spools that need a name at first. A process that is killed before it has taken the name away leaves an
+ * empty one.
+ */
 const FILE = /^memory-gateway-(\d+)-[0-9a-f]{16}\.spool$/
-/** What releases before wrote exports to, and left behind when they were killed: such a folder with such files in it. */
+/**
+ * What releases before wrote exports to, and left behind when they were killed: such a folder with such files in it.
+ */
 const OLD_FOLDER = /^memory-gateway-[A-Za-z0-9]{6}$/
 const OLD_FILE = /^export-\d+\.ndjson$/
 /** A server of before, which may still run, reads a file for less time, and makes another in its folder more often. */
@@ -21,10 +26,12 @@ export interface LeftoverOptions {
 }
 
 /**
- * Removes what exports of processes that are gone have left in the temporary folder: only files and folders of our own user, of names that
- * only exports have, and never a living process's. Whatever cannot be looked at or removed is left.
+ * Removes what exports of processes that are gone have left in the temporary folder: only files and folders of our own
+ * user, of names that only exports have, and never a living process's. Whatever cannot be looked at or removed is left.
  */
-export async function removeLeftovers (folder: string, { now = Date.now(), isAlive = isProcess }: LeftoverOptions = {}): Promise<void> {
+export async function removeLeftovers (
+  folder: string, { now = Date.now(), isAlive = isProcess }: LeftoverOptions = {},
+): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name)
     const pid = FILE.exec(name)?.[1]

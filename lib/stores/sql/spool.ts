@@ -29,8 +29,8 @@ interface Room {
 }
 
 /**
- * Holds banks that were read at database speed, for readers who may be slow: no connection and no snapshot waits for a client.
- * Small banks stay in memory; of large ones the rest is in a file, which has no name, until it has been read.
+ * Holds banks that were read at database speed, for readers who may be slow: no connection and no snapshot waits for a
+ * client. Small banks stay in memory; of large ones the rest is in a file, which has no name, until it has been read.
  */
 export class Spools {
   readonly #folder: string
@@ -50,7 +50,9 @@ export class Spools {
    * @throws ServiceError server_busy when files have no room; nothing is held then
    */
   async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
-    const spool = new Spool({ room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) } })
+    const spool = new Spool({
+      room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) },
+    })
     this.#open.add(spool)
     try {
       for await (const page of pages) await spool.add(page, caller)
@@ -158,7 +160,10 @@ class Spool {
   }
 }
 
-/** Read once, by whoever comes first. `return` frees a spool that nobody has begun to read, which that of a generator does not. */
+/**
+ * Read once, by whoever comes first. `return` frees a spool that nobody has begun to read, which that of a generator
+ * does not.
+ */
 class SpooledMemories implements AsyncIterableIterator<Memory> {
   readonly #spool: Spool
   readonly #memories: AsyncGenerator<Memory, void>

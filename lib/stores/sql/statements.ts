@@ -9,16 +9,21 @@ import { makeVectorStatements, type VectorStatements } from './vector-statements
 export const STATISTICS_SHARDS = 8
 
 export interface Statements {
-  /** $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another. */
+  /**
+   * $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another.
+   */
   adoptSpace: string
-  /** The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each memory, in order. */
+  /**
+   * The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each
+   * memory, in order.
+   */
   insert: string
   /** The same without the statistics, which a transaction of several inserts updates once, at its end. */
   insertUncounted: string
   /** $1 tenant, $2 bank, $3 shard, $4–$8 what is added to each count. */
   count: string
-  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as StandingRows. */
-  standing: string
+  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as ExistingRows. */
+  findExisting: string
   /** The same, and locks them. */
   lockExisting: string
   removal: RemovalStatements
@@ -30,8 +35,8 @@ export interface Statements {
   /** longColumnsStatement() */
   longColumns: string
   /**
-   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or null, $7 bytes at
-   * which the page ends. Oldest first, each with its `size`.
+   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or
+   * null, $7 bytes at which the page ends. Oldest first, each with its `size`.
    */
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
@@ -39,18 +44,21 @@ export interface Statements {
   /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
   findIdempotencyRecord: string
   /**
-   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was kept is void. Answers a row, or
-   * none when the key is taken.
+   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was
+   * kept is void. Answers a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
   /** $1 tenant, $2 bank, $3 instant before which they were kept. */
   dropIdempotencyRecords: string
 }
 
-/** The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant, $2 its name. */
+/**
+ * The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant,
+ * $2 its name.
+ */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const standing = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
+  const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
@@ -61,8 +69,8 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
-    standing,
-    lockExisting: `${standing}
+    findExisting,
+    lockExisting: `${findExisting}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     locks: makeBankLocks(schema),
@@ -81,7 +89,7 @@ where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and $
   ) o
 ) m
 where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
-    statistics: `with standing as (
+    statistics: `with live as (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
 )
 select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0)::int as passages,
@@ -89,12 +97,12 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
-   from (select tag, count(*)::int as uses from standing, unnest(tags) as tag group by tag) t) as tags
-from standing`,
+   from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
+from live`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
-    // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one that names none
-    // looks at both. So a void record goes first, which reading the count of what went sees to.
+    // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one
+    // that names none looks at both. So a void record goes first, which reading the count of what went sees to.
     keepIdempotencyRecord: `with void as (
   delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3 and k.kept_at <= $7::float8::bigint returning k.key
 )
@@ -107,9 +115,9 @@ returning k.key`,
 }
 
 /**
- * Memories with their postings and vectors, all or none. Exact repeats are kept out by the unique key: rows go in by fingerprint, so
- * that two batches that share some meet them in the same order; and the statistics come last, so that nobody waits for
- * a memory while holding them.
+ * Memories with their postings and vectors, all or none. Exact repeats are kept out by the unique key: rows go in by
+ * fingerprint, so that two batches that share some meet them in the same order; and the statistics come last, so that
+ * nobody waits for a memory while holding them.
  */
 function insert (schema: string, counted: boolean): string {
   return `with given as (

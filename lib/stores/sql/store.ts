@@ -3,10 +3,12 @@ import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
-  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace, type ImportOutcome, type InsertOutcome, type IdempotencyRecord, type IdempotentWrite,
-  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type PoolStatus, type OnConflict, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
-  type UsageOutcome, type UsageReservation, type VectorStore,
+  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace,
+  type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome, type LateVectors,
+  type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict, type PoolStatus,
+  type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest, type SearchResult,
+  type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome,
+  type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
@@ -48,7 +50,10 @@ export interface SqlVectorStoreOptions {
   shared?: boolean
 }
 
-/** Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a write, on whatever runs the statements. */
+/**
+ * Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a
+ * write, on whatever runs the statements.
+ */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
@@ -61,16 +66,20 @@ export class SqlVectorStore implements VectorStore {
   readonly #writer: SqlWriter
   #space: EmbeddingSpace | undefined
 
-  constructor ({ executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true }: SqlVectorStoreOptions) {
+  constructor (options: SqlVectorStoreOptions) {
+    const { executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true } = options
     this.#executor = executor
     this.#schema = schema
     this.#statements = makeStatements(schema)
     this.#readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema })
     this.#indexes = indexes
-    this.#sweeper = new Sweeper({ executor, schema, statements: this.#statements, intervalMs: sweepIntervalMs, vacuum })
+    const statements = this.#statements
+    this.#sweeper = new Sweeper({ executor, schema, statements, intervalMs: sweepIntervalMs, vacuum })
+    const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
+    const guard = async <T>(work: () => Promise<T>) => await this.#guard(work)
     const configs = new BankConfigWriter(schema)
-    this.#writer = new SqlWriter({ executor, statements: this.#statements, configs, noteChanges: async (memories) => { await this.#sweeper.noteChanges(memories) } })
-    this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard: async (work) => await this.#guard(work) })
+    this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
+    this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
   }
 
   async start ({ space, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
@@ -97,9 +106,12 @@ export class SqlVectorStore implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async findIdempotencyRecord (tenantId: string | null, key: string, now: number): Promise<IdempotencyRecord | undefined> {
-    const values = [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS]
-    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(this.#statements.findIdempotencyRecord, values)
+  async findIdempotencyRecord (
+    tenantId: string | null, key: string, now: number,
+  ): Promise<IdempotencyRecord | undefined> {
+    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(
+      this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
+    )
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }
 
@@ -119,9 +131,12 @@ export class SqlVectorStore implements VectorStore {
         for (const bank of banks) found.push(await this.#searchBank(bank, request))
       }
       await Promise.all(Array.from({ length: Math.min(BANKS_AT_A_TIME, request.banks.length) }, next))
+      const merge = (strategy: 'lexical' | 'semantic') => (
+        mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
+      )
       return {
-        ...(request.lexical !== undefined && { lexical: mergeCandidates(found.map(({ lexical }) => lexical), request.limit) }),
-        ...(request.semantic !== undefined && { semantic: mergeCandidates(found.map(({ semantic }) => semantic), request.limit) }),
+        ...(request.lexical !== undefined && { lexical: merge('lexical') }),
+        ...(request.semantic !== undefined && { semantic: merge('semantic') }),
         total: found.reduce((sum, { total }) => sum + total, 0),
       }
     })
@@ -133,11 +148,15 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const rows = request.budget === undefined ? await this.#listRows<MemoryRow>(bank, request) : await this.#listInBudget(bank, request, request.budget)
+    const rows = request.budget === undefined
+      ? await this.#listRows<MemoryRow>(bank, request)
+      : await this.#listInBudget(bank, request, request.budget)
     return await mapInTurns(rows, bankKeyString(bank), toMemory)
   }
 
-  async remove (bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite): Promise<RemoveOutcome> {
+  async remove (
+    bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
+  ): Promise<RemoveOutcome> {
     return await this.#guard(async () => await this.#writer.remove(bank, selector, options, idempotency))
   }
 
@@ -146,10 +165,12 @@ export class SqlVectorStore implements VectorStore {
     return await this.#guard(async () => await this.#writer.attachVectors(bank, vectors, now))
   }
 
-  async listUnembedded (request: { now: number, limit: number, after?: BankKey & { memoryId: string } }): Promise<Unembedded[]> {
+  async listUnembedded (
+    request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+  ): Promise<Unembedded[]> {
     if (this.#space === undefined) return []
     const { text, values } = unembeddedStatement(this.#schema, this.#space, request)
-    const rows = await this.#read<MemoryRow & { tenant_id: string, bank_id: string, passage_starts: number[], passage_ends: number[] }>(text, values)
+    const rows = await this.#read<UnembeddedRow>(text, values)
     return rows.map((row) => ({
       bank: toBankKey(row),
       memory: toMemory(row),
@@ -159,7 +180,7 @@ export class SqlVectorStore implements VectorStore {
 
   async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
     const { text, values } = listBanksStatement(this.#schema, request)
-    const rows = await this.#read<{ tenant_id: string, bank_id: string, memories: number, last_retained_at: number }>(text, values)
+    const rows = await this.#read<BankRow & { memories: number, last_retained_at: number }>(text, values)
     return rows.map((row) => ({ ...toBankKey(row), memoryCount: row.memories, lastRetainedAt: row.last_retained_at }))
   }
 
@@ -189,9 +210,12 @@ export class SqlVectorStore implements VectorStore {
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
     idempotency?: IdempotentWrite, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
-    if (memories.length === 0 && config === undefined && idempotency === undefined) return { imported: 0, skipped: 0, overwritten: 0 }
+    if (memories.length === 0 && config === undefined && idempotency === undefined) {
+      return { imported: 0, skipped: 0, overwritten: 0 }
+    }
     await countBefore(memories)
-    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, { now, idempotency, config, signal }))
+    const options = { now, idempotency, config, signal }
+    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, options))
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
@@ -218,13 +242,17 @@ export class SqlVectorStore implements VectorStore {
     return statement === undefined ? [] : await this.#read<R>(statement.text, statement.values)
   }
 
-  /** A page that is large comes in two parts or, when it has changed meanwhile, more: what is behind the first is counted before it comes. */
+  /**
+   * Reads a large page in two parts, or more when it has changed meanwhile: the bytes of the second are counted before it
+   * is read.
+   */
   async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
     const rows: FirstRow[] = []
     for (let bytes = UNASKED_BYTES, counted = 0; ;) {
       const last = rows.at(-1)
       const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
-      const more = await this.#listRows<FirstRow>(bank, { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }, bytes)
+      const rest = { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }
+      const more = await this.#listRows<FirstRow>(bank, rest, bytes)
       rows.push(...more)
       const behind = more.at(-1)?.bytes_behind ?? 0
       const came = more.reduce((sum, { size }) => sum + size, 0)
@@ -234,12 +262,15 @@ export class SqlVectorStore implements VectorStore {
     }
   }
 
-  async #searchBank (bank: BankKey, request: SearchRequest): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
+  async #searchBank (
+    bank: BankKey, request: SearchRequest,
+  ): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
     const options = { schema: this.#schema, ...(this.#space !== undefined && { space: this.#space }) }
     // The statement looks keys up, so one plan fits every bank.
     const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { ...options, nearest })
-      return statement === undefined ? [] : await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
+      if (statement === undefined) return []
+      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
     }
     const nearest = await this.#nearest(bank, request)
     let found = await ask(nearest)
@@ -266,7 +297,10 @@ export class SqlVectorStore implements VectorStore {
     return await this.#guard(async () => await this.#executor.read<R>(text, values))
   }
 
-  /** Every question to the database goes through here, once: it has to be ready, and what it says of itself stays inside. */
+  /**
+   * Every question to the database goes through here, once: it has to be ready, and what it says of itself stays
+   * inside.
+   */
   async #guard<T> (work: () => Promise<T>): Promise<T> {
     try {
       await this.#readiness.ensure()
@@ -280,6 +314,16 @@ export class SqlVectorStore implements VectorStore {
 /** Tokens are a column. They are counted before a connection is taken, not within its transaction. */
 async function countBefore (memories: readonly NewMemory[]): Promise<void> {
   await sumTokens(memories.map(({ tokens }) => tokens))
+}
+
+interface BankRow {
+  tenant_id: string
+  bank_id: string
+}
+
+interface UnembeddedRow extends MemoryRow, BankRow {
+  passage_starts: number[]
+  passage_ends: number[]
 }
 
 interface StatisticsRow {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../time/clock.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
-import type { Executor } from './executor.js'
+import type { Executor, Queries } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { toBankKey } from './rows.js'
 import type { Statements } from './statements.js'
 
@@ -25,7 +25,10 @@ const BANKS_A_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
-/** Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server is left to it. */
+/**
+ * Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server
+ * is left to it.
+ */
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const VACUUMED = [
@@ -34,8 +37,9 @@ const VACUUMED = [
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what was used of the
- * quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction touches one bank.
+ * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what
+ * was used of the quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction
+ * touches one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions
@@ -65,13 +69,14 @@ export class Sweeper {
   }
 
   /**
-   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the server's own
-   * analysis comes a minute late, when plans for empty tables have long made everything slow. A write of many waits for it: a search right
-   * behind it could read the whole bank for each memory that it finds.
+   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the
+   * server's own analysis comes a minute late, when plans for empty tables have long made everything slow. A write of
+   * many waits for it: a search right behind it could read the whole bank for each memory that it finds.
    */
   async noteChanges (memories: number): Promise<void> {
     this.#changes += memories
-    if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped || this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
+    if (this.#options.intervalMs === 0 || this.#analyzing || this.#stopped) return
+    if (this.#changes < this.#analyzeAt || this.#analyzeAt > ANALYZE_UP_TO) return
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
     const analysis = this.#analyze().catch((error: unknown) => {
@@ -98,34 +103,39 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
       } while (removed === EXPIRED_BATCH && !this.#stopped)
       if (this.#stopped) return
     }
+    const lapsed = now - IDEMPOTENCY_LIFETIME_MS
     const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now - IDEMPOTENCY_LIFETIME_MS])
-    for (const bank of kept) await executor.query(statements.dropIdempotencyRecords, [bank.tenant_id, bank.bank_id, now - IDEMPOTENCY_LIFETIME_MS])
+where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
+    for (const { tenant_id: tenant, bank_id: bank } of kept) {
+      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, lapsed])
+    }
     // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
-    // Servers of the last release, which may still be beside us, lend words in the index; also those of a memory that is forgotten meanwhile.
+    // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
+    // rows remain after the neighbour is removed.
     const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of lent) {
-      await executor.transaction(async (tx) => await tx.query(statements.removal.dropLent, [tenant, bank]), { bulk: true })
+      const drop = async (tx: Queries) => await tx.query(statements.removal.dropLent, [tenant, bank])
+      await executor.transaction(drop, { bulk: true })
     }
     await this.#vacuum()
   }
 
   async #removeBatch (bank: BankKey, now: number): Promise<number> {
     const { executor, statements } = this.#options
-    const { count } = await retryUndone(async () => (
+    const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 }))
     ))
     return count
   }
 
   /**
-   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table wait that somebody else
-   * vacuums or builds an index of.
+   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table
+   * wait that somebody else vacuums or builds an index of.
    */
   async #analyze (): Promise<void> {
     const { executor, schema } = this.#options
@@ -135,7 +145,8 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   /** Room for new rows, and statistics to plan by. */
   async #vacuum (): Promise<void> {
     const { executor, schema, vacuum } = this.#options
-    if (!vacuum || this.#changes - this.#changesVacuumed < Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)) return
+    const least = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
+    if (!vacuum || this.#changes - this.#changesVacuumed < least) return
     this.#changesVacuumed = this.#changes
     for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
   }

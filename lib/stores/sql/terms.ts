@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Passage } from '../vector-store.js'
 
-/** Bytes of a term that the index keeps as it is: an entry of a B-tree has to fit a third of a page, with tenant and bank beside it. */
+/**
+ * Bytes of a term that the index keeps as it is: an entry of a B-tree has to fit a third of a page, with tenant and
+ * bank beside it.
+ */
 const MAX_BYTES = 256
 
 /**
- * A term as the postings have it. A long one, as a text without spaces gives, is kept as its digest: behind a sign that no word has. No
- * text has U+0000, so a query's term with it is one that no memory has, and stays one.
+ * A term as the postings have it. A long one, as a text without spaces gives, is kept as its digest: behind a sign that
+ * no word has. No text has U+0000, so a query's term with it is one that no memory has, and stays one.
  */
 export function indexTerm (term: string): string {
   // A UTF-16 unit is at most three bytes.
@@ -15,8 +18,8 @@ export function indexTerm (term: string): string {
 }
 
 /**
- * A passage's terms as the index has them: weights in 32 bits, of which too small and too large a number leave nothing to score by. Mostly
- * they are what they were, and then no copy is made.
+ * A passage's terms as the index has them: weights in 32 bits, of which too small and too large a number leave nothing
+ * to score by. Mostly they are what they were, and then no copy is made.
  */
 export function indexTerms ({ terms }: Pick<Passage, 'terms'>): ReadonlyMap<string, number> {
   let same = true

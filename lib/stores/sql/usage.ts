@@ -1,6 +1,6 @@
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import type { Executor, Param, Queries } from './executor.js'
-import { retryUndone } from './retrying.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
 
@@ -15,10 +15,12 @@ class UsedUp extends Error {
 }
 
 /**
- * Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the order of
- * their keys.
+ * Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the
+ * order of their keys.
  */
-export async function reserveUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+export async function reserveUsage (
+  executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
+): Promise<UsageOutcome> {
   const reserve = async (queries: Queries, { index, entry }: Placed<UsageReservation>) => {
     const rows = await queries.query(statements.reserve, [...parameters(entry), exact(entry.limit)])
     if (rows.length === 0) throw new UsedUp(index)
@@ -33,11 +35,15 @@ export async function reserveUsage (executor: Executor, statements: UsageStateme
 }
 
 /**
- * Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could be
- * spent twice.
+ * Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could
+ * be spent twice.
  */
-export async function adjustUsage (executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[]): Promise<void> {
-  await eachInOrder(executor, entries, async (queries, { entry }) => { await queries.query(statements.adjust, parameters(entry)) })
+export async function adjustUsage (
+  executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[],
+): Promise<void> {
+  await eachInOrder(executor, entries, async (queries, { entry }) => {
+    await queries.query(statements.adjust, parameters(entry))
+  })
 }
 
 interface Placed<Entry> {
@@ -46,14 +52,18 @@ interface Placed<Entry> {
 }
 
 /** Everybody takes the rows in one order, so that nobody waits in a circle. */
-async function eachInOrder<Entry extends UsageEntry> (executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>): Promise<void> {
-  const [first, ...others] = entries.map((entry, index) => ({ entry, index })).sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
+async function eachInOrder<Entry extends UsageEntry> (
+  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>,
+): Promise<void> {
+  const [first, ...others] = entries
+    .map((entry, index) => ({ entry, index }))
+    .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
   if (others.length === 0) {
     await work(executor, first)
     return
   }
-  await retryUndone(async () => {
+  await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
       for (const placed of [first, ...others]) await work(tx, placed)
     }, { keepPlans: true })

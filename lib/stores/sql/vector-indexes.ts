@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import type { EmbeddingSpace } from '../vector-store.js'
+import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { toBankKey } from './rows.js'
 
@@ -35,8 +35,9 @@ const PREFIX = 'embeddings_hnsw_'
 const KEEP_SHARE = 0.5
 
 /**
- * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index over all banks
- * would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be thousands.
+ * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index
+ * over all banks would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be
+ * thousands.
  */
 export class VectorIndexes {
   readonly #options: VectorIndexesOptions
@@ -50,7 +51,7 @@ export class VectorIndexes {
   }
 
   /** Looks at the banks now and then from here on. */
-  start (space: EmbeddingSpace | undefined, { warn, info }: { warn: (message: string) => void, info: (message: string) => void }): void {
+  start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
     const look = () => {
@@ -62,7 +63,10 @@ export class VectorIndexes {
     if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
   }
 
-  /** Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never wrong. */
+  /**
+   * Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never
+   * wrong.
+   */
   has (bank: BankKey): boolean {
     return this.#indexed.has(bankKeyString(bank))
   }
@@ -74,12 +78,18 @@ export class VectorIndexes {
     if (!this.#options.build) await this.#underWay
   }
 
-  /** Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted. @param tell is told what is done */
+  /**
+   * Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted.
+   * @param tell is told what is done
+   */
   async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
       const present = await this.#present()
-      const ours = (await this.#bigBanks()).filter((bank) => bank.space.model === space.model && bank.space.dimensions === space.dimensions)
-      this.#indexed = new Set(ours.filter((bank) => present.get(indexName(bank))?.valid === true).map(({ key }) => bankKeyString(key)))
+      const ours = (await this.#bigBanks()).filter((bank) => (
+        bank.space.model === space.model && bank.space.dimensions === space.dimensions
+      ))
+      const indexed = ours.filter((bank) => present.get(indexName(bank))?.valid === true)
+      this.#indexed = new Set(indexed.map(({ key }) => bankKeyString(key)))
     }
     await learn()
     if (!this.#options.build) return
@@ -114,7 +124,9 @@ select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as
 from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id and v.bank_id = s.bank_id
 group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
 order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
-    return rows.map((row) => ({ key: toBankKey(row), vectors: row.vectors, space: { model: row.model, dimensions: row.dimensions } }))
+    return rows.map(({ vectors, model, dimensions, ...row }) => (
+      { key: toBankKey(row), vectors, space: { model, dimensions } }
+    ))
   }
 
   async #present (): Promise<Map<string, Index>> {
@@ -130,7 +142,10 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embedding
     return row?.building === true
   }
 
-  /** Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as text. */
+  /**
+   * Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as
+   * text.
+   */
   async #build (bank: BigBank): Promise<void> {
     const { executor, schema } = this.#options
     const { key, space } = bank

@@ -1,4 +1,4 @@
-import { endsAsQuestion, lengthNorm, poolSize, REACH, sequenceInstant, shareOf, toScore } from '../../../lib/stores/context.js'
+import { endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, sequenceInstant, neighbourWeight, toScore } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 
 export interface Scored {
@@ -73,8 +73,8 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
     for (const window of windows.filter((window) => window.includes(stand))) {
       for (const lender of window) {
         const places = window.indexOf(lender) - window.indexOf(stand)
-        if (places === 0 || Math.abs(places) > REACH) continue
-        loans.set(lender, shareOf(places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages)) / lender.norm)
+        if (places === 0 || Math.abs(places) > WINDOW_REACH) continue
+        loans.set(lender, neighbourWeight(places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages)) / lender.norm)
       }
     }
     const score = scoreOf((term) => (stand.terms.get(term) ?? 0) + sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
@@ -99,7 +99,7 @@ function windowOf (stand: Stand, stands: readonly Stand[]): Stand[] {
   const document = stands.filter(({ memory }) => memory.documentId === documentId)
     .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) || compare(x.memory.memoryId, y.memory.memoryId))
   const place = document.indexOf(stand)
-  return document.slice(Math.max(0, place - REACH), place + REACH + 1)
+  return document.slice(Math.max(0, place - WINDOW_REACH), place + WINDOW_REACH + 1)
 }
 
 function mean (passages: readonly Passage[]): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { SHARES } from '../../../lib/stores/context.js'
+import { NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
 import type { Candidate, LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc from '../../helpers/fast-check.js'
 import { newMemory, NOW, type MemoryFields } from '../../helpers/memories.js'
@@ -71,9 +71,9 @@ export function contextContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
     await store.insert(home, all, NOW)
-    const { before, behind, secondBefore, secondBehind } = SHARES
+    const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
     // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached.
-    const weights = { zero: secondBehind, 'one?': behind.question, otter: 1 + secondBehind, three: before.other + behind.other, 'an otter?': 1 + secondBefore, five: before.question, six: secondBefore }
+    const weights = { zero: secondAfter, 'one?': after.question, otter: 1 + secondAfter, three: before.other + after.other, 'an otter?': 1 + secondBefore, five: before.question, six: secondBefore }
     const scores = await scoresFor(store, 'otter')
     for (const [text, weight] of Object.entries(weights)) {
       const expected = weight / (weight + 0.9)
@@ -87,7 +87,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     const all = [...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }), ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' })]
     await store.insert(home, all, NOW)
     const found = new Map((await searchFor(store, [home], '', { lexical })).lexical!.map(({ memory, score }) => [memory.text, score]))
-    const share = SHARES.before.other
+    const share = NEIGHBOUR_WEIGHTS.before.other
     t.ok(Math.abs(found.get('yes')! - (share / 2) / (share / 2 + 0.9)) < EPSILON, 'a lender of norm 2')
     t.ok(Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3')
   })
@@ -125,7 +125,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(one.passages[0]!.score, one.scores.own)
     t.ok(one.score > one.scores.own!, 'the one before lends it')
     const answer = found.find(({ memory }) => memory.text === 'it was')!
-    const weight = 3 * SHARES.before.question + SHARES.secondBefore
+    const weight = 3 * NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.secondBefore
     t.ok(Math.abs(answer.score - weight / (weight + 0.9)) < EPSILON)
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { SHARES } from '../../../lib/stores/context.js'
+import { NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
@@ -51,12 +51,12 @@ export function poolContract (t: Test, open: OpenStore): void {
     await store.insert(home, all, NOW)
     const filtered = async (limit: number) => (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(({ memory }) => memory.text === 'two')!.score
     // With the filter the one behind is among the best that pass it, and so are all of its window.
-    t.ok(Math.abs(await filtered(5) - score(2 * SHARES.secondBefore + SHARES.behind.other)) < EPSILON)
+    t.ok(Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
     const tagged = await talk(['otter otter', 'one', 'two', 'otter'], 'tagged')
     const other = await open(t)
     await other.insert(home, [...await alone('otter otter', POOL - 1), ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] }))], NOW)
     const [two] = (await lexical(other, [home], 'otter', { limit: 5, filters: { tags: { values: ['a'], match: 'any' } } })).filter(({ memory }) => memory.text === 'two')
-    t.ok(Math.abs(two!.score - score(2 * SHARES.secondBefore)) < EPSILON, 'the one behind is in no window of the pool')
+    t.ok(Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON, 'the one behind is in no window of the pool')
   })
 
   t.test('with filters the best of those that pass are looked at too, and their neighbours need not pass', async (t) => {
@@ -68,7 +68,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const { lexical: found, total } = await searchFor(store, [home], 'otter', { filters, limit: 5 })
     t.strictSame(texts(found!), ['otter', 'yes'])
     t.equal(total, 2, 'by their own words, and by those of a neighbour')
-    t.ok(Math.abs(found![1]!.score - score(SHARES.before.question + SHARES.behind.other)) < EPSILON)
+    t.ok(Math.abs(found![1]!.score - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
   })
 
   t.test('a find that passes no filter brings its neighbours that do, when it is among the best of all', async (t) => {
@@ -95,7 +95,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const before = await scores()
     t.strictSame([...before.keys()].sort(), ['an otter', 'yes'])
     t.equal(before.get('yes')!.own, 0)
-    t.ok(Math.abs(before.get('yes')!.lexical! - score(SHARES.before.question + SHARES.behind.other)) < EPSILON)
+    t.ok(Math.abs(before.get('yes')!.lexical! - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
     t.ok(before.get('an otter')!.lexical! > before.get('an otter')!.own!)
     await store.insert(home, await alone('otter otter', POOL), NOW)
     const after = await scores()

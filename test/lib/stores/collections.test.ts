@@ -33,7 +33,7 @@ await t.test('a sorted list is as an array that is sorted at every step, over ma
     for (const [at, item] of all.entries()) {
       if (at % 50 !== 0) continue
       assert.deepEqual(list.before(item, 2), all.slice(Math.max(0, at - 2), at).toReversed())
-      assert.deepEqual(list.behind(item, 2), all.slice(at + 1, at + 3))
+      assert.deepEqual(list.after(item, 2), all.slice(at + 1, at + 3))
     }
   }), { numRuns: 40 })
   t.pass()

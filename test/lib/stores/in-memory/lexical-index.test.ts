@@ -1,8 +1,9 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { LexicalIndex, type LexicalDocument } from '../../../../lib/stores/in-memory/lexical-index.js'
+import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
+import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
 import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
-import { giveBack, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
+import { releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
 import { atOnce } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
@@ -43,7 +44,7 @@ function searched (index: LexicalIndex<number>, query: readonly string[], parame
     }
     return scores
   } finally {
-    giveBack(scratch)
+    releaseScratch(scratch)
   }
 }
 
@@ -256,6 +257,6 @@ await t.test('the pivot lets short documents be and divides long ones', async (t
   for (const [length, norm] of [[0, 1], [25, 1], [50, 2], [100, 4]] as const) {
     const query = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
     t.equal(query.norm(length), norm)
-    t.equal(query.against(length), 2 * norm)
+    t.equal(query.saturation(length), 2 * norm)
   }
 })

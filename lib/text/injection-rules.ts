@@ -1,15 +1,17 @@
-export type OrderKind = 'override' | 'role' | 'exfiltration' | 'concealment'
+export type InjectionKind = 'override' | 'role' | 'exfiltration' | 'concealment'
 
 const PLACES = 'http|https|www|webhook|@|url'
 const USER = 'user|users|human|operator'
 
 /**
- * How orders to a model are worded, in English, German, French and Spanish. A form is words in a row: `a|b` is either, `a*` any word that
- * begins so (never the first), and `~3` lets up to three others stand between. Words are as plainWords() has them.
+ * How orders to a model are worded, in English, German, French and Spanish. A form is words in a row: `a|b` is either,
+ * `a*` any word that begins so (never the first), and `~3` lets up to three others stand between. Words are as
+ * plainWords() has them.
  *
- * Each form needs more than people say to each other: "forget the rules" and "pretend to be asleep" are no orders to a model.
+ * Each form needs more than people say to each other: "forget the rules" and "pretend to be asleep" are no orders to a
+ * model.
  */
-export const ORDER_RULES: ReadonlyArray<{ kind: OrderKind, forms: readonly string[] }> = [
+export const INJECTION_RULES: ReadonlyArray<{ kind: InjectionKind, forms: readonly string[] }> = [
   {
     kind: 'override',
     forms: [

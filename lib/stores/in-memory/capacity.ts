@@ -5,7 +5,10 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
-/** The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while something changes. */
+/**
+ * The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while
+ * something changes.
+ */
 const SHARE = 0.4
 
 // Bytes, as measured with `node --expose-gc` on memories of one word and of thousands.
@@ -34,7 +37,7 @@ export function inMemorySettings (config: ProviderConfig): Static<typeof InMemor
 }
 
 /** What the store takes, and what it may take. */
-export class Room {
+export class Capacity {
   readonly maximumBytes: number
   #usedBytes = 0
 
@@ -47,7 +50,7 @@ export class Room {
   }
 
   /** @throws ServiceError `dependency_unavailable` when there is no room for that; nothing has changed then */
-  take (bytes: number): void {
+  reserve (bytes: number): void {
     if (this.#usedBytes + bytes > this.maximumBytes) {
       throw new ServiceError('dependency_unavailable', 'The vector store is full', {
         cause: new Error(`${bytes} bytes more do not fit, about ${this.#usedBytes} of ${this.maximumBytes} are in use (vector_store_config.max_bytes)`),
@@ -75,7 +78,9 @@ export function entryBytes ({ memory, passages }: { memory: Memory, passages: { 
   return bytes
 }
 
-export function indexBytes ({ terms, postings, documents }: { terms: number, postings: number, documents: number }): number {
+export function indexBytes (
+  { terms, postings, documents }: { terms: number, postings: number, documents: number },
+): number {
   return terms * TERM_BYTES + postings * POSTING_BYTES + documents * DOCUMENT_BYTES
 }
 

@@ -1,5 +1,5 @@
 import type { Steps } from '../concurrency/steps.js'
-import { ORDER_RULES, type OrderKind } from './order-rules.js'
+import { INJECTION_RULES, type InjectionKind } from './injection-rules.js'
 
 /** A word of a rule. */
 interface Step {
@@ -10,7 +10,7 @@ interface Step {
 }
 
 interface Rule {
-  kind: OrderKind
+  kind: InjectionKind
   steps: readonly Step[]
 }
 
@@ -22,17 +22,22 @@ const RUN_TOGETHER = /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier
 /** Words that are looked at in a step. */
 const TOGETHER = 512
 
-const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(ORDER_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))))
+const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
+  INJECTION_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))),
+)
 
 /** Words behind the first of an order that the longest one goes on to. */
-const LONGEST_ORDER = Math.max(...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)))
+const LONGEST_ORDER = Math.max(
+  ...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)),
+)
 
 /**
- * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded number behind it.
+ * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded
+ * number behind it.
  * @param parts words of plainWordsInParts(); no more of them are kept than an order is long
  */
-export function * orderSteps (parts: Iterable<readonly string[]>): Steps<Set<OrderKind>> {
-  const found = new Set<OrderKind>()
+export function * injectionSteps (parts: Iterable<readonly string[]>): Steps<Set<InjectionKind>> {
+  const found = new Set<InjectionKind>()
   const spelling = new Spelling()
   let words: string[] = []
   for (const part of parts) {
@@ -48,7 +53,7 @@ export function * orderSteps (parts: Iterable<readonly string[]>): Steps<Set<Ord
 }
 
 /** Looks at each of the first `count` words as the beginning of an order. */
-function * look (words: readonly string[], count: number, found: Set<OrderKind>, spelling: Spelling): Steps<void> {
+function * look (words: readonly string[], count: number, found: Set<InjectionKind>, spelling: Spelling): Steps<void> {
   for (let at = 0; at < count; at++) {
     if (at % TOGETHER === TOGETHER - 1) yield
     const word = words[at]!
@@ -96,7 +101,7 @@ function fits (word: string, { exact, prefixes }: Step): boolean {
   return exact.has(word) || prefixes.some((prefix) => word.startsWith(prefix))
 }
 
-function compile (kind: OrderKind, form: string): Rule {
+function compile (kind: InjectionKind, form: string): Rule {
   const steps: Step[] = []
   let gap = 0
   for (const part of form.split(' ')) {

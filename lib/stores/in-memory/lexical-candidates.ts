@@ -1,0 +1,181 @@
+import type { Steps } from '../../concurrency/steps.js'
+import { neighbourWeight, WINDOW_REACH } from '../context.js'
+import type { LexicalRequest } from '../vector-store.js'
+import type { Bank } from './bank.js'
+import type { Entry, Neighbours } from './entry.js'
+import type { Accept } from './lexical-search.js'
+import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors } from './lexical-scoring.js'
+import type { Scratch } from './scratch.js'
+
+/** Candidates that one step works on. */
+const PIECE = 1024
+/** The places from a candidate's neighbours, in the order of their slots, to the candidate. */
+const PLACES = [2, 1, -1, -2] as const
+
+export interface CandidatesOptions {
+  bank: Bank
+  request: LexicalRequest
+  factors: QueryFactors
+  /** Has the own scores of passages (`scoreTerms`), and the best passage of each memory. */
+  scratch: Scratch
+  /** Which memories count at all; undefined when every memory of the bank does. */
+  isLive: Accept
+}
+
+/** The candidates of a lexical search, by number: steps 4 to 6 of lib/stores/context.ts. */
+export class Candidates {
+  readonly entries: Entry[] = []
+  /** Own scores of the candidates, before they are divided by the highest score that the query can reach. */
+  readonly ownScores: Float64Array
+  readonly #options: CandidatesOptions
+  readonly #isUnsplit: boolean
+  readonly #isCommitted: boolean
+  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour, + 1, or 0. */
+  readonly #neighbours: Int32Array
+
+  /** @param pool how many memories will be added */
+  constructor (options: CandidatesOptions, pool: number) {
+    const { bank, request } = options
+    const most = pool * (request.context ? 1 + 2 * WINDOW_REACH : 1)
+    this.ownScores = new Float64Array(most)
+    this.#neighbours = new Int32Array(most * MAX_NEIGHBOURS)
+    this.#options = options
+    this.#isUnsplit = bank.isUnsplit
+    this.#isCommitted = bank.isCommitted
+  }
+
+  /** Adds the windows of the candidates, and returns the scores of all. */
+  * scoreInContext (): Steps<Float64Array> {
+    yield * this.#openWindows()
+    return yield * this.#scores()
+  }
+
+  /** The score of a memory, which need not be a candidate. @param scores by candidate */
+  scoreOf (entry: Entry, scores: Float64Array): number {
+    const place = this.#options.scratch.places[entry.head]!
+    return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
+  }
+
+  /** Makes a memory a candidate, unless it is one. @returns its number */
+  add (entry: Entry): number {
+    const { places, placed } = this.#options.scratch
+    const { head } = entry
+    const known = places[head]!
+    if (known !== 0) return Math.abs(known) - 1
+    const number = this.entries.push(entry) - 1
+    const ordinal = this.#bestPassage(entry)
+    this.ownScores[number] = this.ownScoreOf(entry)
+    // The counts of a candidate are those of its best passage. A negative place says that the head is not that passage.
+    places[head] = ordinal === head ? number + 1 : -number - 1
+    placed.push(head)
+    if (ordinal >= 0 && ordinal !== head) {
+      places[ordinal] = number + 1
+      placed.push(ordinal)
+    }
+    return number
+  }
+
+  /** The ordinal of the best passage; negative for a memory of several passages without a term of the query. */
+  #bestPassage ({ head, passages }: Entry): number {
+    return this.#isUnsplit || passages.length === 1 ? head : this.#options.scratch.best[head]! - 1
+  }
+
+  /** The own score of a memory, before it is divided by the highest score that the query can reach. */
+  ownScoreOf (entry: Entry): number {
+    const ordinal = this.#bestPassage(entry)
+    return ordinal < 0 ? 0 : this.#options.scratch.scores[ordinal]!
+  }
+
+  /** Adds the neighbours of the pool, and pairs those that have a window in common. */
+  * #openWindows (): Steps<void> {
+    const pool = this.entries.length
+    for (let member = 0; member < pool; member++) {
+      if (member % (PIECE / 4) === PIECE / 4 - 1) yield
+      const entry = this.entries[member]!
+      const before = this.#before(entry)
+      const after = this.#after(entry)
+      if (before !== undefined) {
+        const one = this.add(before)
+        this.#pair(one, member, 1)
+        if (after !== undefined) this.#pair(one, this.add(after), 2)
+        const second = this.#before(before)
+        if (second !== undefined) {
+          const two = this.add(second)
+          this.#pair(two, one, 1)
+          this.#pair(two, member, 2)
+        }
+      }
+      if (after !== undefined) {
+        const one = this.add(after)
+        this.#pair(member, one, 1)
+        const second = this.#after(after)
+        if (second !== undefined) {
+          const two = this.add(second)
+          this.#pair(one, two, 1)
+          this.#pair(member, two, 2)
+        }
+      }
+    }
+  }
+
+  /** Notes two candidates as neighbours that are so many places apart. */
+  #pair (first: number, second: number, places: 1 | 2): void {
+    this.#neighbours[first * MAX_NEIGHBOURS + 1 + places] = second + 1
+    this.#neighbours[second * MAX_NEIGHBOURS + 2 - places] = first + 1
+  }
+
+  #before (entry: Entry): Entry | undefined {
+    const { isLive } = this.#options
+    let { before } = this.#neighboursOf(entry)
+    for (; before !== undefined && isLive?.(before.memory) === false; before = this.#neighboursOf(before).before);
+    return before
+  }
+
+  #after (entry: Entry): Entry | undefined {
+    const { isLive } = this.#options
+    let { after } = this.#neighboursOf(entry)
+    for (; after !== undefined && isLive?.(after.memory) === false; after = this.#neighboursOf(after).after);
+    return after
+  }
+
+  #neighboursOf (entry: Entry): Neighbours {
+    return this.#isCommitted ? entry.staged ?? entry : entry
+  }
+
+  /** The scores of the candidates with the counts of their neighbours. */
+  * #scores (): Steps<Float64Array> {
+    const { bank, request, factors, scratch } = this.#options
+    const count = this.entries.length
+    const neighbourWeights = new Float64Array(count * MAX_NEIGHBOURS)
+    const saturation = new Float64Array(count)
+    for (let candidate = 0; candidate < count; candidate++) {
+      if (candidate % PIECE === PIECE - 1) yield
+      const entry = this.entries[candidate]!
+      const length = this.#lengthOf(entry, this.ownScores[candidate]!)
+      saturation[candidate] = factors.saturation(length)
+      if (this.ownScores[candidate] === 0) continue
+      const norm = factors.norm(length)
+      for (let slot = candidate * MAX_NEIGHBOURS; slot < (candidate + 1) * MAX_NEIGHBOURS; slot++) {
+        const scored = this.#neighbours[slot]! - 1
+        if (scored < 0) continue
+        const places = PLACES[slot % MAX_NEIGHBOURS]!
+        const weight = neighbourWeight(places, entry.endsAsQuestion, this.entries[scored]!.endsAsQuestion)
+        neighbourWeights[slot] = weight / norm
+      }
+    }
+    const scores = new Float64Array(count)
+    const scoring = { saturation, neighbours: this.#neighbours, neighbourWeights, scores }
+    yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scoring, scratch)
+    return scores
+  }
+
+  /** The length of the best passage; of a memory without a term of the query, the mean length of its passages. */
+  #lengthOf ({ passages, head }: Entry, own: number): number {
+    const { lengths } = this.#options.bank.lexical
+    if (this.#isUnsplit || passages.length === 1) return lengths[head]!
+    if (own > 0) return lengths[this.#options.scratch.best[head]! - 1]!
+    let sum = 0
+    for (const { lexical } of passages) sum += lengths[lexical!.ordinal]!
+    return sum / passages.length
+  }
+}

@@ -1,0 +1,58 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { EmbeddingSpace } from '../vector-store.js'
+import type { Executor } from './executor.js'
+import { bankParameters } from './rows.js'
+import type { Statements } from './statements.js'
+
+/** Banks that each set remembers at most. */
+const REMEMBERED = 100_000
+
+/** The embedding spaces of banks: which banks are known to have the configured one, and which have another. */
+export class BankSpaces {
+  readonly #executor: Executor
+  readonly #statements: Statements
+  readonly #adopted = new Set<string>()
+  readonly #foreign = new Set<string>()
+  #space: EmbeddingSpace | undefined
+  #warn: (message: string) => void = () => {}
+
+  constructor (executor: Executor, statements: Statements) {
+    this.#executor = executor
+    this.#statements = statements
+  }
+
+  start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
+    this.#space = space
+    this.#warn = warn
+  }
+
+  /** Gives the bank the configured space, unless it has vectors of another. @returns the configured space */
+  async adopt (bank: BankKey): Promise<EmbeddingSpace> {
+    if (this.#space === undefined) {
+      throw new Error('The store was started without an embedding space and cannot keep vectors')
+    }
+    const { model, dimensions } = this.#space
+    const id = bankKeyString(bank)
+    if (!this.#adopted.has(id)) {
+      await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions])
+      remember(this.#adopted, id)
+    }
+    return this.#space
+  }
+
+  /** Notes that the bank has another space, and warns the first time. */
+  noteForeign (bank: BankKey): void {
+    const id = bankKeyString(bank)
+    this.#adopted.delete(id)
+    if (!this.#foreign.has(id)) {
+      this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has no ` +
+        'vector until the server runs with that provider')
+    }
+    remember(this.#foreign, id)
+  }
+}
+
+function remember (set: Set<string>, id: string): void {
+  if (set.size >= REMEMBERED) set.clear()
+  set.add(id)
+}

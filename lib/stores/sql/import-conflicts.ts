@@ -1,0 +1,71 @@
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { readTrust } from '../../identity/trust.js'
+import { inTurns } from '../../concurrency/steps.js'
+import { turns } from '../../concurrency/turn-budget.js'
+import { importSteps, type ExistingMemory, type ImportPlan } from '../import-plan.js'
+import { SplitMap } from '../split-map.js'
+import type { NewMemory, OnConflict } from '../vector-store.js'
+import type { Transaction } from './executor.js'
+import { hasExpired, type ExistingRow } from './insertion.js'
+import { bankParameters } from './rows.js'
+
+/** Memories of an import whose conflicts one statement looks up. */
+const LOOKED_UP_AT_ONCE = 1000
+
+export interface ImportConflictsOptions {
+  bank: BankKey
+  memories: readonly NewMemory[]
+  /** The memories in the order of their ids, in which all transactions lock the rows that they conflict with. */
+  ordered: readonly NewMemory[]
+  onConflict: OnConflict
+  now: number
+  /** `lockExisting` of statements.ts. */
+  statement: string
+}
+
+/**
+ * Looks up and locks the memories of the bank that an import conflicts with, and decides what it does about each.
+ * @returns the plan, whose `removed` includes the expired memories that still have an id or a fingerprint of the import
+ */
+export async function planImport (
+  tx: Transaction, options: ImportConflictsOptions,
+): Promise<ImportPlan<ExistingRow>> {
+  const { bank, memories, onConflict, now } = options
+  const caller = bankKeyString(bank)
+  const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
+  const expired: ExistingRow[] = []
+  for await (const row of lockExisting(tx, options)) {
+    if (turns.isSpent) await turns.next(caller)
+    if (byId.get(row.memory_id) !== undefined) continue
+    byId.set(row.memory_id, row)
+    if (hasExpired(row, now)) expired.push(row)
+    else byFingerprint.set(row.fingerprint, row)
+  }
+  const existing = {
+    byId: (id: string) => {
+      const row = byId.get(id)
+      return row === undefined || hasExpired(row, now) ? undefined : row
+    },
+    byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
+  }
+  const plan = await inTurns(importSteps(memories, existing, toExisting, onConflict), caller)
+  for (const row of plan.removed) expired.push(row)
+  return { ...plan, removed: expired }
+}
+
+async function * lockExisting (
+  tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
+): AsyncGenerator<ExistingRow> {
+  const caller = bankKeyString(bank)
+  for (let start = 0; start < ordered.length; start += LOOKED_UP_AT_ONCE) {
+    if (turns.isSpent) await turns.next(caller)
+    const some = ordered.slice(start, start + LOOKED_UP_AT_ONCE)
+    yield * await tx.query<ExistingRow>(statement, [
+      ...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint),
+    ])
+  }
+}
+
+function toExisting (row: ExistingRow): ExistingMemory {
+  return { memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }
+}

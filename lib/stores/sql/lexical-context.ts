@@ -1,0 +1,137 @@
+import { NEIGHBOUR_WEIGHTS, WINDOW_REACH } from '../context.js'
+import { filteredMemories, type Shape } from './search-shape.js'
+
+/** Makes the SQL of scores. */
+export interface Scorer {
+  /** The norm of a length. */
+  normOf: (length: string) => string
+  /** The score of a group of rows `h`, which have a term's number `n`. */
+  score: (weight: string, norm: string, more?: string) => string
+}
+
+/**
+ * Whether any hit is of a passage after its memory's first. Otherwise every memory has one passage that counts, and the
+ * choice of the best is left out.
+ */
+export const SEVERAL = '(select q.several from query q)'
+
+/**
+ * The common table expressions of the context: steps 3 to 7 of lib/stores/context.ts.
+ * @param pool a query of the pool's memory ids
+ */
+export function lexicalContext (shape: Shape, scorer: Scorer, pool: string): string[] {
+  return [`pool as materialized (\n  ${pool}\n)`, ...candidates(shape), ...contributions(scorer), ...scores(shape, scorer)]
+}
+
+/** The members of the pool and of their windows, numbered in the order of their documents. */
+function candidates ({ schema, unexpired }: Shape): string[] {
+  const columns = (alias: string) => `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false) as question, ${alias}.passage_length`
+  const beside = (alias: string, comparison: '<' | '>') => {
+    const direction = comparison === '<' ? ' desc' : ''
+    return `(select ${columns(alias)} from ${schema}.memories ${alias}
+      where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = c.document_id and (${alias}.place, ${alias}.memory_id) ${comparison} (c.place, c.memory_id) and ${unexpired(alias)}
+      order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${WINDOW_REACH})`
+  }
+  return [
+    `members as materialized (
+  select c.* from pool p cross join lateral (
+    select m.document_id, ${columns('m')} from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = p.memory_id offset 0
+  ) c
+)`,
+    // A memory without a document gets a negative document number that no other memory has.
+    `candidates as materialized (
+  select (row_number() over places)::int as r, case when a.document_id is null then -row_number() over places else dense_rank() over (order by a.document_id) end::int as document,
+    a.memory_id, a.question, a.passage_length, a.pooled
+  from (
+    select distinct on (a.document_id, a.place, a.memory_id) a.* from (
+      select c.*, true as pooled from members c
+      union all
+      select c.document_id, n.*, false from members c cross join lateral (
+        ${beside('b', '<')}
+        union all
+        ${beside('f', '>')}
+      ) n
+    ) a
+    order by a.document_id, a.place, a.memory_id, a.pooled desc
+  ) a window places as (order by a.document_id, a.place, a.memory_id)
+)`,
+    `places as materialized (
+  select array_agg(c.memory_id) as ids, array_agg(c.document) as documents, array_agg(c.question) as questions, array_agg(c.pooled) as pooled
+  from (select c.* from candidates c order by c.r) c
+)`,
+  ]
+}
+
+/**
+ * The weights of each candidate's terms, and what these add to the candidates one and two places before and after it.
+ * The numbers of candidates stand for places in the document: two candidates with adjacent numbers that are not
+ * adjacent in the document have no window in common, so the test for a common window excludes them.
+ */
+function contributions ({ score }: Scorer): string[] {
+  const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
+  const to = (places: number, weight: string) => {
+    const pooled = [-2, -1, 0, 1, 2].filter((at) => Math.abs(at - places) <= WINDOW_REACH)
+      .map((at) => at === 0 ? 's.pooled' : `a.pooled[s.r + ${at}]`).join(' or ')
+    return `case when a.documents[s.r + ${places}] = s.document and (${pooled}) then ${weight} end::float8`
+  }
+  return [
+    // The condition keeps the planner from making this an inner join, for which it could choose nested loops.
+    `touched as materialized (
+  select c.r, c.memory_id, c.document, c.question, c.pooled, h.n, h.ordinal, h.weight, h.norm
+  from hits h full join candidates c on c.memory_id = h.memory_id where coalesce(c.r, 0) > 0 and coalesce(h.n, 0) > 0
+)`,
+    `ranked as materialized (
+  select h.*, ${score('h.weight', 'h.norm', ' over (partition by h.r, h.ordinal)')} as score from touched h where ${SEVERAL}
+)`,
+    `best_passages as materialized (
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from touched t where not ${SEVERAL}
+  union all
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from (
+    select t.*, first_value(t.ordinal) over (partition by t.r order by t.score desc, t.ordinal) as best from ranked t
+  ) t where t.ordinal = t.best
+)`,
+    `contributions as materialized (
+  select s.r, s.n, s.weight, s.weight / nullif(s.norm, 0) as contribution,
+    ${to(1, `case when s.question then ${before.question} else ${before.other} end`)} as after,
+    ${to(2, String(secondBefore))} as second_after,
+    ${to(-1, `case when a.questions[s.r - 1] then ${after.question} else ${after.other} end`)} as before,
+    ${to(-2, String(secondAfter))} as second_before
+  from best_passages s cross join places a
+)`,
+  ]
+}
+
+/** The scores of the candidates, and the best of those that pass the filters. */
+function scores (shape: Shape, { normOf, score }: Scorer): string[] {
+  const added = (places: string, weight: string) => `select l.r ${places}, l.n, l.${weight} * l.contribution, 0 from contributions l where l.${weight} is not null`
+  const norm = '(select n.norms from norms n)[h.r]'
+  return [
+    `norms as materialized (
+  select array_agg(n.norm) as norms from (
+    select x.r, coalesce(max(x.norm), max(x.mean)) as norm from (
+      select s.r, s.norm, null::float8 as mean from best_passages s union all select c.r, null, ${normOf('c.passage_length')} from candidates c
+    ) x group by x.r order by x.r
+  ) n
+)`,
+    `summed as (
+  select x.r, x.n, sum(x.weight) as weight, sum(x.own) as own from (
+    select l.r, l.n, l.weight, l.weight as own from contributions l
+    union all ${added('+ 1', 'after')}
+    union all ${added('+ 2', 'second_after')}
+    union all ${added('- 1', 'before')}
+    union all ${added('- 2', 'second_before')}
+  ) x group by x.r, x.n
+)`,
+    `scored as materialized (
+  select p.ids[s.r] as memory_id, s.score, s.own from (
+    select h.r, ${score('h.weight', norm)} as score, ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r
+  ) s cross join places p
+)`,
+    `passing as materialized (
+  select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0
+)`,
+    `lexical as materialized (
+  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.most}
+)`,
+  ]
+}

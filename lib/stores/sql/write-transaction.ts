@@ -1,0 +1,72 @@
+import type { BankKey } from '../../identity/context.js'
+import { recordText } from '../idempotency.js'
+import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
+import { SqlError, type Executor, type Transaction, type TransactionOptions } from './executor.js'
+import { retrySerializationFailures } from './retrying.js'
+import { bankParameters } from './rows.js'
+import type { Statements } from './statements.js'
+
+export interface WriteOptions {
+  now: number
+  idempotency?: IdempotentWrite | undefined
+  /** Gives the write up before its transaction has begun. */
+  signal?: AbortSignal | undefined
+}
+
+/** What a transaction has changed, for `noteChanges`. */
+export interface Changes {
+  /** Memories that were written or removed. */
+  memories: number
+}
+
+export interface WriteTransactionsOptions {
+  executor: Executor
+  statements: Statements
+  /** Called after the commit of a write with the number of memories written or removed; the write waits for it. */
+  noteChanges: (memories: number) => Promise<void>
+}
+
+/** Runs each write in one transaction, which also keeps the record of its idempotency key. */
+export class WriteTransactions {
+  readonly #options: WriteTransactionsOptions
+
+  constructor (options: WriteTransactionsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * A transaction that was certainly rolled back is made again. One that lost its connection may have been committed;
+   * it is made again only with a key, which then finds the record of the first attempt.
+   */
+  async run<T> (
+    bank: BankKey, write: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    const { executor, noteChanges } = this.#options
+    const { idempotency, signal } = write
+    let changes: Changes
+    const once = async () => await executor.transaction(async (tx) => {
+      changes = { memories: 0 }
+      const outcome = await work(tx, changes)
+      if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
+      return outcome
+    }, { ...options, signal })
+    const outcome = await retrySerializationFailures(once).catch(async (error: unknown) => {
+      if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
+      return await once()
+    })
+    // After the commit, because an analysis of the tables sees nothing before it.
+    await noteChanges(changes!.memories)
+    return outcome
+  }
+
+  async #keepRecord (
+    tx: Transaction, bank: BankKey, idempotency: IdempotentWrite, outcome: unknown, now: number,
+  ): Promise<void> {
+    const kept = await tx.query(this.#options.statements.keepIdempotencyRecord, [
+      ...bankParameters(bank), idempotency.key, idempotency.requestFingerprint, recordText(idempotency, outcome),
+      now, now - IDEMPOTENCY_LIFETIME_MS,
+    ])
+    if (kept.length === 0) throw new IdempotencyKeyTaken()
+  }
+}
