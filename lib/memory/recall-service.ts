@@ -1,13 +1,12 @@
-import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
-import { commonSections, type OpenBank } from './file-settings.js'
+import type { BankSettings } from './bank-settings.js'
+import { commonSettings, type OpenBank } from './file-settings.js'
 import type { ModelRequest } from './recall-model.js'
 import { clamp, readFilters, readReference, toHit } from './records.js'
-import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
 const DEFAULT_MAX_RESULTS = 10
@@ -28,14 +27,14 @@ export class RecallService {
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
-    const { retrieval } = commonSections(banks, live.current)
-    recallModel.refuseUnsupported(request, retrieval)
+    const settings = commonSettings(banks, live.current)
+    recallModel.refuseUnsupported(request, settings)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
+    const asked = { banks, context, settings, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
-      ...retrievalRequest(request, banks, filters, retrieval, context),
+      ...retrievalRequest(request, banks, filters, settings, context),
       ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
@@ -65,13 +64,16 @@ export class RecallService {
 }
 
 /** What a recall asks of the retriever; sizes are clamped, and budgets under the ceilings of the banks. */
-export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval'], context: RequestContext): RetrievalRequest {
-  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
+export function retrievalRequest (
+  request: RecallBounds, banks: readonly OpenBank[], filters: Filters,
+  { retrieval }: Pick<BankSettings, 'retrieval'>, context: RequestContext,
+): RetrievalRequest {
+  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.recall))
   return {
     caller: callerOf(context),
     query: request.query,
     banks: banks.map(({ key }) => key),
-    settings: retrievalSettings(retrieval),
+    settings: retrieval,
     filters,
     limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
     ...(request.min_score !== undefined && { minScore: request.min_score }),

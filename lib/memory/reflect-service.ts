@@ -10,7 +10,7 @@ import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
-import { commonSections } from './file-settings.js'
+import { commonSettings } from './file-settings.js'
 import { readableBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit } from './records.js'
 import { answerInForm, answerInPieces, answerWhole, extractiveAnswer, type ModelAnswer, type ModelQuestion } from './reflect/answering.js'
@@ -20,7 +20,6 @@ import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
-import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Candidates that evidence is picked from: more than fit, for those that do not fit are passed over. */
@@ -153,12 +152,12 @@ export class ReflectService {
     const { timer } = this.#options
     const caller = callerOf(context)
     const banks = await readableBanks(request, context, this.#deps)
-    const { reflect, retrieval } = commonSections(banks, live.current)
-    const filters = atLeast(readFilters(request), reflect.min_trust)
+    const { reflect, retrieval } = commonSettings(banks, live.current)
+    const filters = atLeast(readFilters(request), reflect.minTrust)
     const { reference } = readReference(request)
     const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
     if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
-    const ceiling = reflect.timeout_ms
+    const ceiling = reflect.timeoutMs
     const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
     const admission = this.#deps.admission.admit('reflect', context, banks)
     try {
@@ -168,19 +167,20 @@ export class ReflectService {
         caller,
         query: request.query,
         banks: banks.map(({ key }) => key),
-        settings: retrievalSettings(retrieval),
+        settings: retrieval,
         filters,
         ...(reference !== undefined && { reference }),
         limit: CANDIDATES,
-        minScore: reflect.min_score,
+        minScore: reflect.minScore,
         signal: deadline.signal,
       }))
       const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
-        maxMemories: reflect.max_evidence,
-        maxTokens: tokenBudget(reflect.max_evidence_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))!,
+        maxMemories: reflect.maxEvidence,
+        maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
         ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
       }), caller))
-      const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
+      const ceilings = banks.map(({ settings }) => settings.tokenBudgets.reflect)
+      const maxTokens = tokenBudget(request.max_tokens, ceilings) ?? DEFAULT_MAX_TOKENS
       const leftMs = deadline.leftMs()
       const call: Omit<MeteredCall, 'messages'> = {
         purpose: 'reflect',

@@ -136,31 +136,35 @@ export class AdmissionControl {
     return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
   }
 
-  #charges (operation: Operation, context: RequestContext, { key: bank, settings }: ResolvedBank, items: number): Charge[] {
-    const limits = settings.homeostasis.rate_limits
-    if (limits === undefined) return []
+  #charges (
+    operation: Operation, context: RequestContext, { key: bank, settings: { rateLimits } }: ResolvedBank, items: number,
+  ): Charge[] {
+    if (rateLimits === undefined) return []
     const charges: Charge[] = []
     for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
-      const perMinute = limits[`${scope}_per_minute`]
+      const perMinute = rateLimits[scope]
       if (perMinute === undefined) continue
       const amount = operation === 'import' && scope === 'global' ? 1 : items
       // A principal has no white space, so the key cannot be read in two ways.
-      charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute, amount })
+      const key = `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`
+      charges.push({ key, name: `${scope}_per_minute`, perMinute, amount })
     }
     return charges
   }
 
-  #quota (operation: Operation, { key: bank, settings }: ResolvedBank, items: number, now: number): UsageReservation[] {
+  #quota (
+    operation: Operation, { key: bank, settings: { quotas } }: ResolvedBank, items: number, now: number,
+  ): UsageReservation[] {
     // An import of nothing but its header uses nothing.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
-    const counter = `${operation}_per_day` as const
-    const limit = settings.homeostasis.quotas?.[counter]
-    return limit === undefined ? [] : [{ bank, day: Math.floor(now / DAY_MS), counter, amount: items, limit }]
+    const limit = quotas?.[operation]
+    if (limit === undefined) return []
+    return [{ bank, day: Math.floor(now / DAY_MS), counter: `${operation}_per_day`, amount: items, limit }]
   }
 }
 
-function isUnlimited ({ settings: { homeostasis } }: ResolvedBank): boolean {
-  return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
+function isUnlimited ({ settings: { rateLimits, quotas } }: ResolvedBank): boolean {
+  return rateLimits === undefined && quotas === undefined
 }
 
 /** The error that says when the limit lets the caller through again. */

@@ -43,7 +43,7 @@ export class ModelBudget {
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
-      const { model_calls_per_day: calls, model_tokens_per_day: most } = settings.homeostasis.quotas ?? {}
+      const { modelCalls: calls, modelTokens: most } = settings.quotas ?? {}
       return calls === undefined && most === undefined ? [] : [{ bank, calls, most }]
     })
     if (limits.length === 0) return FREE

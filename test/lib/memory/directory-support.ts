@@ -64,7 +64,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
     warnings,
     advance: (milliseconds: number) => { now += milliseconds },
     /** The limits that hold for these banks. */
-    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.homeostasis.recall_max_tokens),
+    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.tokenBudgets.recall),
   }
 }
 
