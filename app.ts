@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
-import type { Config } from './lib/config/schema.js'
-import { settingsOf } from './lib/config/settings.js'
+import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/resources/package-file.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
@@ -79,7 +78,7 @@ export async function buildApp (
 ): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
-  const settings = settingsOf(config.file)
+  const { settings } = config
   const requestTimeout = bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -114,15 +113,8 @@ export async function buildApp (
   await app.register(slowReaders)
   await app.register(streams)
   await app.register(largeAnswers)
-  await app.register(tracing, {
-    version: packageVersion(),
-    ...(config.tracesUrl !== undefined && { url: config.tracesUrl }),
-  })
-  await app.register(metrics, {
-    mode: config.auth.mode,
-    host: config.host,
-    ...(config.metricsPort !== undefined && { port: config.metricsPort }),
-  })
+  await app.register(tracing, { version: packageVersion(), url: config.tracesUrl })
+  await app.register(metrics, { mode: config.auth.mode, host: config.host, port: config.metricsPort })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -133,11 +125,11 @@ export async function buildApp (
   await app.register(validation)
   await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })
-  await app.register(reload, { config, ...(reloadConfig !== undefined && { load: reloadConfig }) })
+  await app.register(reload, { config, load: reloadConfig })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
-  const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
+  const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), {
@@ -151,7 +143,7 @@ export async function buildApp (
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')
-    await scope.register(adminToken, config.adminToken === undefined ? {} : { token: config.adminToken })
+    await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })

@@ -4,7 +4,7 @@ import { ServiceError } from '../lib/errors/service-error.js'
 import { secretMatcher } from './secret-matcher.js'
 
 /** Guards the scope in which it is registered with X-Admin-Token; without a configured token the scope is open. */
-async function adminToken (app: FastifyInstance, { token }: { token?: string }): Promise<void> {
+async function adminToken (app: FastifyInstance, { token }: { token?: string | undefined }): Promise<void> {
   if (token === undefined) return
   const matches = secretMatcher(token)
   app.addHook('onRequest', async (request) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AuthMode } from '../lib/config/schema.js'
+import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
@@ -33,7 +33,7 @@ export interface MetricsOptions {
   mode: AuthMode
   host: string
   /** The port that serves nothing but the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
-  port?: number
+  port?: number | undefined
 }
 
 /** Counts the requests of every route that is watched (plugins/active-requests.ts) and serves all metrics. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { fileChanges, type FileChanges } from '../lib/config/changes.js'
 import { ConfigurationError } from '../lib/config/load.js'
-import type { Config } from '../lib/config/schema.js'
+import type { Config } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { ProviderError } from '../lib/providers/registry.js'
 
@@ -19,7 +19,7 @@ declare module 'fastify' {
 export interface ReloadOptions {
   config: Config
   /** Reads it again; undefined where there is nothing to read. */
-  load?: () => Config
+  load: (() => Config) | undefined
 }
 
 async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
@@ -33,7 +33,7 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
     if (restartRequired.length > 0) {
       throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, { members: { changed: [...changed, ...outside], restart_required: restartRequired } })
     }
-    refusing(() => { app.memory.replaceFile(next.file) })
+    refusing(() => { app.memory.replaceFile(next) })
     inForce = next.file
     for (const warning of next.warnings.filter((one) => !warnings.includes(one))) app.log.warn(warning)
     warnings = next.warnings

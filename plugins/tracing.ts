@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 export interface TracingOptions {
   /** Where traces go, the whole URL; absent: there are none, and requests cost nothing more. */
-  url?: string
+  url?: string | undefined
   version: string
 }
 

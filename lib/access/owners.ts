@@ -1,7 +1,5 @@
 import { splitPrincipal } from '../identity/context.js'
 
-export const DEFAULT_OWNER_PATTERNS = ['{type}-{id}', '{id}']
-
 const TYPE = /^[a-z][a-z0-9_]*$/
 /** What an id must not hold when it stands without its type: it could else name another's typed bank. */
 const POSES_AS_TYPED = /[-:]/

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
-import { readDatabase, readSettings, type Settings } from './environment.js'
+import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { isMap } from './paths.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
-import { FileSchema, type Config, type FileConfig } from './schema.js'
+import type { Config } from './config.js'
+import { FileSchema, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
+import { settingsOf } from './settings.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
 import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
@@ -134,9 +136,10 @@ function readNamedVariables (file: FileConfig, reader: EnvironmentReader, proble
   return found
 }
 
-function assemble (settings: Settings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string, warnings: string[]): Config {
+function assemble (settings: EnvironmentSettings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string, warnings: string[]): Config {
   const { auth, allowDevAuth, configPath, mode: _, ...rest } = settings
-  return { ...rest, auth: { mode, ...auth }, file: withBareMaps(file), baseDirectory, warnings }
+  const bareFile = withBareMaps(file)
+  return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }
 
 /** Banks and sources are looked up by words of callers; without a prototype, `constructor` finds nothing. */

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
 import type { BankSections } from '../config/bank-sections.js'
+import type { Config } from '../config/config.js'
 import type { BankConfiguration, FileConfig } from '../config/schema.js'
-import { settingsOf, type Settings } from '../config/settings.js'
+import type { Settings } from '../config/settings.js'
 import type { BankKey } from '../identity/context.js'
 import { tightest } from '../policy/ceilings.js'
 import type { BankPolicy, ResolvedBank } from '../policy/bank.js'
@@ -21,11 +22,13 @@ export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMod
 }
 
 /** @throws ProviderError for what no recall could work with */
-export function readFileSettings (file: FileConfig, capabilities: Capabilities): FileSettings {
+export function readFileSettings (
+  { file, settings }: Pick<Config, 'file' | 'settings'>, capabilities: Capabilities,
+): FileSettings {
   const operator = new OperatorSettings(file, capabilities)
   const problems = operator.problems()
   if (problems.length > 0) throw new ProviderError(problems.join('\n'))
-  const { access, principalTrust, bankGrants, degradedMode, prices } = settingsOf(file)
+  const { access, principalTrust, bankGrants, degradedMode, prices } = settings
   return {
     operator,
     access,

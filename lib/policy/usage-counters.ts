@@ -46,7 +46,7 @@ interface Correction {
 
 export interface UsageCountersOptions {
   /** Absent: this process counts for itself. What it rejects with goes to the caller of reserve(). */
-  store?: UsageStore
+  store?: UsageStore | undefined
   /** Takes sentences for the operator's log. */
   warn?: (message: string) => void
 }

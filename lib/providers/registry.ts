@@ -24,9 +24,9 @@ export interface ProviderSurroundings {
   /** Where relative paths start. */
   baseDirectory: string
   /** Connection URI of the database that the environment names. */
-  databaseUrl?: string
+  databaseUrl?: string | undefined
   /** Values of the variables that a setting of the map names, `api_key_env` for one. */
-  environment?: Readonly<Record<string, string | undefined>>
+  environment?: Readonly<Record<string, string | undefined>> | undefined
   /** Take sentences for the operator's log, at the start and later. */
   info?: (message: string) => void
   warn?: (message: string) => void

@@ -10,7 +10,7 @@ export interface SignatureRule {
   secret: string
   /** Headers, lower-cased. */
   header: string
-  timestampHeader?: string
+  timestampHeader?: string | undefined
 }
 
 /** A header as Node gives it; one that is repeated comes as a list and is refused. */

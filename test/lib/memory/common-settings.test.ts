@@ -1,10 +1,11 @@
 import t from 'tap'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
+import { settingsOf } from '../../../lib/config/settings.js'
 import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memory/file-settings.js'
 
 /** The weights of the strategies in a request on banks with these configurations. */
 function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
-  const settings = readFileSettings(file, { semanticWeight: 1, hasReranker: false })
+  const settings = readFileSettings({ file, settings: settingsOf(file) }, { semanticWeight: 1, hasReranker: false })
   return commonSettings(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
 }
 
