@@ -117,10 +117,12 @@ function sourceSettings (id: string, source: ResolvedFile['sources'][string]): S
     principal,
     trust,
     contentPaths: contentPath === undefined ? DEFAULT_CONTENT_PATHS : [contentPath],
-    signature: auth.type === 'none' ? undefined : {
-      secret: auth.secret,
-      header: auth.header.toLowerCase(),
-      timestampHeader: auth.timestamp_header?.toLowerCase(),
-    },
+    signature: auth.type === 'none'
+      ? undefined
+      : {
+          secret: auth.secret,
+          header: auth.header.toLowerCase(),
+          timestampHeader: auth.timestamp_header?.toLowerCase(),
+        },
   }
 }

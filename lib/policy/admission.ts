@@ -8,8 +8,8 @@ import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
 
 /**
- * `configure` changes the configuration of a bank; only the limit on all operations together counts it. That limit counts an import once,
- * and those of imports count its memories.
+ * `configure` changes the configuration of a bank; only the limit on all operations together counts it. That limit
+ * counts an import once; the limits of imports count its memories.
  */
 export type Operation = 'retain' | 'import' | 'recall' | 'reflect' | 'forget' | 'configure'
 
@@ -37,15 +37,15 @@ interface Charge {
 
 /** An operation that has been let in. */
 export interface Admission {
-  /** Gives the day's quota back, once, behind the answer: the operation came to nothing through no fault of the caller. */
+  /** Gives the day's quota back, once, without being waited for: the operation failed through no fault of the caller. */
   release (): void
 }
 
 const FREE: Admission = { release: () => {} }
 
 /**
- * Rate limits (token bucket a principal and bank), which each process counts for itself, and daily quotas (a bank and UTC
- * day), which the store counts where it can.
+ * Rate limits (a token bucket for each principal and bank), which each process counts for itself, and daily quotas (for
+ * each bank and UTC day), which the store counts where it can.
  */
 export class AdmissionControl {
   readonly #clock: Clock
@@ -65,7 +65,9 @@ export class AdmissionControl {
    * @throws ServiceError rate_limited or quota_exceeded with `retryAfterSeconds`; invalid_request when the batch is
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
-  async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
+  async admit (
+    operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1,
+  ): Promise<Admission> {
     // Most banks have none.
     if (banks.every(isUnlimited)) return FREE
     const now = this.#clock()
@@ -120,7 +122,8 @@ export class AdmissionControl {
         tightest = charge
       }
     }
-    if (tightest !== undefined) throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+    if (tightest === undefined) return
+    throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
   }
 
   #refused (...refusal: Parameters<typeof refused>): ServiceError {
@@ -133,7 +136,8 @@ export class AdmissionControl {
     if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
     // A clock that was set back takes no tokens away, and the bucket refills from the new time on.
     bucket.refilledAt = Math.min(bucket.refilledAt, now)
-    return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
+    const tokens = bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE
+    return { tokens: Math.min(perMinute, tokens), refilledAt: now }
   }
 
   #charges (
@@ -175,6 +179,7 @@ export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, 
 
 /** Waiting would not help, so this is no 429. */
 function tooLarge (operation: Operation, name: string, limit: number): ServiceError {
-  if (operation === 'import') return invalidField('', `The import has more memories than ${name} (${limit}) ever lets through; split it`)
-  return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
+  const most = `${name} (${limit}) ever lets through`
+  if (operation === 'import') return invalidField('', `The import has more memories than ${most}; split it`)
+  return invalidRequest([{ field: 'items', message: `are more than ${most}; split the batch` }])
 }

@@ -21,7 +21,9 @@ export function checkContent (content: string, { maxCharacters, maxBytes }: Cont
   if (content.length > maxCharacters && codePointsUpTo(content, maxCharacters) > maxCharacters) {
     return `must not be longer than ${maxCharacters} characters`
   }
-  if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
+  if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) {
+    return `must not be larger than ${maxBytes} bytes`
+  }
   return checkText(content)
 }
 

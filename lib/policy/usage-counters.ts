@@ -80,8 +80,8 @@ export class UsageCounters {
   }
 
   /**
-   * Adds amounts to what was reserved, behind the answer, which neither waits for that nor fails by it. A correction that
-   * fails leaves the higher count.
+   * Adds amounts to what was reserved. The answer neither waits for that nor fails by it; a correction that fails leaves
+   * the higher count.
    */
   adjust (entries: readonly UsageEntry[]): void {
     const amounts = entries.filter(({ amount }) => amount !== 0)
@@ -106,7 +106,9 @@ export class UsageCounters {
   #correctionsOf (entries: readonly UsageEntry[]): Array<Promise<void>> {
     if (this.#corrections.size === 0) return []
     const banks = banksOf(entries)
-    return [...this.#corrections].filter((correction) => [...correction.banks].some((bank) => banks.has(bank))).map(({ done }) => done)
+    return [...this.#corrections]
+      .filter((correction) => [...correction.banks].some((bank) => banks.has(bank)))
+      .map(({ done }) => done)
   }
 }
 
@@ -119,7 +121,9 @@ function banksOf (entries: readonly UsageEntry[]): Set<string> {
 }
 
 function describe (entries: readonly UsageEntry[]): string {
-  return `${[...new Set(entries.map(({ counter }) => counter))].join(' and ')} of ${[...new Set(entries.map(({ bank }) => bank.bankId))].join(', ')}`
+  const counters = new Set(entries.map(({ counter }) => counter))
+  const bankIds = new Set(entries.map(({ bank }) => bank.bankId))
+  return `${[...counters].join(' and ')} of ${[...bankIds].join(', ')}`
 }
 
 /** Foreign errors may repeat what they were given, so of them only the name is told. */
