@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
-import type { Config } from './lib/config/schema.js'
-import { settingsOf } from './lib/config/settings.js'
+import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/resources/package-file.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
@@ -80,7 +79,7 @@ export async function buildApp (
 ): Promise<FastifyInstance> {
   const clock = overrides.clock ?? systemClock
   const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
-  const settings = settingsOf(config.file)
+  const { settings } = config
   const requestTimeout = bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
@@ -116,15 +115,8 @@ export async function buildApp (
   await app.register(streams)
   await app.register(rowBudget)
   await app.register(largeAnswers)
-  await app.register(tracing, {
-    version: packageVersion(),
-    url: config.tracesUrl,
-  })
-  await app.register(metrics, {
-    mode: config.auth.mode,
-    host: config.host,
-    port: config.metricsPort,
-  })
+  await app.register(tracing, { version: packageVersion(), url: config.tracesUrl })
+  await app.register(metrics, { mode: config.auth.mode, host: config.host, port: config.metricsPort })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -139,7 +131,7 @@ export async function buildApp (
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
-  const sources = new WebhookSources(config.file.sources ?? {}, app.memory, clock, app.bounds)
+  const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
     await scope.register(authPlugin(config.auth.mode), {

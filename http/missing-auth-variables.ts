@@ -1,4 +1,4 @@
-import type { AuthConfig } from '../lib/config/schema.js'
+import type { AuthConfig } from '../lib/config/config.js'
 
 const REQUIRED = {
   dev: [],

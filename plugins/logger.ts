@@ -1,5 +1,5 @@
 import type { FastifyServerOptions } from 'fastify'
-import type { Config } from '../lib/config/schema.js'
+import type { Config } from '../lib/config/config.js'
 
 /** Where the log goes. */
 export interface LogOptions {

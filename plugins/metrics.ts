@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AuthMode } from '../lib/config/schema.js'
+import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'

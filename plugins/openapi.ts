@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { errorSchema } from '../http/error-schema.js'
-import type { AuthMode } from '../lib/config/schema.js'
+import type { AuthMode } from '../lib/config/config.js'
 import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
 import type { RouteScope } from './route-scopes.js'
 

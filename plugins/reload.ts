@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { fileChanges, type FileChanges } from '../lib/config/changes.js'
 import { ConfigurationError } from '../lib/config/load.js'
-import type { Config } from '../lib/config/schema.js'
+import type { Config } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { ProviderError } from '../lib/providers/registry.js'
 
@@ -19,7 +19,7 @@ declare module 'fastify' {
 export interface ReloadOptions {
   config: Config
   /** Reads the configuration again; undefined where there is nothing to read. */
-  load?: (() => Config) | undefined
+  load: (() => Config) | undefined
 }
 
 async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
@@ -37,7 +37,7 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
         members: { changed: [...changed, ...outside], restart_required: restartRequired },
       })
     }
-    withConfigurationErrors(() => { app.memory.replaceFile(next.file) })
+    withConfigurationErrors(() => { app.memory.replaceFile(next) })
     inForce = next.file
     for (const warning of next.warnings.filter((one) => !warnings.includes(one))) app.log.warn(warning)
     warnings = next.warnings

@@ -8,8 +8,8 @@ import { CHUNK_BYTES } from '../http/chunked-body.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Does the work of an exchange with a budget for what a store brings into the process: of `bounds.work_bytes`, held until the work is
-     * done and the exchange over, in whatever way.
+     * Does the work of a request with a budget for the rows that a store reads into the process. It is a part of
+     * `bounds.work_bytes`, held until the work is done and the response has ended, in whatever way.
      */
     withRowBudget<T> (reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T>
     /**

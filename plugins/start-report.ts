@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../lib/config/schema.js'
+import type { Config } from '../lib/config/config.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
 /** What the gateway runs with, for the operator. It holds no secret and no connection URI. */
@@ -34,23 +34,19 @@ export function startReport (
   config: Config,
   { envFile, configPath }: { envFile: boolean, configPath: string | undefined },
 ): StartReport {
-  const { file } = config
+  const { vectorStore, languageModel, embeddings, reranker, access } = config.settings
   const url = urlOf(app.server.address())
-  const {
-    vector_store: store = 'in_memory', llm_provider: llm = 'mock', embedding_provider: embedding = 'mock', reranker,
-    access_control: access,
-  } = file
   const models = app.memory.modelNames()
   return {
     url,
     docs: `${url}/docs`,
     auth_mode: config.auth.mode,
-    vector_store: store,
-    durable: DURABLE.get(store),
-    language_model: named(llm, models.languageModel),
-    embedding: named(embedding, models.embedding),
-    reranker: reranker === undefined ? 'none' : named(reranker, models.reranker),
-    access_control: access?.enabled === true ? `on, default policy ${access.default_policy ?? 'owner_only'}` : 'off',
+    vector_store: vectorStore.name,
+    durable: DURABLE.get(vectorStore.name),
+    language_model: named(languageModel.name, models.languageModel),
+    embedding: named(embeddings.name, models.embedding),
+    reranker: reranker === undefined ? 'none' : named(reranker.name, models.reranker),
+    access_control: access.enabled ? `on, default policy ${access.defaultPolicy}` : 'off',
     metrics: app.metrics.url ?? `${url}/metrics`,
     configuration: [configPath ?? 'no file', ...(envFile ? ['.env'] : [])].join(', '),
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { AuthConfig } from '../lib/config/schema.js'
+import type { AuthConfig } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
 import { answers, PROBE_ERRORS } from '../routes/responses.js'

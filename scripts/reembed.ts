@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
+import { settingsOf } from '../lib/config/settings.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { embeddingSpace } from '../lib/memory/open-providers.js'
 import { embeddingProviders } from '../lib/models/registry.js'
@@ -33,13 +34,14 @@ async function main (args: string[]): Promise<void> {
   if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
   applyEnvFile(process.env, process.cwd())
   const config = loadCommandConfig(process.env, { keys: [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] })
-  const { file, baseDirectory } = config
-  const provider = await makeProvider(embeddingProviders, file.embedding_provider ?? 'mock', file.embedding_provider_config ?? {}, baseDirectory, {
-    ...(config.environment !== undefined && { environment: config.environment }),
+  const settings = settingsOf(config.file)
+  const { name: providerName, config: providerConfig } = settings.embeddings
+  const provider = await makeProvider(embeddingProviders, providerName, providerConfig, config.baseDirectory, {
+    environment: config.environment,
     info: (message) => { console.log(message) },
     warn: (message) => { console.error(message) },
   })
-  const space = embeddingSpace(file, provider)
+  const space = embeddingSpace(settings, provider)
   const { executor, schema, indexes, name } = await openDatabase(config).catch(async (error: unknown) => {
     // Its threads would keep the process alive.
     await provider.close?.()

@@ -17,7 +17,6 @@ function documentsIn (folder: string): string[] {
   })
 }
 
-
 const documents = new Map(documentsIn('').map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 
 /** The lines of a document, with their numbers, that are not within a block of code. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type * as accessControl from '../../lib/access/access-control.js'
-import type * as accessSettingsOf from '../../lib/memory/access-settings.js'
+import type * as configSettings from '../../lib/config/settings.js'
 import { RecallRequest } from '../../lib/memory/schemas.js'
 import type * as memoryService from '../../lib/memory/service.js'
 import { checker } from '../checked.js'
@@ -71,6 +71,8 @@ async function builtService () {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
-  const { accessSettings }: typeof accessSettingsOf = await import(built('memory/access-settings'))
-  return await createMemoryService({ file: {}, baseDirectory: process.cwd() }, new AccessControl(accessSettings({})))
+  const { settingsOf }: typeof configSettings = await import(built('config/settings'))
+  const settings = settingsOf({})
+  const config = { file: {}, settings, baseDirectory: process.cwd() }
+  return await createMemoryService(config, new AccessControl(settings.access))
 }

@@ -1,6 +1,5 @@
 import type * as accessControl from '../../lib/access/access-control.js'
 import type * as configLoad from '../../lib/config/load.js'
-import type * as accessSettingsOf from '../../lib/memory/access-settings.js'
 import type * as memoryService from '../../lib/memory/service.js'
 import { configurationOf, type Setting } from './setting.js'
 
@@ -15,10 +14,9 @@ export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedde
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
-  const { accessSettings }: typeof accessSettingsOf = await import(built('memory/access-settings'))
   const { loadConfig }: typeof configLoad = await import(built('config/load'))
   const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => JSON.stringify(configurationOf(of)) })
   const config = load(setting)
-  const service = await createMemoryService(config, new AccessControl(accessSettings(config.file)))
-  return { service, arrange: (other) => { service.replaceFile(load(other).file) } }
+  const service = await createMemoryService(config, new AccessControl(config.settings.access))
+  return { service, arrange: (other) => { service.replaceFile(load(other)) } }
 }

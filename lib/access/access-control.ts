@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
-import { DEFAULT_OWNER_PATTERNS, ownsBank } from './owners.js'
+import { ownsBank } from './owners.js'
 import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
@@ -19,7 +19,7 @@ export interface GrantRule {
 export interface AccessSettings {
   enabled: boolean
   defaultPolicy: DefaultPolicy
-  ownerPatterns?: readonly string[]
+  ownerPatterns: readonly string[]
   grants: readonly GrantRule[]
 }
 
@@ -97,7 +97,7 @@ export class AccessControl {
     const matches = (grant: CompiledGrant) => grant.permissions.has(permission) && grant.matchesBank(bankId) && grant.matchesPrincipal(principal)
     const grant = byBank.get(bankId)?.find(matches) ?? patterned.find(matches) ?? bankGrants.find(matches)
     if (grant !== undefined) return { allowed: true, grantedBy: grant.origin }
-    const { defaultPolicy, ownerPatterns = DEFAULT_OWNER_PATTERNS } = settings
+    const { defaultPolicy, ownerPatterns } = settings
     const allowed = defaultPolicy === 'open' || (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
     return allowed ? { allowed, grantedBy: `default_policy ${defaultPolicy}` } : { allowed }
   }

@@ -1,7 +1,5 @@
 import { splitPrincipal } from '../identity/context.js'
 
-export const DEFAULT_OWNER_PATTERNS = ['{type}-{id}', '{id}']
-
 const TYPE = /^[a-z][a-z0-9_]*$/
 /**
  * Characters that an id may not have where a pattern omits the type: `a:b` or `a-b` could equal the typed bank of

@@ -12,8 +12,10 @@ export interface TrustRule {
 export class PrincipalTrust {
   readonly #rules: ReadonlyArray<{ principal: string, trust: Trust, matches: Matcher }>
 
-  constructor (rules: readonly TrustRule[] = []) {
-    this.#rules = rules.map(({ principal, trust }) => ({ principal, trust, matches: compilePrincipalPattern(principal) })).sort(byPrecedence)
+  constructor (rules: readonly TrustRule[]) {
+    this.#rules = rules.map(({ principal, trust }) => (
+      { principal, trust, matches: compilePrincipalPattern(principal) }
+    )).sort(byPrecedence)
   }
 
   /**

@@ -1,12 +1,12 @@
 import type { EnvironmentReader } from './environment-reader.js'
 import { quote } from './problems.js'
 import { isLoopback } from './hosts.js'
-import type { AuthMode, Config } from './schema.js'
+import type { AuthMode, Config } from './config.js'
 import { readTracesUrl } from './open-telemetry.js'
 import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
 /** What the environment says. `mode` is undefined only when the variable is wrong. */
-export interface Settings extends Omit<Config, 'auth' | 'file' | 'environment' | 'baseDirectory' | 'warnings'> {
+export interface EnvironmentSettings extends Omit<Config, 'auth' | 'file' | 'settings' | 'environment' | 'baseDirectory' | 'warnings'> {
   mode: AuthMode | undefined
   auth: Omit<Config['auth'], 'mode'>
   allowDevAuth: boolean
@@ -14,12 +14,9 @@ export interface Settings extends Omit<Config, 'auth' | 'file' | 'environment' |
 }
 
 /** Reads every variable once. */
-export function readSettings (reader: EnvironmentReader, problems: string[]): Settings {
-  const adminToken = reader.secret('SERVICE_ADMIN_TOKEN')
+export function readSettings (reader: EnvironmentReader, problems: string[]): EnvironmentSettings {
   const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
-  const tracesUrl = readTracesUrl(reader, problems)
-  const allowedHosts = reader.hosts('SERVICES_ALLOWED_HOSTS')
-  const settings: Settings = {
+  const settings: EnvironmentSettings = {
     host: reader.host('SERVICES_HOST') ?? fallback('SERVICES_HOST'),
     port: reader.integer('SERVICES_PORT'),
     logLevel: reader.choice('SERVICES_LOG_LEVEL', LOG_LEVELS) ?? 'info',
@@ -31,16 +28,18 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): Se
     allowDevAuth: reader.switch('SERVICE_ALLOW_DEV_AUTH'),
     auth: readAuth(reader),
     database: readDatabase(reader, problems),
-    ...(adminToken !== undefined && { adminToken }),
-    ...(reader.isSet('SERVICES_METRICS_PORT') && { metricsPort: reader.integer('SERVICES_METRICS_PORT') }),
-    ...(tracesUrl !== undefined && { tracesUrl }),
-    ...(allowedHosts !== undefined && { allowedHosts }),
+    adminToken: reader.secret('SERVICE_ADMIN_TOKEN'),
+    metricsPort: reader.isSet('SERVICES_METRICS_PORT') ? reader.integer('SERVICES_METRICS_PORT') : undefined,
+    tracesUrl: readTracesUrl(reader, problems),
+    allowedHosts: reader.hosts('SERVICES_ALLOWED_HOSTS'),
   }
   if (settings.metricsPort === settings.port && settings.port !== 0) {
-    problems.push(`SERVICES_METRICS_PORT: found ${quote(String(settings.port))}, which is SERVICES_PORT, allowed is another port`)
+    const found = quote(String(settings.port))
+    problems.push(`SERVICES_METRICS_PORT: found ${found}, which is SERVICES_PORT, allowed is another port`)
   }
   if (settings.mode === 'dev' && !isLoopback(settings.host) && !settings.allowDevAuth) {
-    problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every caller; allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1`)
+    problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every caller; ` +
+      'allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1')
   }
   return settings
 }
@@ -49,22 +48,15 @@ function fallback (name: VariableName): string {
   return variable(name).default ?? ''
 }
 
-function readAuth (reader: EnvironmentReader): Settings['auth'] {
-  const apiKey = reader.secret('SERVICE_API_KEY')
-  const jwtSecret = reader.secret('SERVICE_JWT_SECRET')
-  const jwtAudience = reader.text('SERVICE_JWT_AUDIENCE')
-  const jwtIssuer = reader.text('SERVICE_JWT_ISSUER')
-  const oidcJwksUrl = reader.url('SERVICE_OIDC_JWKS_URL')
-  const oidcIssuer = reader.text('SERVICE_OIDC_ISSUER')
-  const oidcAudience = reader.text('SERVICE_OIDC_AUDIENCE')
+function readAuth (reader: EnvironmentReader): EnvironmentSettings['auth'] {
   return {
-    ...(apiKey !== undefined && { apiKey }),
-    ...(jwtSecret !== undefined && { jwtSecret }),
-    ...(jwtAudience !== undefined && { jwtAudience }),
-    ...(jwtIssuer !== undefined && { jwtIssuer }),
-    ...(oidcJwksUrl !== undefined && { oidcJwksUrl }),
-    ...(oidcIssuer !== undefined && { oidcIssuer }),
-    ...(oidcAudience !== undefined && { oidcAudience }),
+    apiKey: reader.secret('SERVICE_API_KEY'),
+    jwtSecret: reader.secret('SERVICE_JWT_SECRET'),
+    jwtAudience: reader.text('SERVICE_JWT_AUDIENCE'),
+    jwtIssuer: reader.text('SERVICE_JWT_ISSUER'),
+    oidcJwksUrl: reader.url('SERVICE_OIDC_JWKS_URL'),
+    oidcIssuer: reader.text('SERVICE_OIDC_ISSUER'),
+    oidcAudience: reader.text('SERVICE_OIDC_AUDIENCE'),
     oidcActorType: reader.word('SERVICE_OIDC_ACTOR_TYPE') ?? fallback('SERVICE_OIDC_ACTOR_TYPE'),
   }
 }

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
-import { readDatabase, readSettings, type Settings } from './environment.js'
+import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { isMap } from './paths.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
-import { FileSchema, type Config, type FileConfig } from './schema.js'
+import type { Config } from './config.js'
+import { FileSchema, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
+import { settingsOf } from './settings.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
 import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
@@ -37,7 +39,7 @@ export interface CommandUse {
 
 /** The part of the configuration that a command uses; `file` has no other keys than those. */
 export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'baseDirectory'> {
-  database: Config['database'] & { migrateUrl?: string }
+  database: Config['database'] & { migrateUrl?: string | undefined }
 }
 
 /** Files that Docker and Podman put into every container. */
@@ -54,31 +56,39 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
-  const strangers = findUnknownVariables(env)
-  problems.push(...strangers.problems)
+  const unknownVariables = findUnknownVariables(env)
+  problems.push(...unknownVariables.problems)
   const { mode, configPath } = settings
   const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
-  if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable((name) => reader.isSet(name))))
+  const isSet = (name: VariableName) => reader.isSet(name)
+  if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
-  if (problems.length > 0 || file === undefined || mode === undefined) throw new ConfigurationError([...new Set(problems)])
-
-  const isSet = (name: VariableName) => reader.isSet(name)
-  const warnings = [...strangers.warnings, ...collectWarnings(settings, file, isSet), ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists))]
-  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), ...(Object.keys(environment).length > 0 && { environment }) })
+  if (problems.length > 0 || file === undefined || mode === undefined) {
+    throw new ConfigurationError([...new Set(problems)])
+  }
+  const warnings = [
+    ...unknownVariables.warnings,
+    ...collectWarnings(settings, file, isSet),
+    ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists)),
+  ]
+  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), ...(environment && { environment }) })
 }
 
 /**
- * Reads and checks what a command uses, and nothing else: a command that opens no port and asks nobody for a key runs wherever its
- * own settings are right.
+ * Reads and checks what a command uses, and nothing else: a command that opens no port and needs no key runs wherever
+ * its own settings are right.
  * @returns a deeply frozen value
  * @throws {ConfigurationError} as `loadConfig`
  */
-export function loadCommandConfig (env: Environment, { keys, migrates = false }: CommandUse, options: LoadOptions = {}): CommandConfig {
+export function loadCommandConfig (
+  env: Environment, { keys, migrates = false }: CommandUse, options: LoadOptions = {},
+): CommandConfig {
   const { cwd = process.cwd(), readFile = readUtf8 } = options
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
-  const variables: VariableName[] = ['SERVICES_CONFIG_PATH', 'DATABASE_URL', 'SERVICES_PG_DSN', ...(migrates ? ['MIGRATE_DATABASE_URL' as const] : [])]
+  const variables: VariableName[] = ['SERVICES_CONFIG_PATH', 'DATABASE_URL', 'SERVICES_PG_DSN']
+  if (migrates) variables.push('MIGRATE_DATABASE_URL')
   problems.push(...findUnknownVariables(env, variables).problems)
   const configPath = reader.text('SERVICES_CONFIG_PATH')
   const migrateUrl = migrates ? reader.secret('MIGRATE_DATABASE_URL') : undefined
@@ -89,8 +99,8 @@ export function loadCommandConfig (env: Environment, { keys, migrates = false }:
   return deepFreeze({
     file,
     baseDirectory: baseOf(configPath, cwd),
-    database: { ...database, ...(migrateUrl !== undefined && { migrateUrl }) },
-    ...(Object.keys(environment).length > 0 && { environment }),
+    database: migrateUrl === undefined ? database : { ...database, migrateUrl },
+    ...(environment && { environment }),
   })
 }
 
@@ -101,42 +111,62 @@ function baseOf (configPath: string | undefined, cwd: string): string {
 
 /** Kubernetes runs containers without a mark in a file, and tells each where its API is. */
 function isInContainer (env: Environment, exists: (path: string) => boolean): boolean {
-  return (Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined) || CONTAINER_MARKS.some((path) => exists(path))
+  const isInKubernetes = Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined
+  return isInKubernetes || CONTAINER_MARKS.some((path) => exists(path))
 }
 
 /** @param keys those that are used, default all; what stands under another known key is not looked at and left out */
-function readFileConfig (path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[], keys?: CommandUse['keys']): FileConfig | undefined {
+function readFileConfig (
+  path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[],
+  keys?: CommandUse['keys'],
+): FileConfig | undefined {
   let text: string
   try {
     text = readFile(resolve(cwd, path))
   } catch (error) {
-    problems.push(`SERVICES_CONFIG_PATH: found ${quote(path)}, which cannot be read (${reasonOf(error)}), allowed is the path of a YAML file`)
+    problems.push(`SERVICES_CONFIG_PATH: found ${quote(path)}, which cannot be read (${reasonOf(error)}), ` +
+      'allowed is the path of a YAML file')
     return undefined
   }
   const substitution = new Substitution(reader, problems)
-  const isUnused = (key: unknown) => keys !== undefined && !keys.some((used) => used === key) && Object.hasOwn(FileSchema.properties, String(key))
-  const value = readYaml(text, FileSchema, printable(path), (found, place, schema) => isUnused(place[0]) ? found : substitution.apply(found, place, schema), problems)
+  const isUnused = (key: unknown) => (
+    keys !== undefined && !keys.some((used) => used === key) && Object.hasOwn(FileSchema.properties, String(key))
+  )
+  const value = readYaml(text, FileSchema, printable(path), (found, place, schema) => (
+    isUnused(place[0]) ? found : substitution.apply(found, place, schema)
+  ), problems)
   if (value === undefined) return undefined
-  // A key that nobody knows stays, and is a problem: it may be a slip of one that is used.
-  return validateFile(isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value, substitution, problems)
+  // An unknown key stays and is reported: it may be a misspelt one that is used.
+  const used = isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
+  return validateFile(used, substitution, problems)
 }
 
-/** What providers look up by a name in their settings; they see no other variable. As for our own secrets, a file may hold the value. */
-function readNamedVariables (file: FileConfig, reader: EnvironmentReader, problems: string[]): Record<string, string> {
+/**
+ * The variables that the settings of providers name; a provider sees no other variable. As with the gateway's own
+ * secrets, a file may hold the value.
+ */
+function readNamedVariables (
+  { vector_store_config: store, llm_provider_config: llm, embedding_provider_config: embedding, reranker_config: reranker }:
+  FileConfig, reader: EnvironmentReader, problems: string[],
+): Record<string, string> | undefined {
   const found: Record<string, string> = {}
-  for (const settings of [file.vector_store_config, file.llm_provider_config, file.embedding_provider_config, file.reranker_config]) {
+  for (const settings of [store, llm, embedding, reranker]) {
     const name = settings?.['api_key_env']
     if (typeof name !== 'string') continue
     const { value, problem } = reader.lookUp(name)
     if (problem !== undefined) problems.push(problem)
     if (value !== undefined) found[name] = value
   }
-  return found
+  return Object.keys(found).length > 0 ? found : undefined
 }
 
-function assemble (settings: Settings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string, warnings: string[]): Config {
+function assemble (
+  settings: EnvironmentSettings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string,
+  warnings: string[],
+): Config {
   const { auth, allowDevAuth, configPath, mode: _, ...rest } = settings
-  return { ...rest, auth: { mode, ...auth }, file: withBareMaps(file), baseDirectory, warnings }
+  const bareFile = withBareMaps(file)
+  return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }
 
 /** Banks and sources are looked up by words of callers; without a prototype, `constructor` finds nothing. */

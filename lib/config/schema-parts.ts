@@ -1,5 +1,6 @@
 import {
   Type, type Static, type TArray, type TObject, type TOptional, type TProperties, type TRecord, type TSchema,
+  type TUnion,
 } from 'typebox'
 
 // Validation passes over these annotations: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name,
@@ -14,7 +15,8 @@ export type Resolved<S> =
   S extends TObject<infer P> ? ResolvedObject<P>
     : S extends TArray<infer Item> ? Array<Resolved<Item>>
       : S extends TRecord<string, infer Value> ? Record<string, Resolved<Value>>
-        : S extends TSchema ? Static<S> : never
+        : S extends TUnion<infer Branches> ? Resolved<Branches[number]>
+          : S extends TSchema ? Static<S> : never
 
 type KeyWithoutDefault<P extends TProperties> = {
   [Key in keyof P]: P[Key] extends { default: unknown } ? never : P[Key] extends TOptional<TSchema> ? Key : never

@@ -1,6 +1,9 @@
+import type { Trust } from '../identity/trust.js'
 import { withDefaults } from './defaults.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { Resolved } from './schema-parts.js'
+
+const DEFAULT_CONTENT_PATHS = ['/content', '/text']
 
 type ResolvedFile = Resolved<typeof FileSchema>
 
@@ -18,6 +21,19 @@ export interface GrantSettings {
   origin: string
 }
 
+/** A webhook, with what it does where the file does not say. */
+export interface SourceSettings {
+  targetBank: string
+  tenantId: string | null
+  /** Who retains what it sends. */
+  principal: string
+  trust: Exclude<Trust, 'suspect'>
+  /** JSON pointers to the content: the first one that leads to a value counts. */
+  contentPaths: readonly string[]
+  /** What a sender signs with, headers lower-cased. Undefined: anybody may send. */
+  signature: { secret: string, header: string, timestampHeader: string | undefined } | undefined
+}
+
 /** What the configuration file says of the whole gateway, in the words of the rooms, with every default filled in. */
 export interface Settings {
   vectorStore: ProviderChoice
@@ -25,6 +41,8 @@ export interface Settings {
   embeddings: ProviderChoice
   /** Undefined: recall does not rerank. */
   reranker: ProviderChoice | undefined
+  /** Of the strategies, for all banks. Where the file sets no semantic weight, the embedding provider says it. */
+  weights: { lexical: number, semantic: number | undefined }
   access: {
     enabled: boolean
     defaultPolicy: ResolvedFile['access_control']['default_policy']
@@ -43,6 +61,8 @@ export interface Settings {
   prices: ResolvedFile['prices']
   /** Bytes of all exports that wait in temporary files. */
   spoolBytes: number
+  /** By their ids. */
+  sources: Readonly<Record<string, SourceSettings>>
 }
 
 /** @param file checked against its schema */
@@ -54,6 +74,7 @@ export function settingsOf (file: FileConfig): Settings {
     languageModel: { name: all.llm_provider, config: all.llm_provider_config },
     embeddings: { name: all.embedding_provider, config: all.embedding_provider_config },
     reranker: all.reranker === undefined ? undefined : { name: all.reranker, config: all.reranker_config },
+    weights: { lexical: all.retrieval.weights.lexical, semantic: all.retrieval.weights.semantic },
     access: {
       enabled: access.enabled,
       defaultPolicy: access.default_policy,
@@ -71,6 +92,7 @@ export function settingsOf (file: FileConfig): Settings {
     degradedMode,
     prices: all.prices,
     spoolBytes: all.bounds.spool_bytes,
+    sources: Object.fromEntries(Object.entries(all.sources).map(([id, source]) => [id, sourceSettings(id, source)])),
   }
 }
 
@@ -84,4 +106,23 @@ function grantsOfBanks ({ banks }: ResolvedFile): GrantSettings[] {
   return Object.entries(banks).flatMap(([bankId, { access = [] }]) => (
     access.map((grant, index) => ({ bankId, ...grant, origin: `banks.${bankId}.access[${index}]` }))
   ))
+}
+
+function sourceSettings (id: string, source: ResolvedFile['sources'][string]): SourceSettings {
+  const { target_bank: targetBank, tenant_id: tenantId = null, auth, content_path: contentPath } = source
+  const { principal = `service:${id}`, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = source
+  return {
+    targetBank,
+    tenantId,
+    principal,
+    trust,
+    contentPaths: contentPath === undefined ? DEFAULT_CONTENT_PATHS : [contentPath],
+    signature: auth.type === 'none'
+      ? undefined
+      : {
+          secret: auth.secret,
+          header: auth.header.toLowerCase(),
+          timestampHeader: auth.timestamp_header?.toLowerCase(),
+        },
+  }
 }

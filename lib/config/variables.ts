@@ -1,4 +1,4 @@
-import type { AuthMode, Config } from './schema.js'
+import type { AuthMode, Config } from './config.js'
 
 /** What a variable may hold. Everything but a secret is trimmed; choices are compared without regard to case. */
 export type Kind =

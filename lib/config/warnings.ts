@@ -1,4 +1,4 @@
-import type { Settings } from './environment.js'
+import type { EnvironmentSettings } from './environment.js'
 import { isLoopback } from './hosts.js'
 import { formatPath } from './paths.js'
 import type { FileConfig } from './schema.js'
@@ -9,7 +9,7 @@ const SECRET_BYTES = 32
 type KnownVariable = Variable & { name: VariableName }
 
 /** Sentences on what is allowed and yet probably not meant. */
-export function collectWarnings (settings: Settings, file: FileConfig, isSet: (name: VariableName) => boolean): string[] {
+export function collectWarnings (settings: EnvironmentSettings, file: FileConfig, isSet: (name: VariableName) => boolean): string[] {
   return [
     ...identityWarnings(settings),
     ...VARIABLES.flatMap((variable: KnownVariable) => modeWarning(variable, settings, isSet)),
@@ -27,7 +27,7 @@ export function databaseVariable (isSet: (name: VariableName) => boolean): strin
   return (['DATABASE_URL', 'SERVICES_PG_DSN'] as const).find(isSet)
 }
 
-function * identityWarnings ({ mode, host, auth, adminToken }: Settings): Iterable<string> {
+function * identityWarnings ({ mode, host, auth, adminToken }: EnvironmentSettings): Iterable<string> {
   if (mode === 'dev' && !isLoopback(host)) {
     yield 'SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address'
   }
@@ -48,7 +48,7 @@ function isPlainAndRemote (text: string): boolean {
   return url.protocol === 'http:' && !isLoopback(url.hostname)
 }
 
-function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Settings, isSet: (name: VariableName) => boolean): string[] {
+function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: EnvironmentSettings, isSet: (name: VariableName) => boolean): string[] {
   const { name } = variable
   // A variable that the mode lacks is no warning but an error, which the app logs.
   if (variable.mode === undefined || mode === undefined || variable.mode === mode) return []
@@ -57,14 +57,14 @@ function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Settings,
 }
 
 /** A header value loses the white space around it, so such a secret could never be matched. */
-function secretWarnings ({ auth, adminToken }: Settings): string[] {
+function secretWarnings ({ auth, adminToken }: EnvironmentSettings): string[] {
   const sentInHeaders = { SERVICE_API_KEY: auth.apiKey, SERVICE_ADMIN_TOKEN: adminToken }
   return Object.entries(sentInHeaders)
     .filter(([, secret]) => secret !== undefined && secret !== secret.trim())
     .map(([name]) => `${name} begins or ends with white space, which no header can carry: it will never match`)
 }
 
-function * accessWarnings ({ mode }: Settings, file: FileConfig): Iterable<string> {
+function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Iterable<string> {
   const enabled = file.access_control?.enabled === true
   const granted = (file.access_grants ?? []).length > 0 || Object.values(file.banks ?? {}).some((bank) => (bank.access ?? []).length > 0)
   if (enabled && mode === 'dev') yield 'access_control.enabled: in dev mode, anonymous callers bypass access control'
@@ -77,7 +77,7 @@ function * accessWarnings ({ mode }: Settings, file: FileConfig): Iterable<strin
   }
 }
 
-function sourceWarnings ({ host }: Settings, file: FileConfig): string[] {
+function sourceWarnings ({ host }: EnvironmentSettings, file: FileConfig): string[] {
   if (isLoopback(host)) return []
   return Object.entries(file.sources ?? {})
     .filter(([, source]) => source.auth.type === 'none')
@@ -85,7 +85,7 @@ function sourceWarnings ({ host }: Settings, file: FileConfig): string[] {
 }
 
 /** Inside a container a loopback address is the container itself, which rarely runs the database. */
-export function loopbackDatabaseWarning ({ host, database }: Settings, file: FileConfig, isSet: (name: VariableName) => boolean, inContainer: boolean): string[] {
+export function loopbackDatabaseWarning ({ host, database }: EnvironmentSettings, file: FileConfig, isSet: (name: VariableName) => boolean, inContainer: boolean): string[] {
   if (!inContainer || isLoopback(host)) return []
   const dsn = file.vector_store === 'postgres' ? file.vector_store_config?.['dsn'] : undefined
   const name = dsn !== undefined ? 'vector_store_config.dsn' : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
@@ -96,7 +96,7 @@ export function loopbackDatabaseWarning ({ host, database }: Settings, file: Fil
 }
 
 /** Tenants share nothing: what a source sends is read by callers of its own tenant, and by nobody else. */
-function sourceTenantWarnings ({ mode }: Settings, file: FileConfig): string[] {
+function sourceTenantWarnings ({ mode }: EnvironmentSettings, file: FileConfig): string[] {
   return Object.entries(file.sources ?? {}).flatMap(([id, { tenant_id: tenant }]) => {
     if (mode === 'jwt_oidc' && tenant === undefined) return [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`]
     if (mode !== 'jwt_oidc' && tenant !== undefined) return [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, so none of them can read what it sends`]
@@ -105,7 +105,7 @@ function sourceTenantWarnings ({ mode }: Settings, file: FileConfig): string[] {
 }
 
 /** A class of the operator's own may use the variable, and nobody here can know. */
-function * databaseWarnings ({ configPath, database }: Settings, { vector_store: store = 'in_memory', vector_store_config: config }: FileConfig, variable: string | undefined): Iterable<string> {
+function * databaseWarnings ({ configPath, database }: EnvironmentSettings, { vector_store: store = 'in_memory', vector_store_config: config }: FileConfig, variable: string | undefined): Iterable<string> {
   if (variable === undefined) return
   if (store === 'in_memory') {
     const file = configPath === undefined ? 'a file that SERVICES_CONFIG_PATH names' : 'the file that SERVICES_CONFIG_PATH names'

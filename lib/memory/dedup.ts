@@ -1,15 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { BankSections } from '../config/bank-sections.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
+import type { BankSettings } from './bank-settings.js'
 import { EarlierItems, underId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 import type { RetainedItem, StoredMemory } from './retain-answer.js'
-
-type Settings = BankSections['signal_quality']['dedup']
 
 /** A memory to be written. Several items of one request may share it. */
 export interface PlannedMemory {
@@ -86,7 +84,8 @@ interface Compared {
  * @throws ServiceError dependency_unavailable
  */
 export async function planDedup (
-  items: readonly PreparedMemory[], { action, threshold }: Settings, bank: SearchedBank, caller: string,
+  items: readonly PreparedMemory[], { action, threshold }: BankSettings['deduplication'],
+  bank: SearchedBank, caller: string,
 ): Promise<RetainPlan> {
   if (action === 'off') return planWithoutDedup(items)
   const stored = new StoredMemories(bank, caller)

@@ -13,7 +13,7 @@ import { analyzeSteps } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './schemas.js'
-import { commonSections } from './file-settings.js'
+import { commonSettings } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
@@ -63,7 +63,8 @@ export class ExplainService {
     const memoryId = request.expect.toLowerCase()
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
-    const asked = { ...retrievalRequest(request, banks, filters, commonSections(banks, live.current).retrieval, context), ...reference }
+    const settings = commonSettings(banks, live.current)
+    const asked = { ...retrievalRequest(request, banks, filters, settings, context), ...reference }
     const ranked = await this.#rank({ ...asked, explain: true, budget, ...(signal !== undefined && { signal }) })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

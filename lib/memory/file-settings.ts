@@ -2,13 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
 import type { BankSections } from '../config/bank-sections.js'
+import type { Config } from '../config/config.js'
 import type { BankConfiguration, FileConfig } from '../config/schema.js'
-import { settingsOf, type Settings } from '../config/settings.js'
+import type { Settings } from '../config/settings.js'
 import type { BankKey } from '../identity/context.js'
 import { tightest } from '../policy/ceilings.js'
-import type { ResolvedBank } from '../policy/bank.js'
+import type { BankPolicy, ResolvedBank } from '../policy/bank.js'
 import { OperatorSettings, type Capabilities } from '../policy/settings.js'
 import { ProviderError } from '../providers/registry.js'
+import { bankSettings, type BankSettings } from './bank-settings.js'
 
 /** What the configuration file says that can change while the process runs, ready for use. */
 export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMode' | 'prices'> {
@@ -20,11 +22,13 @@ export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMod
 }
 
 /** @throws ProviderError for what no recall could work with */
-export function readFileSettings (file: FileConfig, capabilities: Capabilities): FileSettings {
+export function readFileSettings (
+  { file, settings }: Pick<Config, 'file' | 'settings'>, capabilities: Capabilities,
+): FileSettings {
   const operator = new OperatorSettings(file, capabilities)
   const problems = operator.problems()
   if (problems.length > 0) throw new ProviderError(problems.join('\n'))
-  const { access, principalTrust, bankGrants, degradedMode, prices } = settingsOf(file)
+  const { access, principalTrust, bankGrants, degradedMode, prices } = settings
   return {
     operator,
     access,
@@ -63,32 +67,48 @@ export class LiveSettings {
 
 /** A bank as one operation finds it: which it is, what holds for it, and what its admins have granted. */
 export interface OpenBank extends ResolvedBank {
+  settings: BankSettings
+  /** What the settings were made of. */
+  sections: BankSections
   grants: readonly CompiledGrant[]
 }
 
 /** A bank under the settings of the file and its own configuration. */
-export function resolveBank (key: BankKey, own: BankConfiguration | undefined, { operator, bankGrants }: FileSettings): OpenBank {
-  if (own === undefined) return { key, settings: operator.of(key.bankId), grants: [] }
-  const { access = [], ...sections } = own
-  return { key, settings: operator.of(key.bankId, sections), grants: bankGrants ? compileOwnGrants(key.bankId, access) : [] }
+export function resolveBank (
+  key: BankKey, configuration: BankConfiguration | undefined, { operator, bankGrants }: FileSettings,
+): OpenBank {
+  const { access = [], ...own } = configuration ?? {}
+  // The sections of a bank without a configuration are made once for all such banks.
+  const sections = operator.of(key.bankId, configuration && own)
+  const grants = bankGrants ? compileOwnGrants(key.bankId, access) : []
+  return { key, settings: bankSettings(sections), sections, grants }
 }
 
 function compileOwnGrants (bankId: string, access: NonNullable<BankConfiguration['access']>): CompiledGrant[] {
-  return access.map(({ principal, permissions }, index) => compileGrant({ bankId, principal, permissions, origin: `configuration of the bank, access[${index}]` }))
+  return access.map(({ principal, permissions }, index) => (
+    compileGrant({ bankId, principal, permissions, origin: `configuration of the bank, access[${index}]` })
+  ))
 }
 
 /**
- * The sections that a request on several banks goes by: those that all of them share, else the file's for all banks, within the limits
- * of each bank.
+ * The settings that a request on several banks goes by: those that all of them share, else the file's for all banks,
+ * within the limits of each bank.
  */
-export function commonSections (banks: readonly OpenBank[], { operator }: FileSettings): Pick<BankSections, 'retrieval' | 'reflect'> {
-  const [first, ...others] = banks.map(({ settings }) => settings)
-  if (first === undefined) return operator.global
-  if (others.every((settings) => settings === first || isDeepStrictEqual([settings.retrieval, settings.reflect], [first.retrieval, first.reflect]))) return first
-  const { retrieval, reflect } = tightest(operator.global, [first, ...others])
-  const { lexical, semantic } = retrieval.weights
-  if (lexical + semantic > 0) return { retrieval, reflect }
+export function commonSettings (
+  banks: readonly OpenBank[], { operator }: FileSettings,
+): Omit<BankSettings, keyof BankPolicy | 'tokenBudgets' | 'mission'> {
+  const [first, ...others] = banks
+  if (first === undefined) return bankSettings(operator.global)
+  if (others.every((other) => isRankedAlike(first, other))) return first.settings
+  const sections = banks.map((bank) => bank.sections)
+  const common = tightest(operator.global, sections)
+  const { lexical, semantic } = common.retrieval.weights
+  if (lexical + semantic > 0) return bankSettings(common)
   // The file searches by vectors alone and a bank has that off: its own weights find something and keep it off.
-  const { weights } = [first, ...others].find((settings) => settings.retrieval.weights.semantic === 0)?.retrieval ?? operator.global.retrieval
-  return { retrieval: { ...retrieval, weights }, reflect }
+  const { weights } = (sections.find(({ retrieval }) => retrieval.weights.semantic === 0) ?? operator.global).retrieval
+  return bankSettings({ ...common, retrieval: { ...common.retrieval, weights } })
+}
+
+function isRankedAlike ({ sections: one }: OpenBank, { sections: other }: OpenBank): boolean {
+  return one === other || isDeepStrictEqual([one.retrieval, one.reflect], [other.retrieval, other.reflect])
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import secureJson from 'secure-json-parse'
-import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
+import type { ContentChecks } from '../policy/bank.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'
 
@@ -47,8 +47,8 @@ function endOfLine (bytes: Buffer, from: number): number {
 }
 
 /** The most bytes of a line: a longer one cannot hold a memory that the bank accepts. */
-export function longestLine ({ barriers }: BankSections): number {
-  return OTHER_BYTES + BYTES_A_CHARACTER * (barriers.validation.max_content_length + barriers.metadata.max_metadata_size_bytes)
+export function longestLine ({ maxCharacters, maxMetadataBytes }: ContentChecks): number {
+  return OTHER_BYTES + BYTES_A_CHARACTER * (maxCharacters + maxMetadataBytes)
 }
 
 /**

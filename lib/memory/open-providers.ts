@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.js'
-import type { Config, FileConfig } from '../config/schema.js'
-import { settingsOf, type ProviderChoice } from '../config/settings.js'
+import type { Config } from '../config/config.js'
+import type { ProviderChoice, Settings } from '../config/settings.js'
 import { configsWithoutProvider } from '../config/unused.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
@@ -14,7 +14,7 @@ import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 
 /** The configuration from which the service is built. */
-export type MemoryConfig = Pick<Config, 'file' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
+export type MemoryConfig = Pick<Config, 'file' | 'settings' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
 
 /** Replacements of configured providers. */
 export interface ProviderOverrides {
@@ -34,7 +34,7 @@ export interface Providers {
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
-  reranker?: Reranker
+  reranker: Reranker | undefined
   weights: { lexical: number, semantic: number }
 }
 
@@ -42,31 +42,37 @@ export interface Providers {
  * Makes the configured providers and starts the store. When one fails, the others are closed again.
  * @throws ProviderError
  */
-export async function openProviders ({ file, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides, clock: Clock): Promise<Providers> {
+export async function openProviders (
+  { file, settings, baseDirectory, database = {}, environment = {} }: MemoryConfig, overrides: ProviderOverrides,
+  clock: Clock,
+): Promise<Providers> {
   const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
-  const surroundings: Omit<ProviderContext, 'baseDirectory'> = { environment, warn, info, ...(database.url !== undefined && { databaseUrl: database.url }) }
+  const surroundings: Omit<ProviderContext, 'baseDirectory'> = {
+    environment, warn, info, databaseUrl: database.url,
+  }
   const open: Array<{ close? (): Promise<void> }> = []
-  const make = async <T extends { close? (): Promise<void> }>(override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice): Promise<T> => {
-    const provider = override ?? await makeProvider(kind, name, config, baseDirectory, surroundings)
+  const make = async <T extends { close? (): Promise<void> }>(
+    override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice,
+  ): Promise<T> => {
+    const provider = override ?? await makeProvider(kind, name, structuredClone(config), baseDirectory, surroundings)
     open.push(provider)
     return provider
   }
   const unused = [...configsWithoutProvider(file)]
   if (unused.length > 0) throw new ProviderError(unused.join('\n'))
-  const settings = settingsOf(file)
   try {
     const embeddings = await make(overrides.embeddings, embeddingProviders, settings.embeddings)
     const languageModel = await make(overrides.languageModel, languageModels, settings.languageModel)
     const chosen = settings.reranker ?? (overrides.reranker && { name: 'reranker', config: {} })
     const reranker = chosen && await make(overrides.reranker, rerankers, chosen)
-    const weights = weightsOf(file, embeddings)
+    const weights = weightsOf(settings, embeddings)
     const store = await make(overrides.store, vectorStores, settings.vectorStore)
     await store.start?.({
       clock,
       warn,
       info,
       spoolBytes: settings.spoolBytes,
-      ...(weights.semantic > 0 && { space: embeddingSpace(file, embeddings) }),
+      ...(weights.semantic > 0 && { space: embeddingSpace(settings, embeddings) }),
     })
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
@@ -75,7 +81,8 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
       embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,
-      ...(reranker !== undefined && { reranker: new ObservedReranker(reranker, modelOf(settings.reranker?.config) ?? rerankerLabel, observer(rerankerLabel)) }),
+      reranker: reranker &&
+        new ObservedReranker(reranker, modelOf(settings.reranker?.config) ?? rerankerLabel, observer(rerankerLabel)),
     }
   } catch (error) {
     await Promise.allSettled(open.map(async (provider) => { await provider.close?.() }))
@@ -87,19 +94,27 @@ export async function openProviders ({ file, baseDirectory, database = {}, envir
  * The identity of vectors in a durable store. It includes the dimensions, because another number of them means other
  * vectors.
  */
-export function embeddingSpace (file: FileConfig, { model, dimensions }: EmbeddingProvider): EmbeddingSpace {
-  return { model: `${model ?? settingsOf(file).embeddings.name}:${dimensions}`, dimensions }
+export function embeddingSpace (
+  { embeddings }: Pick<Settings, 'embeddings'>, { model, dimensions }: EmbeddingProvider,
+): EmbeddingSpace {
+  return { model: `${model ?? embeddings.name}:${dimensions}`, dimensions }
 }
 
 function modelOf (config: Readonly<Record<string, unknown>> = {}): string | undefined {
   return typeof config['model'] === 'string' ? config['model'] : undefined
 }
 
-function weightsOf (file: FileConfig, embeddings: EmbeddingProvider): { lexical: number, semantic: number } {
+function weightsOf ({ weights }: Pick<Settings, 'weights'>, embeddings: EmbeddingProvider): Providers['weights'] {
   const { dimensions, fusionWeight } = embeddings
-  if (!Number.isInteger(dimensions) || dimensions < 1) throw new ProviderError('embedding_provider: dimensions must be a positive integer')
-  if (!(fusionWeight >= 0 && fusionWeight < Infinity)) throw new ProviderError('embedding_provider: fusionWeight must be a number from 0')
-  const weights = { lexical: file.retrieval?.weights?.lexical ?? 1, semantic: file.retrieval?.weights?.semantic ?? fusionWeight }
-  if (weights.lexical + weights.semantic === 0) throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
-  return weights
+  if (!Number.isInteger(dimensions) || dimensions < 1) {
+    throw new ProviderError('embedding_provider: dimensions must be a positive integer')
+  }
+  if (!(fusionWeight >= 0 && fusionWeight < Infinity)) {
+    throw new ProviderError('embedding_provider: fusionWeight must be a number from 0')
+  }
+  const { lexical, semantic = fusionWeight } = weights
+  if (lexical + semantic === 0) {
+    throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
+  }
+  return { lexical, semantic }
 }

@@ -1,14 +1,13 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
-import type { BankSections } from '../config/bank-sections.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
-import { commonSections, type OpenBank } from './file-settings.js'
+import type { BankSettings } from './bank-settings.js'
+import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit } from './records.js'
-import { retrievalSettings } from './retrieval-settings.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
 const DEFAULT_MAX_RESULTS = 10
@@ -30,14 +29,14 @@ export class RecallService {
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
-    const { retrieval } = commonSections(banks, live.current)
-    modelAssistedRecall.refuseUnsupported(request, retrieval)
+    const settings = commonSettings(banks, live.current)
+    modelAssistedRecall.refuseUnsupported(request, settings)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const asked = { banks, context, retrieval, ...(signal !== undefined && { signal }) }
+    const asked = { banks, context, settings, ...(signal !== undefined && { signal }) }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
-      ...retrievalRequest(request, banks, filters, retrieval, context),
+      ...retrievalRequest(request, banks, filters, settings, context),
       ...reference,
       explain,
       ...(rewrites !== undefined && { rewrites }),
@@ -68,13 +67,16 @@ export class RecallService {
 }
 
 /** The retrieval of a recall, with sizes clamped and budgets limited by the banks' ceilings. */
-export function retrievalRequest (request: RecallBounds, banks: readonly OpenBank[], filters: Filters, retrieval: BankSections['retrieval'], context: RequestContext): RetrievalRequest {
-  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))
+export function retrievalRequest (
+  request: RecallBounds, banks: readonly OpenBank[], filters: Filters,
+  { retrieval }: Pick<BankSettings, 'retrieval'>, context: RequestContext,
+): RetrievalRequest {
+  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.recall))
   return {
     caller: callerOf(context),
     query: request.query,
     banks: banks.map(({ key }) => key),
-    settings: retrievalSettings(retrieval),
+    settings: retrieval,
     filters,
     limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
     ...(request.min_score !== undefined && { minScore: request.min_score }),

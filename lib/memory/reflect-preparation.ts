@@ -11,7 +11,7 @@ import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
-import { commonSections } from './file-settings.js'
+import { commonSettings } from './file-settings.js'
 import { readableBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit } from './records.js'
 import type { AnswerRequest } from './reflect/answering.js'
@@ -20,7 +20,6 @@ import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
-import { retrievalSettings } from './retrieval-settings.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** The candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
@@ -61,12 +60,12 @@ export async function prepareReflect (
   const { live, retriever, meteredModel, clock } = deps
   const caller = callerOf(context)
   const banks = await readableBanks(request, context, deps)
-  const { reflect, retrieval } = commonSections(banks, live.current)
-  const filters = atLeast(readFilters(request), reflect.min_trust)
+  const { reflect, retrieval } = commonSettings(banks, live.current)
+  const filters = atLeast(readFilters(request), reflect.minTrust)
   const { reference } = readReference(request)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
   if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
-  const ceiling = reflect.timeout_ms
+  const ceiling = reflect.timeoutMs
   const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
   const admission = deps.admission.admit('reflect', context, banks)
   try {
@@ -76,20 +75,20 @@ export async function prepareReflect (
       caller,
       query: request.query,
       banks: banks.map(({ key }) => key),
-      settings: retrievalSettings(retrieval),
+      settings: retrieval,
       filters,
       ...(reference !== undefined && { reference }),
       limit: CANDIDATES,
-      minScore: reflect.min_score,
+      minScore: reflect.minScore,
       signal: deadline.signal,
       budget,
     }))
     const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
-      maxMemories: reflect.max_evidence,
-      maxTokens: tokenBudget(reflect.max_evidence_tokens, banks.map(({ settings }) => settings.homeostasis.recall_max_tokens))!,
+      maxMemories: reflect.maxEvidence,
+      maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
     }), caller))
-    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.homeostasis.reflect_max_tokens)) ?? DEFAULT_MAX_TOKENS
+    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.reflect)) ?? DEFAULT_MAX_TOKENS
     const leftMs = deadline.leftMs()
     const call: Omit<MeteredCall, 'messages'> = {
       purpose: 'reflect',

@@ -3,6 +3,7 @@ import { callerOf, type RequestContext } from '../identity/context.js'
 import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
+import type { BankSettings } from './bank-settings.js'
 import { isPlanned, planDedup, planWithoutDedup, type ItemTarget, type RetainPlan } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
@@ -73,9 +74,10 @@ export class RetainService {
     const admitted = await this.#deps.admission.admit('retain', context, [open], items.length)
     try {
       const prepared = await this.#prepare(checked, retain)
-      const { dedup } = open.settings.signal_quality
-      if (dedup.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
-      return await this.#comparing.inTurn(open.key, async () => await this.#compareAndWrite(dedup, prepared, retain), retain.signal)
+      const { deduplication } = open.settings
+      if (deduplication.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
+      return await this.#comparing.inTurn(
+        open.key, async () => await this.#compareAndWrite(deduplication, prepared, retain), retain.signal)
     } catch (error) {
       admitted.release()
       throw error
@@ -87,7 +89,7 @@ export class RetainService {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
       if (turns.isSpent) await turns.next(caller)
-      const one = checkItem(item, settings, at(index))
+      const one = checkItem(item, settings.contentChecks, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
       checked.push(one)
     }
@@ -105,26 +107,28 @@ export class RetainService {
     return prepared
   }
 
-  async #compareAndWrite (dedup: Parameters<typeof planDedup>[1], prepared: readonly PreparedMemory[], retain: Retain): Promise<RetainResult> {
+  async #compareAndWrite (
+    deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
+  ): Promise<RetainResult> {
     const { open: { key }, caller } = retain
     const { store, clock } = this.#deps
-    const attempt = async (settings: typeof dedup) => (
+    const attempt = async (settings: typeof deduplication) => (
       await this.#write(await planDedup(prepared, settings, { store, key, now: clock() }, caller), prepared, retain)
     )
     try {
-      return await attempt(dedup)
+      return await attempt(deduplication)
     } catch (error) {
       if (!(error instanceof LowerTrustError)) throw error
       // The plan would replace a memory of higher trust, stored since or missed by the search. So nothing is replaced.
-      return await attempt({ ...dedup, action: 'warn' })
+      return await attempt({ ...deduplication, action: 'warn' })
     }
   }
 
   /** Writes the plan, all or nothing. */
   async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal }: Retain): Promise<RetainResult> {
-    const { key: bank, settings: { retrieval } } = open
+    const { key: bank, settings: { maxPassageCharacters } } = open
     const { indexer, store, clock } = this.#deps
-    const memories = await indexer.index(plan.memories.map(({ memory }) => memory), retrieval.chunk_max_characters, caller)
+    const memories = await indexer.index(plan.memories.map(({ memory }) => memory), maxPassageCharacters, caller)
     signal?.throwIfAborted()
     const context = contextOf(bank.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)

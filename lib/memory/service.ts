@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import { systemClock, type Clock } from '../time/clock.js'
-import type { FileConfig } from '../config/schema.js'
-import { settingsOf, type Settings } from '../config/settings.js'
+import type { Config } from '../config/config.js'
+import type { Settings } from '../config/settings.js'
 import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../validation/ids.js'
@@ -118,9 +118,9 @@ export class MemoryService {
    * are read only at a start (lib/config/changes.ts) do not change.
    * @throws ProviderError for settings with which no recall could work; nothing changes then
    */
-  replaceFile (file: FileConfig): void {
+  replaceFile (config: Pick<Config, 'file' | 'settings'>): void {
     const { live, meteredModel } = this.#deps
-    live.replace(readFileSettings(file, this.#capabilities))
+    live.replace(readFileSettings(config, this.#capabilities))
     meteredModel.replacePrices(live.current.prices)
   }
 
@@ -153,8 +153,10 @@ export class MemoryService {
  * Builds the service from its configuration.
  * @throws ProviderError when a provider cannot be made
  */
-export async function createMemoryService (config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {}): Promise<MemoryService> {
-  const { file } = config
+export async function createMemoryService (
+  config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {},
+): Promise<MemoryService> {
+  const { settings } = config
   const { clock = systemClock } = overrides
   const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
   const { telemetry } = models
@@ -162,14 +164,19 @@ export async function createMemoryService (config: MemoryConfig, access: AccessC
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
   backfill?.requestScan()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
-  const live = new LiveSettings(readFileSettings(file, capabilities), access)
+  const live = new LiveSettings(readFileSettings(config, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
-  const counted = usageStore(store)
-  const usage = new UsageCounters({ ...(counted !== undefined && { store: counted }), warn })
-  const settings = settingsOf(file)
+  const usage = new UsageCounters({ store: usageStore(store), warn })
   const bounded = withBounds(languageModel, settings, live)
-  const meteredModel = new MeteredLanguageModel({ languageModel: bounded, provider: providerLabel(settings.languageModel.name), prices: settings.prices, budget: new ModelBudget(clock, telemetry, usage), telemetry, timer })
+  const meteredModel = new MeteredLanguageModel({
+    languageModel: bounded,
+    provider: providerLabel(settings.languageModel.name),
+    prices: settings.prices,
+    budget: new ModelBudget(clock, telemetry, usage),
+    telemetry,
+    timer,
+  })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
   return new MemoryService({
     store,

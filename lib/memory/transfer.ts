@@ -135,7 +135,7 @@ export class Transfer {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
-    const maxBytes = longestLine(open.settings)
+    const maxBytes = longestLine(open.settings.contentChecks)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
@@ -167,7 +167,7 @@ export class Transfer {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
-      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, settings, at, 'text'),
+      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, settings.contentChecks, at, 'text'),
     }
   }
 
@@ -203,7 +203,7 @@ export class Transfer {
         if (turns.isSpent) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }
-      memories.push(...await this.#deps.indexer.index(prepared, settings.retrieval.chunk_max_characters, caller))
+      memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller))
     }
     return memories
   }

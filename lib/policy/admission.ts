@@ -65,8 +65,10 @@ export class AdmissionControl {
    * @throws ServiceError rate_limited or quota_exceeded with `retryAfterSeconds`; invalid_request when the batch is
    *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
    */
-  async admit (operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1): Promise<Admission> {
-    // The common case: no limits are configured.
+  async admit (
+    operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1,
+  ): Promise<Admission> {
+    // Most banks have none.
     if (banks.every(isUnlimited)) return FREE
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
@@ -123,7 +125,8 @@ export class AdmissionControl {
         tightest = charge
       }
     }
-    if (tightest !== undefined) throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+    if (tightest === undefined) return
+    throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
   }
 
   #refused (...refusal: Parameters<typeof refused>): ServiceError {
@@ -136,34 +139,39 @@ export class AdmissionControl {
     if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
     // When the clock was set back, no tokens are lost and refilling starts at the new time.
     bucket.refilledAt = Math.min(bucket.refilledAt, now)
-    return { tokens: Math.min(perMinute, bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE), refilledAt: now }
+    const tokens = bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE
+    return { tokens: Math.min(perMinute, tokens), refilledAt: now }
   }
 
-  #charges (operation: Operation, context: RequestContext, { key: bank, settings }: ResolvedBank, items: number): Charge[] {
-    const limits = settings.homeostasis.rate_limits
-    if (limits === undefined) return []
+  #charges (
+    operation: Operation, context: RequestContext, { key: bank, settings: { rateLimits } }: ResolvedBank, items: number,
+  ): Charge[] {
+    if (rateLimits === undefined) return []
     const charges: Charge[] = []
     for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
-      const perMinute = limits[`${scope}_per_minute`]
+      const perMinute = rateLimits[scope]
       if (perMinute === undefined) continue
       const amount = operation === 'import' && scope === 'global' ? 1 : items
       // A principal has no white space, so the key is unambiguous.
-      charges.push({ key: `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`, name: `${scope}_per_minute`, perMinute, amount })
+      const key = `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`
+      charges.push({ key, name: `${scope}_per_minute`, perMinute, amount })
     }
     return charges
   }
 
-  #quota (operation: Operation, { key: bank, settings }: ResolvedBank, items: number, now: number): UsageReservation[] {
-    // An import without memories uses no quota.
+  #quota (
+    operation: Operation, { key: bank, settings: { quotas } }: ResolvedBank, items: number, now: number,
+  ): UsageReservation[] {
+    // An import of nothing but its header uses nothing.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
-    const counter = `${operation}_per_day` as const
-    const limit = settings.homeostasis.quotas?.[counter]
-    return limit === undefined ? [] : [{ bank, day: Math.floor(now / DAY_MS), counter, amount: items, limit }]
+    const limit = quotas?.[operation]
+    if (limit === undefined) return []
+    return [{ bank, day: Math.floor(now / DAY_MS), counter: `${operation}_per_day`, amount: items, limit }]
   }
 }
 
-function isUnlimited ({ settings: { homeostasis } }: ResolvedBank): boolean {
-  return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
+function isUnlimited ({ settings: { rateLimits, quotas } }: ResolvedBank): boolean {
+  return rateLimits === undefined && quotas === undefined
 }
 
 /** The error of an exhausted limit, with the time after which the caller can retry. */
@@ -174,6 +182,7 @@ export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, 
 
 /** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
 function neverAdmitted (operation: Operation, name: string, limit: number): ServiceError {
-  if (operation === 'import') return invalidField('', `The import has more memories than ${name} (${limit}) ever lets through; split it`)
-  return invalidRequest([{ field: 'items', message: `are more than ${name} (${limit}) ever lets through; split the batch` }])
+  const most = `${name} (${limit}) ever lets through`
+  if (operation === 'import') return invalidField('', `The import has more memories than ${most}; split it`)
+  return invalidRequest([{ field: 'items', message: `are more than ${most}; split the batch` }])
 }

@@ -1,7 +1,7 @@
 import { codePointsUpTo } from '../validation/code-points.js'
 import type { FieldError } from '../errors/service-error.js'
 import type { Metadata } from '../stores/vector-store.js'
-import type { BankSections } from '../config/bank-sections.js'
+import type { ContentChecks } from './bank.js'
 
 /** More keys than fit in the largest size of metadata that can be configured. */
 const MAX_KEYS = 10_000
@@ -15,13 +15,15 @@ function blockedKeys (list: readonly string[]): ReadonlySet<string> {
 }
 
 /** @returns the problem of the trimmed content; undefined when it is valid */
-export function checkContent (content: string, { barriers, homeostasis }: BankSections): string | undefined {
+export function checkContent (content: string, { maxCharacters, maxBytes }: ContentChecks): string | undefined {
   if (content === '') return 'must not be empty'
-  const maxLength = barriers.validation.max_content_length
-  // The limit is in code points. They are counted only when the code units, whose number is known, exceed it.
-  if (content.length > maxLength && codePointsUpTo(content, maxLength) > maxLength) return `must not be longer than ${maxLength} characters`
-  const maxBytes = homeostasis.retain_max_content_bytes
-  if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) return `must not be larger than ${maxBytes} bytes`
+  // Characters are code points: counting them is only needed where the cheaper code units are too many.
+  if (content.length > maxCharacters && codePointsUpTo(content, maxCharacters) > maxCharacters) {
+    return `must not be longer than ${maxCharacters} characters`
+  }
+  if (maxBytes !== undefined && Buffer.byteLength(content) > maxBytes) {
+    return `must not be larger than ${maxBytes} bytes`
+  }
   return checkText(content)
 }
 
@@ -36,11 +38,16 @@ export function checkText (text: string): string | undefined {
  * Removes blocked keys, compared without regard to case, then checks the rest.
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
-export function screenMetadata (metadata: Metadata, { barriers }: BankSections): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+export function screenMetadata (
+  metadata: Metadata, { blockedMetadataKeys, maxMetadataBytes }: ContentChecks,
+): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
   const count = Object.keys(metadata).length
   if (count === 0) return { metadata: {}, redactions: [], errors: [] }
-  const blocked = blockedKeys(barriers.metadata.blocked_keys)
-  if (count > MAX_KEYS) return { metadata: {}, redactions: [], errors: [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }] }
+  const blocked = blockedKeys(blockedMetadataKeys)
+  if (count > MAX_KEYS) {
+    const errors = [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }]
+    return { metadata: {}, redactions: [], errors }
+  }
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {
@@ -53,7 +60,8 @@ export function screenMetadata (metadata: Metadata, { barriers }: BankSections):
     return true
   })
   const result = Object.fromEntries(kept)
-  const maxBytes = barriers.metadata.max_metadata_size_bytes
-  if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) errors.push({ field: 'metadata', message: `must not be larger than ${maxBytes} bytes as JSON` })
+  if (Buffer.byteLength(JSON.stringify(result)) > maxMetadataBytes) {
+    errors.push({ field: 'metadata', message: `must not be larger than ${maxMetadataBytes} bytes as JSON` })
+  }
   return { metadata: result, redactions, errors }
 }

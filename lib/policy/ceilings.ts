@@ -3,8 +3,9 @@ import { isAtLeast, readTrust } from '../identity/trust.js'
 import { valueAt, withValueAt, type Merged } from './layers.js'
 
 /**
- * How the operator's value bounds that of a bank. at_most, at_least: a number. at_least_set: the same, when the operator has set one.
- * only_off: what is off stays off. trust: a level of trust that may only rise. union: a list that may only grow.
+ * How the operator's value bounds that of a bank. at_most: a number that may not be higher. at_least_set: a number that
+ * may not be lower, when the operator has set one. only_off: what is off stays off. trust: a level of trust that may
+ * only rise. union: a list that may only grow.
  */
 type Rule = 'at_most' | 'at_least_set' | 'only_off' | 'trust' | 'union'
 
@@ -57,7 +58,10 @@ export function withinCeilings (bank: Merged, operator: Merged): Merged {
     const value = bounds(path, bank, operator)
     if (value === undefined) return bounded
     const from = path.endsWith('blocked_keys') ? bank.origin[path] : operator.origin[path]
-    return { sections: withValueAt(bounded.sections, path, value), origin: { ...bounded.origin, ...(from !== undefined && { [path]: from }) } }
+    return {
+      sections: withValueAt(bounded.sections, path, value),
+      origin: from === undefined ? bounded.origin : { ...bounded.origin, [path]: from },
+    }
   }, bank)
 }
 
@@ -78,14 +82,18 @@ export function tightest (base: BankSections, banks: readonly BankSections[]): B
   }, base)
 }
 
-/** @returns the operator's value where the bank's is looser; for a list both together where they differ; undefined where nothing is to be done */
+/**
+ * @returns the operator's value where the bank's is looser; of lists both together where the bank's lacks an element;
+ *   undefined where the bank's value may stay
+ */
 function bounds (path: string, bank: Merged, operator: Merged): unknown {
   const own = valueAt(bank.sections, path)
   const ceiling = valueAt(operator.sections, path)
   if (ceiling === undefined) return undefined
   switch (LIMITS[path]!) {
     case 'at_most': return own === undefined || Number(own) > Number(ceiling) ? ceiling : undefined
-    case 'at_least_set': return operator.origin[path] !== 'default' && Number(own) < Number(ceiling) ? ceiling : undefined
+    case 'at_least_set':
+      return operator.origin[path] !== 'default' && Number(own) < Number(ceiling) ? ceiling : undefined
     case 'only_off': return isOff(ceiling) && !isOff(own) ? ceiling : undefined
     case 'trust': return isAtLeast(readTrust(String(own)), readTrust(String(ceiling))) ? undefined : ceiling
     case 'union': {

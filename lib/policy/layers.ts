@@ -28,7 +28,10 @@ export function mergeLayers (layers: readonly Layer[]): Merged {
   return { sections: sections as unknown as BankSections, origin }
 }
 
-function layOver (target: Record<string, unknown>, source: Readonly<Record<string, unknown>>, prefix: string, from: Origin, origin: Record<string, Origin>): void {
+function layOver (
+  target: Record<string, unknown>, source: Readonly<Record<string, unknown>>, prefix: string, from: Origin,
+  origin: Record<string, Origin>,
+): void {
   for (const [key, value] of Object.entries(source)) {
     if (value === undefined) continue
     const path = `${prefix}${key}`

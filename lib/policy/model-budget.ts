@@ -43,7 +43,7 @@ export class ModelBudget {
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
-      const { model_calls_per_day: calls, model_tokens_per_day: most } = settings.homeostasis.quotas ?? {}
+      const { modelCalls: calls, modelTokens: most } = settings.quotas ?? {}
       return calls === undefined && most === undefined ? [] : [{ bank, calls, most }]
     })
     if (limits.length === 0) return FREE
@@ -57,13 +57,17 @@ export class ModelBudget {
     const usedUp = await this.#usage.reserve(entries)
     if (usedUp !== undefined) {
       const { counter, limit } = usedUp
-      throw this.#refused(counter === CALLS ? `${CALLS} (${limit}) is used up` : `${TOKENS} (${limit}) leaves no room for this request`, DAY_MS - now % DAY_MS)
+      const reason = counter === CALLS ? 'is used up' : 'leaves no room for this request'
+      throw this.#refused(`${counter} (${limit}) ${reason}`, DAY_MS - now % DAY_MS)
     }
     return {
       settle: (tokens, called) => {
         const spent = typeof tokens === 'number' ? tokens : called && wanted > 0 ? tokens() : 0
-        const corrections: Record<string, number> = { [CALLS]: called ? 0 : -1, [TOKENS]: (called ? spent : 0) - wanted }
-        this.#usage.adjust(entries.map(({ bank, day, counter }) => ({ bank, day, counter, amount: corrections[counter] ?? 0 })))
+        const calls = called ? 0 : -1
+        const tokensBeyond = (called ? spent : 0) - wanted
+        this.#usage.adjust(entries.map(({ bank, day, counter }) => (
+          { bank, day, counter, amount: counter === CALLS ? calls : tokensBeyond }
+        )))
       },
     }
   }

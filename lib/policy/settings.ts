@@ -15,22 +15,25 @@ export interface Capabilities {
 /** What the admins of a bank set for it, without the grants. */
 export type BankOwnSections = Omit<BankConfiguration, 'access'>
 
-type PolicyFile = Pick<FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'>
+type PolicyFile = Pick<
+  FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'
+>
 
 /** An entry of `banks`, or what holds for banks without one. */
 interface Level {
   /** Where it stands in the file. */
   at: string
   /** The profile that the entry chooses. */
-  profile?: string
+  profile: string | undefined
   layers: readonly Layer[]
   merged: Merged
 }
 
 /**
- * What holds for which bank, from the lowest to the highest: defaults, the sections of the file, the profile that the bank's entry in
- * the file chooses, that entry, the profile that the bank itself chooses, what the bank itself sets; the last two within the limits of
- * those before. A literal bank id wins over patterns, a longer pattern over a shorter one; two entries are never mixed.
+ * What holds for which bank, from the lowest to the highest: defaults, the sections of the file, the profile that the
+ * bank's entry in the file chooses, that entry, the profile that the bank itself chooses, what the bank itself sets; the
+ * last two within the limits of those before. A literal bank id wins over patterns, a longer pattern over a shorter one;
+ * two entries are never mixed.
  */
 export class OperatorSettings {
   readonly #profiles: ReadonlyMap<string, Profile>
@@ -49,7 +52,7 @@ export class OperatorSettings {
       { origin: 'default', sections: { ...defaultSections(capabilities.semanticWeight) } },
       { origin: 'file', sections: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
     ]
-    this.#global = { at: '', layers, merged: mergeLayers(layers) }
+    this.#global = { at: '', profile: undefined, layers, merged: mergeLayers(layers) }
     for (const [bankId, entry] of Object.entries(file.banks ?? {})) {
       const level = this.#levelOf(`banks.${bankId}.`, entry)
       if (bankId.endsWith('*')) this.#patterned.push({ prefix: bankId.slice(0, -1), level })
@@ -66,10 +69,12 @@ export class OperatorSettings {
   /** What is wrong with the file: weights under which a recall finds nothing, or asks for vectors that nobody makes. */
   problems (): string[] {
     const isEmbedding = this.global.retrieval.weights.semantic > 0
-    return [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)].flatMap(({ at, merged }) => {
+    const levels = [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)]
+    return levels.flatMap(({ at, merged }) => {
       const { lexical, semantic } = merged.sections.retrieval.weights
       if (lexical + semantic === 0) return [`${at}retrieval.weights: one of lexical and semantic must be above 0`]
-      return semantic > 0 && !isEmbedding ? [`${at}retrieval.weights.semantic: must be 0 while it is 0 for all banks, since no vectors are made then`] : []
+      if (semantic === 0 || isEmbedding) return []
+      return [`${at}retrieval.weights.semantic: must be 0 while it is 0 for all banks, since no vectors are made then`]
     })
   }
 
@@ -81,7 +86,8 @@ export class OperatorSettings {
   /** As `of`, with where each value comes from. */
   explain (bankId: string, own?: BankOwnSections): Merged {
     const level = this.#level(bankId)
-    return own === undefined ? level.merged : withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
+    if (own === undefined) return level.merged
+    return withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
   }
 
   /** The profile that the file chooses for a bank. */
@@ -89,22 +95,27 @@ export class OperatorSettings {
     return this.#level(bankId).profile
   }
 
-  /** What is wrong with what the admins of a bank want to set: each value beyond the operator's, and what this server has no use for. */
+  /**
+   * What is wrong with what the admins of a bank want to set: each value beyond the operator's, and what has no effect
+   * on this server.
+   */
   faults (bankId: string, own: BankOwnSections): FieldError[] {
     const level = this.#level(bankId)
     const merged = this.#merged(level, own)
-    const loose = excesses(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
+    const faults = excesses(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
       ? { field: 'profile', message: `sets ${path}, which must be ${allowed}` }
       : { field: path, message: `must be ${allowed}` })
     if (own.profile !== undefined && !this.#profiles.has(own.profile)) {
-      loose.push({ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' })
+      faults.push({ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' })
     }
     const { lexical, semantic } = merged.sections.retrieval.weights
-    if (lexical + semantic === 0) loose.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
-    if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {
-      loose.push({ field: 'retrieval.rerank', message: 'has no effect, since the server has no reranker' })
+    if (lexical + semantic === 0) {
+      faults.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
     }
-    return loose
+    if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {
+      faults.push({ field: 'retrieval.rerank', message: 'has no effect, since the server has no reranker' })
+    }
+    return faults
   }
 
   #level (bankId: string): Level {
@@ -115,7 +126,7 @@ export class OperatorSettings {
 
   #levelOf (at: string, { profile, access: _, ...sections }: BankEntry): Level {
     const layers = [...this.#global.layers, ...this.#profileLayer(profile), layer('file', sections)]
-    return { at, layers, merged: mergeLayers(layers), ...(profile !== undefined && { profile }) }
+    return { at, profile, layers, merged: mergeLayers(layers) }
   }
 
   #merged (level: Level, { profile, ...sections }: BankOwnSections): Merged {

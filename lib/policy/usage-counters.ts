@@ -46,8 +46,8 @@ interface Correction {
 
 export interface UsageCountersOptions {
   /** When absent, this process counts by itself. Its rejections go to the caller of reserve(). */
-  store?: UsageStore
-  /** Writes to the operator's log. */
+  store?: UsageStore | undefined
+  /** Takes sentences for the operator's log. */
   warn?: (message: string) => void
 }
 
@@ -106,7 +106,9 @@ export class UsageCounters {
   #correctionsOf (entries: readonly UsageEntry[]): Array<Promise<void>> {
     if (this.#corrections.size === 0) return []
     const banks = banksOf(entries)
-    return [...this.#corrections].filter((correction) => [...correction.banks].some((bank) => banks.has(bank))).map(({ done }) => done)
+    return [...this.#corrections]
+      .filter((correction) => [...correction.banks].some((bank) => banks.has(bank)))
+      .map(({ done }) => done)
   }
 }
 
@@ -119,7 +121,9 @@ function banksOf (entries: readonly UsageEntry[]): Set<string> {
 }
 
 function describe (entries: readonly UsageEntry[]): string {
-  return `${[...new Set(entries.map(({ counter }) => counter))].join(' and ')} of ${[...new Set(entries.map(({ bank }) => bank.bankId))].join(', ')}`
+  const counters = new Set(entries.map(({ counter }) => counter))
+  const bankIds = new Set(entries.map(({ bank }) => bank.bankId))
+  return `${[...counters].join(' and ')} of ${[...bankIds].join(', ')}`
 }
 
 /** An error of foreign code may repeat its input, so only its name is logged. */

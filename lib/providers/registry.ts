@@ -28,10 +28,10 @@ export interface ProviderContext {
   /** The folder that relative paths start at. */
   baseDirectory: string
   /** Connection URI of the database that the environment names. */
-  databaseUrl?: string
-  /** Values of the variables that settings such as `api_key_env` name. */
-  environment?: Readonly<Record<string, string | undefined>>
-  /** Write a sentence to the operator's log, at the start and later. */
+  databaseUrl?: string | undefined
+  /** Values of the variables that a setting of the map names, `api_key_env` for one. */
+  environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** Take sentences for the operator's log, at the start and later. */
   info?: (message: string) => void
   warn?: (message: string) => void
 }

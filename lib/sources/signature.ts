@@ -10,7 +10,7 @@ export interface SignatureRule {
   secret: string
   /** Headers, lower-cased. */
   header: string
-  timestampHeader?: string
+  timestampHeader?: string | undefined
 }
 
 /** Reads a header as Node does: a repeated one is a list, which is refused. */

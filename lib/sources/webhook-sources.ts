@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { formatInstant, type Clock } from '../time/clock.js'
-import type { SourceConfig } from '../config/schema.js'
+import type { Settings, SourceSettings } from '../config/settings.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { readJson } from '../validation/json-body.js'
 import type { JsonBounds } from '../validation/json-guard.js'
@@ -9,10 +9,7 @@ import type { MemoryService } from '../memory/service.js'
 import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import { resolvePointer } from './pointer.js'
-import { isSigned, type HeaderLookup, type SignatureRule } from './signature.js'
-
-const DEFAULT_HEADER = 'X-Signature-256'
-const DEFAULT_CONTENT_PATHS = ['/content', '/text']
+import { isSigned, type HeaderLookup } from './signature.js'
 
 /** The fields that a source reads from an event beside its content. */
 const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at'])
@@ -36,10 +33,9 @@ export interface SourceReport {
 /** A webhook: it authenticates senders, retains their events as one principal, and reports its health. */
 export class WebhookSource {
   readonly id: string
-  readonly #config: SourceConfig
+  readonly #settings: SourceSettings
   readonly #memory: MemoryService
   readonly #clock: Clock
-  readonly #rule: SignatureRule | undefined
   readonly #bounds: JsonBounds
   readonly #context: RequestContext
   #accepted = 0
@@ -47,21 +43,22 @@ export class WebhookSource {
   #lastEventAt: number | null = null
   #lastRefusal: string | undefined
 
-  constructor (id: string, config: SourceConfig, memory: MemoryService, clock: Clock, bounds: JsonBounds) {
-    const { principal = `service:${id}`, tenant_id: tenantId = null, auth, trust = auth.type === 'none' ? 'untrusted' : 'trusted' } = config
+  constructor (id: string, settings: SourceSettings, memory: MemoryService, clock: Clock, bounds: JsonBounds) {
+    const { principal, tenantId, trust } = settings
     this.id = id
-    this.#config = config
+    this.#settings = settings
     this.#memory = memory
     this.#clock = clock
-    this.#rule = signatureRule(config)
     this.#bounds = bounds
     this.#context = { principal, tenantId, trustCeiling: trust }
   }
 
   /** @throws ServiceError unauthenticated when the source requires a signature and the request has no valid one */
   async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
-    if (this.#rule === undefined || await isSigned(this.#rule, header, body, this.#clock(), callerOf(this.#context))) return
-    // Anyone can send an invalid signature, so it is counted but does not affect the health of the source.
+    const { signature } = this.#settings
+    if (signature === undefined) return
+    if (await isSigned(signature, header, body, this.#clock(), callerOf(this.#context))) return
+    // Anybody can send a bad signature, so it is counted and says nothing about the health of the source.
     this.#rejected++
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }
@@ -74,7 +71,8 @@ export class WebhookSource {
     this.#lastEventAt = this.#clock()
     try {
       const event = await readJson(body, this.#bounds, callerOf(this.#context))
-      const answer = await this.#memory.retain({ bank_id: this.#config.target_bank, content: this.#content(event), ...readExtras(event) }, this.#context)
+      const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
+      const answer = await this.#memory.retain(item, this.#context)
       this.#accepted++
       this.#lastRefusal = undefined
       return answer
@@ -88,8 +86,8 @@ export class WebhookSource {
   report (): SourceReport {
     return {
       id: this.id,
-      type: this.#config.type,
-      target_bank: this.#config.target_bank,
+      type: 'webhook',
+      target_bank: this.#settings.targetBank,
       healthy: this.#lastRefusal === undefined,
       message: this.#lastRefusal !== undefined ? `last event refused: ${this.#lastRefusal}` : this.#lastEventAt === null ? 'no event yet' : 'ok',
       last_event_at: this.#lastEventAt === null ? null : formatInstant(this.#lastEventAt),
@@ -99,8 +97,8 @@ export class WebhookSource {
   }
 
   #content (event: unknown): string {
-    const paths = this.#config.content_path === undefined ? DEFAULT_CONTENT_PATHS : [this.#config.content_path]
-    const path = paths.find((candidate) => resolvePointer(event, candidate) !== undefined) ?? paths[0]!
+    const { contentPaths } = this.#settings
+    const path = contentPaths.find((candidate) => resolvePointer(event, candidate) !== undefined) ?? contentPaths[0]!
     const content = resolvePointer(event, path)
     if (typeof content !== 'string') throw invalidField(path, content === undefined ? 'is required' : 'must be string')
     return content
@@ -110,8 +108,10 @@ export class WebhookSource {
 export class WebhookSources {
   readonly #sources: ReadonlyMap<string, WebhookSource>
 
-  constructor (configs: Readonly<Record<string, SourceConfig>>, memory: MemoryService, clock: Clock, bounds: JsonBounds) {
-    this.#sources = new Map(Object.entries(configs).map(([id, config]) => [id, new WebhookSource(id, config, memory, clock, bounds)]))
+  constructor (settings: Settings['sources'], memory: MemoryService, clock: Clock, bounds: JsonBounds) {
+    this.#sources = new Map(Object.entries(settings).map(([id, source]) => (
+      [id, new WebhookSource(id, source, memory, clock, bounds)]
+    )))
   }
 
   /** @throws ServiceError not_found */
@@ -126,16 +126,7 @@ export class WebhookSources {
   }
 }
 
-function signatureRule ({ auth }: SourceConfig): SignatureRule | undefined {
-  if (auth.type === 'none') return undefined
-  return {
-    secret: auth.secret,
-    header: (auth.header ?? DEFAULT_HEADER).toLowerCase(),
-    ...(auth.timestamp_header !== undefined && { timestampHeader: auth.timestamp_header.toLowerCase() }),
-  }
-}
-
-/** Other fields of the event are ignored; the fields that are read must be valid. */
+/** Whatever else the sender puts in is ignored; what is taken has to be right. */
 function readExtras (event: unknown): Extras {
   const given = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
   const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../../lib/time/clock.js'
-import type { AuthConfig } from '../../lib/config/schema.js'
+import type { AuthConfig } from '../../lib/config/config.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { AuthMode } from '../../lib/config/schema.js'
+import type { AuthMode } from '../../lib/config/config.js'
 import type { AuthOptions } from './authentication.js'
 
 type AuthModule = Promise<{ default: FastifyPluginAsync<AuthOptions> }>

@@ -1,5 +1,5 @@
 import { Counter, Histogram, Registry } from 'prom-client'
-import type { AuthMode } from '../../lib/config/schema.js'
+import type { AuthMode } from '../../lib/config/config.js'
 import type { ModelCallRecord, Telemetry } from '../../lib/telemetry/telemetry.js'
 import { PREFIX } from './collected-metrics.js'
 import { FastHistogram, type Series } from './fast-histogram.js'

@@ -1,4 +1,5 @@
-import type { AuthMode, FileConfig, Grant } from '../../lib/config/schema.js'
+import type { AuthMode } from '../../lib/config/config.js'
+import type { FileConfig, Grant } from '../../lib/config/schema.js'
 
 /** What a caller may do on a bank, in the order read, write, forget, admin: the letter where it may, `-` where not. */
 export type Rights = `${'r' | '-'}${'w' | '-'}${'f' | '-'}${'a' | '-'}`

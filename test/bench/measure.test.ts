@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { AccessControl } from '../../lib/access/access-control.js'
 import { loadConfig } from '../../lib/config/load.js'
-import { accessSettings } from '../../lib/memory/access-settings.js'
 import type { RetainBatchRequest, RetainRequest } from '../../lib/memory/schemas.js'
 import { createMemoryService } from '../../lib/memory/service.js'
 import { JsonClient } from '../../bench/json-client.js'
@@ -27,7 +26,7 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
 
 await t.test('the library is measured as the gateway would be', async (t) => {
   const config = loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => '{}' })
-  const service = await createMemoryService(config, new AccessControl(accessSettings(config.file)))
+  const service = await createMemoryService(config, new AccessControl(config.settings.access))
   t.teardown(async () => { await service.close() })
   const seen: string[] = []
   const [first, second] = await measure(inProcess(service), [conversation()], 'test-', [() => { seen.push('first') }, () => { seen.push('second') }])

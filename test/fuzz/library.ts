@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { AccessControl } from '../../lib/access/access-control.js'
 import { boundsOf } from '../../lib/config/bounds.js'
-import { accessSettings } from '../../lib/memory/access-settings.js'
+import { settingsOf } from '../../lib/config/settings.js'
 import { createMemoryService, type MemoryService } from '../../lib/memory/service.js'
 import type { MemoryRecord } from '../../lib/memory/schemas.js'
 import { countingIds, testClock, type TestClock } from '../helpers/clock.js'
@@ -35,7 +35,8 @@ export class Twins {
 
   static async make (): Promise<Twins> {
     const clock = testClock()
-    return new Twins(await createMemoryService({ file: {}, baseDirectory: process.cwd() }, new AccessControl(accessSettings({})), { clock, newId: countingIds() }), clock)
+    const settings = settingsOf({})
+    return new Twins(await createMemoryService({ file: {}, settings, baseDirectory: process.cwd() }, new AccessControl(settings.access), { clock, newId: countingIds() }), clock)
   }
 
   advance (seconds: number): void {

@@ -1,6 +1,7 @@
 import fc, { runs, SEED } from '../helpers/fast-check.js'
 import t, { type Test } from 'tap'
-import type { AuthMode, FileConfig } from '../../lib/config/schema.js'
+import type { AuthMode } from '../../lib/config/config.js'
+import type { FileConfig } from '../../lib/config/schema.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { testConfig, type TestConfig } from '../helpers/config.js'
 import { startJwksServer } from '../helpers/jwks-server.js'

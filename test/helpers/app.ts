@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { buildApp } from '../../app.js'
-import type { Config } from '../../lib/config/schema.js'
+import type { Config } from '../../lib/config/config.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import { countingIds, testClock, type TestClock } from './clock.js'
 import { testConfig, type TestConfig } from './config.js'

@@ -1,7 +1,9 @@
-import type { AuthConfig, Config, FileConfig } from '../../lib/config/schema.js'
+import type { AuthConfig, Config } from '../../lib/config/config.js'
+import type { FileConfig } from '../../lib/config/schema.js'
+import { settingsOf } from '../../lib/config/settings.js'
 
 /** What a test says of its configuration; the rest is as the process would have it by default, but quiet. */
-export interface TestConfig extends Partial<Omit<Config, 'auth' | 'file'>> {
+export interface TestConfig extends Partial<Omit<Config, 'auth' | 'file' | 'settings'>> {
   auth?: Partial<AuthConfig>
   file?: FileConfig
 }
@@ -17,6 +19,7 @@ export function testConfig ({ auth = {}, file = {}, ...rest }: TestConfig = {}):
     auth: { mode: 'dev', oidcActorType: 'user', ...auth },
     database: {},
     file,
+    settings: settingsOf(file),
     baseDirectory: process.cwd(),
     warnings: [],
     ...rest,

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
+import { settingsOf } from '../../lib/config/settings.js'
 import { WebhookSources } from '../../lib/sources/webhook-sources.js'
 import bodyReader from '../../plugins/body-reader.js'
 import bounds from '../../plugins/bounds.js'
@@ -19,7 +20,7 @@ await app.register(bounds, { bounds: gateway.app.bounds })
 await app.register(exchanges)
 await app.register(bodyReader)
 await app.register(async (scope) => {
-  await scope.register(sourceGuard, { sources: new WebhookSources({ known: signedSource() }, gateway.app.memory, gateway.clock, gateway.app.bounds) })
+  await scope.register(sourceGuard, { sources: new WebhookSources(settingsOf({ sources: { known: signedSource() } }).sources, gateway.app.memory, gateway.clock, gateway.app.bounds) })
   await scope.register(async (inner) => {
     inner.post('/deep/:source_id', async (request) => { entered.push(request.url); return { bytes: Buffer.isBuffer(request.body) } })
     inner.get('/deep/:source_id', async (request) => { entered.push(request.url) })

@@ -5,7 +5,7 @@ import { bankParameters, type MemoryRow } from './rows.js'
 
 /** Bytes of the texts, tags and metadata that a statement answers unasked; the row that reaches them comes whole. */
 export const UNASKED_BYTES = 256 * 1024
-/** What comes from a database is in the process twice for a moment: as the bytes that were read, and as the texts made of them. */
+/** A row that is read is in the process twice for a moment: as the bytes from the socket and as the texts made of them. */
 const COPIES = 2
 /** What a row takes besides. */
 const ROW_BYTES = 512
@@ -24,7 +24,9 @@ function sizeOf (alias: string): string {
 type LongColumns = Pick<MemoryRow, 'text' | 'tags' | 'metadata'>
 
 /** A row whose long columns are null when those of the rows before it have reached UNASKED_BYTES. */
-export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (LongColumns | Record<keyof LongColumns, null>) & {
+export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
+  LongColumns | Record<keyof LongColumns, null>
+) & {
   /** Bytes of its long columns. */
   size: number
 }
@@ -87,8 +89,8 @@ export function takeRows (budget: RowBudget, count: number, bytes: number): void
 }
 
 /**
- * Counts rows, and then reads what was left out of them. One whose memory has gone or changed since is left out. Without a budget they
- * are whole as they are.
+ * Counts rows, then reads the long columns that they lack. A row is left out when its memory has gone or changed since.
+ * Without a budget the rows are complete already.
  * @param statement longColumnsStatement()
  */
 export async function wholeRows<R extends MemoryRow> (
@@ -101,5 +103,7 @@ export async function wholeRows<R extends MemoryRow> (
     ...bankParameters(bank), cut.map(({ memory_id: id }) => id), cut.map(({ size }) => String(size)),
   ], { keepPlan: true })
   const byId = new Map(found.map((row) => [row.memory_id, row]))
-  return rows.flatMap((row) => row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R])
+  return rows.flatMap((row) => (
+    row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R]
+  ))
 }

@@ -73,7 +73,8 @@ cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
     and m.memory_id = ${both ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
-  return { text: request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS), values: parameters.values }
+  const bounded = request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS)
+  return { text: bounded, values: parameters.values }
 }
 
 /** The score by which a strategy found a memory, within 0–1: the lexical one counts in parts of GRID. */

@@ -243,8 +243,8 @@ export class SqlVectorStore implements VectorStore {
   }
 
   /**
-   * Reads a large page in two parts, or more when it has changed meanwhile: the bytes of the second are counted before it
-   * is read.
+   * Reads a large page in two parts, or more when it has changed meanwhile. The bytes of the second are counted before
+   * it is read.
    */
   async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
     const rows: FirstRow[] = []
@@ -275,7 +275,8 @@ export class SqlVectorStore implements VectorStore {
     const nearest = await this.#nearest(bank, request)
     let found = await ask(nearest)
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
-    if (nearest !== undefined && nearest.found < Math.min(request.limit, found[0]?.total ?? Infinity)) found = await ask()
+    const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
+    if (nearest !== undefined && nearest.found < wanted) found = await ask()
     const rows = await wholeRows(found, bank, request.budget, this.#executor, this.#statements.longColumns)
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),

@@ -1,6 +1,9 @@
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { DEFAULT_OWNER_PATTERNS, ownsBank } from '../../../lib/access/owners.js'
+import { ownsBank } from '../../../lib/access/owners.js'
+import { settingsOf } from '../../../lib/config/settings.js'
+
+const { ownerPatterns: DEFAULT_OWNER_PATTERNS } = settingsOf({}).access
 import { isBankId } from '../../../lib/identity/context.js'
 
 const OWN: Array<[principal: string, bankId: string]> = [

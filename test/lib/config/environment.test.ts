@@ -1,9 +1,12 @@
 import t from 'tap'
-import type { Config } from '../../../lib/config/schema.js'
+import type { Config } from '../../../lib/config/config.js'
+import { settingsOf } from '../../../lib/config/settings.js'
 import { load, problems } from './load-with.js'
 
 await t.test('an empty environment gives the documented defaults', async (t) => {
-  t.same(load({}), {
+  const { settings, ...config } = load({})
+  t.same(settings, settingsOf({}))
+  t.same(JSON.parse(JSON.stringify(config)), {
     host: '127.0.0.1',
     port: 8080,
     logLevel: 'info',

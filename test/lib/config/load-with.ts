@@ -1,5 +1,5 @@
 import { ConfigurationError, loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type Environment, type LoadOptions } from '../../../lib/config/load.js'
-import type { Config } from '../../../lib/config/schema.js'
+import type { Config } from '../../../lib/config/config.js'
 
 /** The files that a test pretends there are, by absolute path. */
 export type Files = Readonly<Record<string, string>>

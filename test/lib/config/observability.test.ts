@@ -2,7 +2,7 @@ import t from 'tap'
 import { load, problems } from './load-with.js'
 
 await t.test('SERVICES_METRICS_PORT is a port, unset by default', async (t) => {
-  t.notOk('metricsPort' in load({}))
+  t.equal(load({}).metricsPort, undefined)
   t.equal(load({ SERVICES_METRICS_PORT: '9464' }).metricsPort, 9464)
   t.equal(load({ SERVICES_METRICS_PORT: '0', SERVICES_PORT: '0' }).metricsPort, 0)
   t.same(problems({ SERVICES_METRICS_PORT: '65536' }), ['SERVICES_METRICS_PORT: found "65536", allowed is an integer from 0 to 65535'])

@@ -1,4 +1,6 @@
 import { AccessControl } from '../../../lib/access/access-control.js'
+import { settingsOf as allSettingsOf } from '../../../lib/config/settings.js'
+import type { FileConfig } from '../../../lib/config/schema.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { BankDirectory } from '../../../lib/memory/bank-directory.js'
 import { LiveSettings, readFileSettings } from '../../../lib/memory/file-settings.js'
@@ -50,8 +52,8 @@ export class ScriptedStore implements BankConfigStore {
 /** A directory on such a store, with a timer that the test moves. */
 export function setUp ({ isShared = true, file = {} } = {}) {
   const store = new ScriptedStore(isShared)
-  const access = new AccessControl({ enabled: false, defaultPolicy: 'open', grants: [] })
-  const settingsOf = (content: Parameters<typeof readFileSettings>[0]) => readFileSettings(content, { semanticWeight: 0, hasReranker: false })
+  const access = new AccessControl({ enabled: false, defaultPolicy: 'open', ownerPatterns: [], grants: [] })
+  const settingsOf = (content: FileConfig) => readFileSettings({ file: content, settings: allSettingsOf(content) }, { semanticWeight: 0, hasReranker: false })
   const live = new LiveSettings(settingsOf(file), access)
   const warnings: string[] = []
   let now = 10_000
@@ -64,7 +66,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
     warnings,
     advance: (milliseconds: number) => { now += milliseconds },
     /** The limits that hold for these banks. */
-    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.homeostasis.recall_max_tokens),
+    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.tokenBudgets.recall),
   }
 }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../../lib/time/clock.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
+import { settingsOf } from '../../../lib/config/settings.js'
 import { openProviders, type ProviderOverrides } from '../../../lib/memory/open-providers.js'
 import { hasLocalEmbeddings } from '../../../lib/models/local/embedding-provider.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
@@ -8,7 +9,7 @@ import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { SteeredEmbeddings } from '../../fixtures/steered-embeddings.js'
 
 const open = async (file: FileConfig, overrides: ProviderOverrides = {}, environment: Record<string, string> = {}) => (
-  await openProviders({ file, environment, baseDirectory: process.cwd() }, overrides, systemClock)
+  await openProviders({ file, settings: settingsOf(file), environment, baseDirectory: process.cwd() }, overrides, systemClock)
 )
 
 t.test('by default there is the mock, which weighs nothing, and no reranker', async (t) => {

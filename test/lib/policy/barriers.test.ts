@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
+import { bankPolicy } from '../../../lib/policy/bank.js'
 import { checkContent, checkText, screenMetadata } from '../../../lib/policy/barriers.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import type { Metadata } from '../../../lib/stores/vector-store.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import { operatorSettings } from '../../helpers/settings.js'
 
-const NONE = operatorSettings().global
+const NONE = policy({})
 
 function policy (barriers: NonNullable<FileConfig['barriers']>, homeostasis: NonNullable<FileConfig['homeostasis']> = {}) {
-  return operatorSettings({ barriers, homeostasis }).global
+  return bankPolicy(operatorSettings({ barriers, homeostasis }).global).contentChecks
 }
 
 t.test('a content has 1 to 50,000 characters unless the bank says otherwise', async (t) => {

@@ -1,6 +1,6 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/bank-sections.js'
-import { retrievalSettings } from '../../../lib/memory/retrieval-settings.js'
+import { bankSettings } from '../../../lib/memory/bank-settings.js'
 import type { MergedCandidate, ScoredCandidate } from '../../../lib/retrieval/candidates.js'
 import { mergeCandidates } from '../../../lib/retrieval/fusion.js'
 import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
@@ -44,7 +44,7 @@ export function scored (...candidates: Candidate[]): ScoredCandidate[] {
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = { ...retrievalSettings(defaultSections(0).retrieval), explain: false }
+export const DEFAULTS: RankingOptions = { ...bankSettings(defaultSections(0)).retrieval, explain: false }
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

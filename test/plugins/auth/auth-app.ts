@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
-import type { AuthConfig } from '../../../lib/config/schema.js'
+import type { AuthConfig } from '../../../lib/config/config.js'
 import { authPlugin } from '../../../plugins/auth/index.js'
 import errors from '../../../plugins/errors.js'
 import { NOW } from '../../helpers/tokens.js'

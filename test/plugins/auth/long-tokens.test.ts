@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../../app.js'
-import type { AuthConfig } from '../../../lib/config/schema.js'
+import type { AuthConfig } from '../../../lib/config/config.js'
 import { testConfig } from '../../helpers/config.js'
 import { startJwksServer } from '../../helpers/jwks-server.js'
 import { hs256, rs256, rsaKey } from '../../helpers/tokens.js'

@@ -1,11 +1,12 @@
 import t from 'tap'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
-import { commonSections, readFileSettings, resolveBank } from '../../../lib/memory/file-settings.js'
+import { settingsOf } from '../../../lib/config/settings.js'
+import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memory/file-settings.js'
 
 /** The weights of the strategies in a request on banks with these configurations. */
 function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
-  const settings = readFileSettings(file, { semanticWeight: 1, hasReranker: false })
-  return commonSections(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
+  const settings = readFileSettings({ file, settings: settingsOf(file) }, { semanticWeight: 1, hasReranker: false })
+  return commonSettings(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
 }
 
 const weights = (lexical: number, semantic: number): BankConfiguration => ({ retrieval: { weights: { lexical, semantic } } })

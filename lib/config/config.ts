@@ -1,0 +1,48 @@
+import type { FileConfig } from './schema.js'
+import type { Settings } from './settings.js'
+
+export type AuthMode = 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+
+/** Settings of authentication. A mode whose own setting is missing answers 500 and names it. */
+export interface AuthConfig {
+  mode: AuthMode
+  apiKey?: string | undefined
+  jwtSecret?: string | undefined
+  jwtAudience?: string | undefined
+  jwtIssuer?: string | undefined
+  oidcJwksUrl?: string | undefined
+  oidcIssuer?: string | undefined
+  oidcAudience?: string | undefined
+  /** Trimmed and lower-cased. Default `user`. */
+  oidcActorType: string
+}
+
+/** Everything that the process reads at start, checked and frozen. */
+export interface Config {
+  host: string
+  /** 0 lets the system choose. */
+  port: number
+  /** Port of its own for the metrics, 0 as above. Absent: they are served on `port`, behind the admin token. */
+  metricsPort?: number | undefined
+  /** Where traces go, the whole URL. Absent: nowhere. */
+  tracesUrl?: string | undefined
+  logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  maxBodyBytes: number
+  /** In dev mode, more host names and addresses that the server is asked under; `*.` stands for any name before. */
+  allowedHosts?: readonly string[] | undefined
+  healthTimeoutMs: number
+  shutdownTimeoutMs: number
+  auth: AuthConfig
+  adminToken?: string | undefined
+  /** With the variable that the URI came from, itself or by its file. */
+  database: { url?: string, variable?: 'DATABASE_URL' | 'SERVICES_PG_DSN' }
+  file: FileConfig
+  /** What the file says, in the words of the code and with every default filled in. */
+  settings: Settings
+  /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
+  environment?: Readonly<Record<string, string>> | undefined
+  /** Where relative provider paths start: the folder of the configuration file, else the working directory. */
+  baseDirectory: string
+  /** Sentences for the log: nothing wrong, but worth knowing. */
+  warnings: string[]
+}
