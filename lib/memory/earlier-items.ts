@@ -1,7 +1,7 @@
 import { turns } from '../concurrency/turn-budget.js'
-import type { NearDuplicate, PlannedMemory } from './dedup.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
+import type { NearDuplicate, PlannedMemory } from './retain-plan.js'
 
 /** The most near-duplicates of a request that later items are compared with. */
 const MAX_NEAR = 20

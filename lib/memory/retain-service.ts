@@ -4,7 +4,7 @@ import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
-import { isPlanned, planDedup, planWithoutDedup, type ItemTarget, type RetainPlan } from './dedup.js'
+import { isPlanned, planDedup, planWithoutDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
@@ -13,6 +13,7 @@ import { prepare, type PreparedMemory } from './preparation.js'
 import {
   retainAnswer, retainBatchAnswer, type RetainContext, type RetainedItem, type RetainResult, type Target,
 } from './retain-answer.js'
+import type { ItemTarget, RetainPlan } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** The most writes that wait for others of the same bank. */

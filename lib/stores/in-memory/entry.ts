@@ -5,6 +5,9 @@ import type { Expiry } from './expiry-heap.js'
 import type { LexicalDocument } from './document-table.js'
 import type { VectorEntry } from './vector-index.js'
 
+/** Tells whether a memory may be found; undefined when every memory may. */
+export type Accept = ((memory: Memory) => boolean) | undefined
+
 // One each for all memories without tags and metadata, which are most.
 const NO_TAGS: readonly string[] = Object.freeze([])
 const NO_METADATA = Object.freeze({})

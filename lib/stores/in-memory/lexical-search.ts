@@ -1,18 +1,15 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
-import type { LexicalRequest, Memory } from '../vector-store.js'
+import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { bestOf } from './best-of.js'
-import { byMemoryId, type Entry, type PassageRef } from './entry.js'
+import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
 import { Candidates } from './lexical-candidates.js'
 import { QueryFactors, scoreTerms } from './lexical-scoring.js'
 import { releaseScratch, takeScratch, type Scratch } from './scratch.js'
 
 /** Memories that one step works on. */
 const PIECE = 1024
-
-/** Tells whether a memory may be found; undefined when every memory may. */
-export type Accept = ((memory: Memory) => boolean) | undefined
 
 export interface LexicalMatch {
   entry: Entry

@@ -2,8 +2,7 @@ import type { TokenCount } from '../../text/tokens.js'
 import type { Steps } from '../../concurrency/steps.js'
 import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import type { Entry } from './entry.js'
-import type { Accept } from './lexical-search.js'
+import type { Accept, Entry } from './entry.js'
 
 /** Entries that are looked at in one piece. */
 const PIECE = 32

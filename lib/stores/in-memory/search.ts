@@ -1,9 +1,9 @@
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { byMemoryId, type Entry, type PassageRef } from './entry.js'
+import { type Accept, byMemoryId, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { lexicalSearch, type Accept, type LexicalResult, type LexicalMatch } from './lexical-search.js'
+import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
 
 /** Passages that a candidate names at most. */

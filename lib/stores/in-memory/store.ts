@@ -14,11 +14,11 @@ import { InMemoryBankConfigs } from './bank-configs.js'
 import { compareKeys, compareTenants, Directory } from './directory.js'
 import { collectAll, gather, listPage, noStatistics, summarise } from './reads.js'
 import { Capacity } from './capacity.js'
-import type { Accept } from './lexical-search.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval } from './writes.js'
+import type { Accept } from './entry.js'
 
 /** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
 const ATTEMPTS = 3

@@ -5,7 +5,7 @@ import { bankParameters, type MemoryRow } from './rows.js'
 
 /** Bytes of the texts, tags and metadata that a statement answers unasked; the row that reaches them comes whole. */
 export const UNASKED_BYTES = 256 * 1024
-/** A row that is read is in the process twice for a moment: as the bytes from the socket and as the texts made of them. */
+/** A row is in the process twice while it is read: as the bytes from the socket and as the texts made of them. */
 const COPIES = 2
 /** What a row takes besides. */
 const ROW_BYTES = 512
