@@ -1,0 +1,31 @@
+import { untilAborted } from './timing.js'
+import type { ImportPiece } from './types.js'
+
+/**
+ * All pieces as one body, which can be sent again. The gateway takes an import as a whole, and browsers cannot send
+ * what is still being made.
+ */
+export async function importBody (
+  lines: Iterable<ImportPiece> | AsyncIterable<ImportPiece>, signal: AbortSignal | undefined,
+): Promise<Blob> {
+  const parts: BlobPart[] = []
+  const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
+  try {
+    for (;;) {
+      const result = await untilAborted(iterator.next(), signal)
+      if (result.done === true) return new Blob(parts)
+      parts.push(partOf(result.value))
+    }
+  } catch (error) {
+    // A source that hangs is not waited for.
+    void Promise.resolve(iterator.return?.()).catch(() => {})
+    throw error
+  }
+}
+
+function partOf (piece: ImportPiece): BlobPart {
+  // A copy: who reads a file in pieces may use the same memory for the next one.
+  if (piece instanceof Uint8Array) return piece.slice()
+  const line = typeof piece === 'string' ? piece : JSON.stringify(piece)
+  return line.endsWith('\n') ? line : `${line}\n`
+}

@@ -1,0 +1,91 @@
+import type { Timing } from './options.js'
+
+export const systemTiming: Timing = {
+  random: Math.random,
+  now: Date.now,
+  sleep: async (milliseconds, signal) => {
+    await new Promise<void>((resolve, reject) => {
+      signal.throwIfAborted()
+      const leave = () => {
+        clearTimeout(timer)
+        reject(signal.reason as Error)
+      }
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }, milliseconds)
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  },
+}
+
+/** The result of the work, or the signal's reason as soon as it aborts; the work itself goes on. */
+export async function untilAborted<Result> (work: Result | Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return await work
+  let leave = () => {}
+  const left = new Promise<never>((_resolve, reject) => { leave = () => { reject(signal.reason as Error) } })
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave)
+  try {
+    return await Promise.race([left, work])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+/** Timers that are longer end at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** A signal that aborts when the caller's does, and when the time is up. */
+export class Deadline {
+  readonly #controller = new AbortController()
+  readonly #milliseconds: number
+  readonly #caller: AbortSignal | undefined
+  readonly #leave = () => { this.#controller.abort(this.#caller?.reason) }
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #endsAt = 0
+  #isOver = false
+
+  constructor (milliseconds: number, caller: AbortSignal | undefined) {
+    this.#milliseconds = Math.min(milliseconds, LONGEST_MS)
+    this.#caller = caller
+    if (caller?.aborted === true) this.#leave()
+    caller?.addEventListener('abort', this.#leave)
+    this.restart()
+  }
+
+  get signal (): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Whether the time is up. */
+  get isOver (): boolean {
+    return this.#isOver
+  }
+
+  /** Milliseconds that are left. */
+  get remaining (): number {
+    return this.#endsAt - performance.now()
+  }
+
+  /** The time counts from now on. */
+  restart (): void {
+    this.pause()
+    this.#endsAt = performance.now() + this.#milliseconds
+    this.#timer = setTimeout(() => {
+      this.#isOver = true
+      this.#controller.abort()
+    }, this.#milliseconds)
+  }
+
+  /** The time does not count until `restart`. */
+  pause (): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Nothing is kept of the caller's signal, and no timer that keeps a process alive. */
+  end (): void {
+    this.pause()
+    this.#caller?.removeEventListener('abort', this.#leave)
+  }
+}
