@@ -63,34 +63,34 @@ export class MemoryGatewayClient {
     return new Listing((cursor) => this.#get('/v1/banks', withCursor(request, cursor), options), ({ banks }) => banks)
   }
 
-  async getBank ({ bank_id }: T.BankRequest, options?: CallOptions): Promise<T.Bank> {
-    return await this.#get(path`/v1/banks/${bank_id}`, {}, options)
+  async getBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.Bank> {
+    return await this.#get(path`/v1/banks/${bankId}`, {}, options)
   }
 
-  async getBankStatistics ({ bank_id }: T.BankRequest, options?: CallOptions): Promise<T.BankStatistics> {
-    return await this.#get(path`/v1/banks/${bank_id}/stats`, {}, options)
+  async getBankStatistics ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankStatistics> {
+    return await this.#get(path`/v1/banks/${bankId}/stats`, {}, options)
   }
 
   /** Deletes a bank: memories, configuration and history. */
-  async deleteBank ({ bank_id }: T.BankRequest, options?: CallOptions): Promise<T.DeleteBankAnswer> {
-    return await this.#transport.json({ method: 'DELETE', path: path`/v1/banks/${bank_id}`, safety: 'once' }, options)
+  async deleteBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.DeleteBankAnswer> {
+    return await this.#transport.json({ method: 'DELETE', path: path`/v1/banks/${bankId}`, safety: 'once' }, options)
   }
 
   /** The memories of a bank, newest first. */
   listMemories (
-    { bank_id, ...query }: T.ListMemoriesRequest, options?: CallOptions,
+    { bank_id: bankId, ...query }: T.ListMemoriesRequest, options?: CallOptions,
   ): Listing<T.Memory, T.MemoriesPage> {
-    const url = path`/v1/banks/${bank_id}/memories`
+    const url = path`/v1/banks/${bankId}/memories`
     return new Listing((cursor) => this.#get(url, withCursor(query, cursor), options), ({ memories }) => memories)
   }
 
-  async getMemory ({ bank_id, memory_id }: T.GetMemoryRequest, options?: CallOptions): Promise<T.Memory> {
-    return await this.#get(path`/v1/banks/${bank_id}/memories/${memory_id}`, {}, options)
+  async getMemory ({ bank_id: bankId, memory_id: memoryId }: T.GetMemoryRequest, options?: CallOptions): Promise<T.Memory> {
+    return await this.#get(path`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
   }
 
   /** What a bank sets, what is in force, and where each value comes from. */
-  async getBankConfig ({ bank_id }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
-    return await this.#get(path`/v1/banks/${bank_id}/config`, {}, options)
+  async getBankConfig ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
+    return await this.#get(path`/v1/banks/${bankId}/config`, {}, options)
   }
 
   /** Replaces what a bank sets. */
@@ -109,22 +109,22 @@ export class MemoryGatewayClient {
   }
 
   /** The last 100 changes, newest first. */
-  async getBankConfigHistory ({ bank_id }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigHistory> {
-    return await this.#get(path`/v1/banks/${bank_id}/config/history`, {}, options)
+  async getBankConfigHistory ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigHistory> {
+    return await this.#get(path`/v1/banks/${bankId}/config/history`, {}, options)
   }
 
   /** The lines of a bank's export, without their line feeds: a header, then a memory a line. */
-  async * exportBank ({ bank_id }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
+  async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
     yield * this.#transport.lines(
-      { method: 'GET', path: path`/v1/banks/${bank_id}/export`, safety: 'read' }, LINES_TYPE, options,
+      { method: 'GET', path: path`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
     )
   }
 
   /** Reads an export back, all of it or none. The lines are collected before they are sent. */
   async importBank (
-    { bank_id, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
+    { bank_id: bankId, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
   ): Promise<T.ImportBankAnswer> {
-    const url = path`/v1/banks/${bank_id}/import`
+    const url = path`/v1/banks/${bankId}/import`
     const body = await importBody(lines, options.signal)
     const headers = { 'content-type': LINES_TYPE, 'idempotency-key': options.idempotencyKey ?? newKey() }
     return await this.#transport.json({ method: 'POST', path: url, query, body, headers, safety: 'keyed' }, options)
@@ -158,13 +158,13 @@ export class MemoryGatewayClient {
   }
 
   async #changeConfig (
-    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id, if_match }: T.ResetBankConfigRequest, body: object | undefined,
+    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id: bankId, if_match: ifMatch }: T.ResetBankConfigRequest, body: object | undefined,
     contentType: string | undefined, options: CallOptions | undefined,
   ): Promise<T.BankConfigAnswer> {
     return await this.#transport.json({
       method,
-      path: path`/v1/banks/${bank_id}/config`,
-      headers: { 'content-type': contentType, 'if-match': if_match },
+      path: path`/v1/banks/${bankId}/config`,
+      headers: { 'content-type': contentType, 'if-match': ifMatch },
       safety: 'once',
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }, options)

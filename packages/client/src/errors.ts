@@ -63,7 +63,8 @@ export async function errorOf (response: Response, now: () => number): Promise<M
 
 /** The error that an event of a stream tells. */
 export function errorOfEvent (body: Partial<ErrorBody>): MemoryGatewayError {
-  const { code = 'unusable_answer', detail = 'The stream failed', request_id: requestId, retry_after_seconds: retryAfter } = body
+  const { code = 'unusable_answer', detail = 'The stream failed' } = body
+  const { request_id: requestId, retry_after_seconds: retryAfter } = body
   return new MemoryGatewayError(code, detail, { body, requestId, retryAfter })
 }
 

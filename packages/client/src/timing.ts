@@ -4,30 +4,28 @@ export const systemTiming: Timing = {
   random: Math.random,
   now: Date.now,
   sleep: async (milliseconds, signal) => {
-    await new Promise<void>((resolve, reject) => {
-      signal.throwIfAborted()
-      const leave = () => {
-        clearTimeout(timer)
-        reject(signal.reason as Error)
-      }
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }, milliseconds)
-      signal.addEventListener('abort', leave, { once: true })
-    })
+    let timer: ReturnType<typeof setTimeout> | undefined
+    try {
+      await untilAborted(new Promise<void>((resolve) => { timer = setTimeout(resolve, milliseconds) }), signal)
+    } finally {
+      clearTimeout(timer)
+    }
   },
 }
 
 /** The result of the work, or the signal's reason as soon as it aborts; the work itself goes on. */
-export async function untilAborted<Result> (work: Result | Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+export async function untilAborted<Result> (
+  work: Result | Promise<Result>, signal: AbortSignal | undefined,
+): Promise<Result> {
   if (signal === undefined) return await work
   let leave = () => {}
-  const left = new Promise<never>((_resolve, reject) => { leave = () => { reject(signal.reason as Error) } })
+  const left = new Promise<void>((resolve) => { leave = resolve })
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave)
   try {
-    return await Promise.race([left, work])
+    await Promise.race([left, work])
+    signal.throwIfAborted()
+    return await work
   } finally {
     signal.removeEventListener('abort', leave)
   }

@@ -6,12 +6,10 @@ import type { components, operations } from './generated/openapi.js'
  */
 
 type Json<Content> = Content extends { 'application/json': infer Body } ? Body : never
-type AnswerOf<Name extends keyof operations> = operations[Name] extends { responses: { 200: { content: infer Content } } }
-  ? Json<Content>
-  : never
-type BodyOf<Name extends keyof operations> = operations[Name] extends { requestBody: { content: infer Content } }
-  ? Json<Content>
-  : never
+type AnswerOf<Name extends keyof operations> =
+  operations[Name] extends { responses: { 200: { content: infer Content } } } ? Json<Content> : never
+type BodyOf<Name extends keyof operations> =
+  operations[Name] extends { requestBody: { content: infer Content } } ? Json<Content> : never
 type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
 
 /** `T` with exactly one of the members `K`. */
