@@ -84,7 +84,9 @@ export class MemoryGatewayClient {
     return new Listing((cursor) => this.#get(url, withCursor(query, cursor), options), ({ memories }) => memories)
   }
 
-  async getMemory ({ bank_id: bankId, memory_id: memoryId }: T.GetMemoryRequest, options?: CallOptions): Promise<T.Memory> {
+  async getMemory (
+    { bank_id: bankId, memory_id: memoryId }: T.GetMemoryRequest, options?: CallOptions,
+  ): Promise<T.Memory> {
     return await this.#get(path`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
   }
 

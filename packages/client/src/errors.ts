@@ -79,7 +79,9 @@ export function objectIn (text: string): Partial<ErrorBody> | undefined {
 }
 
 /** Seconds. Browsers hide the header from pages of another origin, so the body says it too. */
-function retryAfterOf (header: string | null, body: Partial<ErrorBody> | undefined, now: () => number): number | undefined {
+function retryAfterOf (
+  header: string | null, body: Partial<ErrorBody> | undefined, now: () => number,
+): number | undefined {
   const seconds = header === null || header === '' ? Number.NaN : Number(header)
   const found = Number.isNaN(seconds) ? (Date.parse(header ?? '') - now()) / 1000 : seconds
   if (Number.isFinite(found)) return Math.max(0, found)

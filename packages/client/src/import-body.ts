@@ -1,6 +1,9 @@
 import { untilAborted } from './timing.js'
 import type { ImportPiece } from './types.js'
 
+/** What a body is made of. */
+type Part = string | Uint8Array<ArrayBuffer>
+
 /**
  * All pieces as one body, which can be sent again. The gateway takes an import as a whole, and browsers cannot send
  * what is still being made.
@@ -8,7 +11,7 @@ import type { ImportPiece } from './types.js'
 export async function importBody (
   lines: Iterable<ImportPiece> | AsyncIterable<ImportPiece>, signal: AbortSignal | undefined,
 ): Promise<Blob> {
-  const parts: BlobPart[] = []
+  const parts: Part[] = []
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
   try {
     for (;;) {
@@ -23,7 +26,7 @@ export async function importBody (
   }
 }
 
-function partOf (piece: ImportPiece): BlobPart {
+function partOf (piece: ImportPiece): Part {
   // A copy: who reads a file in pieces may use the same memory for the next one.
   if (piece instanceof Uint8Array) return piece.slice()
   const line = typeof piece === 'string' ? piece : JSON.stringify(piece)

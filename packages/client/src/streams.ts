@@ -3,7 +3,9 @@ import type { Deadline } from './timing.js'
 import type { ReflectEvent } from './types.js'
 
 /** The lines of a body, each ended by a line feed. Only the silence of the sender counts against the deadline. */
-export async function * linesOf ({ body }: Response, deadline: Deadline): AsyncGenerator<string, void> {
+export async function * linesOf (
+  { body }: Response, deadline: Pick<Deadline, 'restart' | 'pause'>,
+): AsyncGenerator<string, void> {
   if (body === null) return
   const reader = body.getReader()
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -28,7 +30,7 @@ export async function * linesOf ({ body }: Response, deadline: Deadline): AsyncG
   }
 }
 
-function decode (decoder: TextDecoder, bytes: Uint8Array | undefined): string {
+function decode (decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array | undefined): string {
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined })
   } catch (cause) {

@@ -12,7 +12,8 @@ t.test('every operation of callers is a method of the same name', async (t) => {
   const ofCallers = operations.filter(({ tags }) => !tags.some((tag) => ['admin', 'sources', 'health'].includes(tag)))
   const methods = Object.getOwnPropertyNames(MemoryGatewayClient.prototype)
   const others = ['constructor', 'health', 'reflectStream']
-  t.same(methods.filter((name) => !others.includes(name)).sort(), ofCallers.map(({ operationId }) => operationId).sort())
+  const names = ofCallers.map(({ operationId }) => operationId)
+  t.same(methods.filter((name) => !others.includes(name)).sort(), names.sort())
 })
 
 t.test('a memory is retained, found, explained, read, listed and forgotten', async (t) => {
@@ -65,6 +66,13 @@ t.test('a bank is configured', async (t) => {
   t.match(await client.deleteBank({ bank_id: 'bank' }), { deleted_count: 1 })
 })
 
+/** Pieces of so many bytes. */
+function cut (bytes: Uint8Array, length: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) => (
+    bytes.subarray(index * length, (index + 1) * length)
+  ))
+}
+
 t.test('a bank moves from one place to another', async (t) => {
   const client = (await gateway(t)).client()
   const items = ['Größe: 3 m.', 'Café ☕', 'Two\nlines.'].map((content) => ({ content }))
@@ -78,12 +86,14 @@ t.test('a bank moves from one place to another', async (t) => {
     'ended-lines': () => new Set(lines.map((line) => `${line}\n`)),
     objects: () => lines.map((line) => JSON.parse(line) as object),
     // Cut within characters of several bytes.
-    bytes: () => Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7)),
+    bytes: () => cut(bytes, 7),
   }
   for (const [name, source] of Object.entries(sources)) {
     const bank = `to-${name}`
-    t.same(await client.importBank({ bank_id: bank, lines: source(), on_conflict: 'overwrite' }), { imported: 3, skipped: 0, overwritten: 0 }, name)
-    t.same((await collect(client.listMemories({ bank_id: bank }))).map(({ text }) => text).sort(), items.map(({ content }) => content).sort(), name)
+    const answer = await client.importBank({ bank_id: bank, lines: source(), on_conflict: 'overwrite' })
+    t.same(answer, { imported: 3, skipped: 0, overwritten: 0 }, name)
+    const memories = await collect(client.listMemories({ bank_id: bank }))
+    t.same(memories.map(({ text }) => text).sort(), items.map(({ content }) => content).sort(), name)
   }
 })
 

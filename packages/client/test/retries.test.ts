@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { CallOptions, MemoryGatewayClient } from '../src/index.js'
+import { MemoryGatewayError, type CallOptions, type MemoryGatewayClient } from '../src/index.js'
 import { waitBefore } from '../src/retry.js'
-import { MemoryGatewayError } from '../src/index.js'
+import { systemTiming } from '../src/timing.js'
 import { answering, beginning, hangUp, HostileServer, refusing, silent, type Behaviour } from './hostile-server.js'
 
 type Method = (client: MemoryGatewayClient, options?: CallOptions) => Promise<unknown>
@@ -144,7 +144,8 @@ t.test('Retry-After is read as seconds, as a date, and from the body', async (t)
 
 t.test('waits grow, and lie between none and all of their length by chance', async (t) => {
   const failure = new MemoryGatewayError('connection_lost', '')
-  t.same([0, 1, 2, 5, 6, 1000].map((attempt) => waitBefore(attempt, failure, () => 1)), [250, 500, 1000, 8000, 8000, 8000])
+  const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => waitBefore(attempt, failure, () => 1))
+  t.same(longest, [250, 500, 1000, 8000, 8000, 8000])
   t.equal(waitBefore(3, failure, () => 0), 0)
   const asked = new MemoryGatewayError('rate_limited', '', { retryAfter: 5 })
   t.same([0, 1].map((chance) => waitBefore(9, asked, () => chance)), [5000, 5250])
@@ -170,7 +171,6 @@ t.test('a call ends when its time is up, whatever of the answer is there', async
     for (const method of Object.values(ALL)) {
       await t.rejects(method(server.client({ timeoutMs: 20 }).client), { code: 'timed_out', status: undefined })
     }
-    t.equal(server.requests.length, Object.keys(ALL).length)
   }
 })
 
@@ -189,13 +189,13 @@ t.test('the caller\'s signal ends a call with its own reason', async (t) => {
 
   const between = new AbortController()
   server.meets(refusing(503, 'server_busy', { 'retry-after': '1' }))
-  // The real wait, which the signal has to end: the test would take a second otherwise.
-  const { sleep } = (await import('../src/timing.js')).systemTiming
-  const timing = { sleep: async (milliseconds: number, signal: AbortSignal) => {
-    const wait = sleep(milliseconds, signal)
+  // The real wait: unless the signal ends it, the next try is made behind it, and refused with another error.
+  const sleep = async (milliseconds: number, signal: AbortSignal) => {
+    const wait = systemTiming.sleep(milliseconds, signal)
     between.abort(reason)
     await wait
-  } }
+  }
+  const timing = { sleep }
   await t.rejects(server.client({ timing }).client.whoami({}, { signal: between.signal }), reason)
 })
 
