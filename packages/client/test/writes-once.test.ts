@@ -133,7 +133,10 @@ t.test('without its key a write whose answer was lost would be done again', asyn
       await forward(target, without(request))
       response.socket?.destroy()
     },
-    async (response, request) => { await answering(200, (await forward(target, without(request)))[1])(response, request) },
+    async (response, request) => {
+      const [status, body] = await forward(target, without(request))
+      await answering(status, body)(response, request)
+    },
   )
   t.match(await network.client().client.retain({ bank_id: 'bank', content: 'One.' }), { stored: false, deduplicated: true })
 })
