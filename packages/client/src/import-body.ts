@@ -1,5 +1,5 @@
 import { untilAborted } from './timing.js'
-import type { ImportPiece } from './types.js'
+import type { ImportPiece, ImportSource } from './types.js'
 
 /** What a body is made of. */
 type Part = string | Uint8Array<ArrayBuffer>
@@ -8,9 +8,10 @@ type Part = string | Uint8Array<ArrayBuffer>
  * All pieces as one body, which can be sent again. The gateway takes an import as a whole, and browsers cannot send
  * what is still being made.
  */
-export async function importBody (
-  lines: Iterable<ImportPiece> | AsyncIterable<ImportPiece>, signal: AbortSignal | undefined,
-): Promise<Blob> {
+export async function importBody (lines: ImportSource, signal: AbortSignal | undefined): Promise<Blob> {
+  if (lines instanceof Blob) return lines
+  // A text is iterable too, by its characters.
+  if (typeof lines === 'string' || lines instanceof Uint8Array) return new Blob([partOf(lines)])
   const parts: Part[] = []
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
   try {

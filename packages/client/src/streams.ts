@@ -60,7 +60,7 @@ export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGen
     const data = objectIn(text)
     if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is no JSON object')
     if (event === 'error') throw errorOfEvent(data)
-    // A newer gateway may send events of other names.
+    // A newer gateway may send events of other names. What is in those that are known is not checked again.
     if (isReflectEvent(event)) yield { event, data } as unknown as ReflectEvent
     if (event === 'done') return
   }

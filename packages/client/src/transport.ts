@@ -58,6 +58,8 @@ export class Transport {
     try {
       const response = await this.#tries(call, options, deadline, async (answer) => {
         if (answer.headers.get('content-type')?.startsWith(contentType) !== true) {
+          // Nobody reads it, so its connection would stay open.
+          void answer.body?.cancel().catch(() => {})
           throw unusable(answer, `The answer is no ${contentType}`)
         }
         return answer

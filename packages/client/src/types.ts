@@ -2,7 +2,7 @@ import type { components, operations } from './generated/openapi.js'
 
 /*
  * The names under which the client gives the types of the OpenAPI document. Everything that depends on the form of the
- * document is in this file.
+ * document is in this file: types are found by operation, so that it does not matter which schemas have names there.
  */
 
 type Json<Content> = Content extends { 'application/json': infer Body } ? Body : never
@@ -12,7 +12,7 @@ type BodyOf<Name extends keyof operations> =
   operations[Name] extends { requestBody: { content: infer Content } } ? Json<Content> : never
 type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
 
-/** `T` with exactly one of the members `K`. */
+/** `T` with exactly one of the members `K`, a choice that the document tells in words. */
 type ExactlyOne<T, K extends keyof T> = Omit<T, K> & {
   [One in K]: { [P in One]-?: NonNullable<T[P]> } & { [Other in Exclude<K, One>]?: never }
 }[K]
@@ -74,9 +74,9 @@ export interface PatchBankConfigRequest extends ResetBankConfigRequest {
 
 /** A line with or without its line feed, bytes of the file wherever they are cut, or a line as an object. */
 export type ImportPiece = string | Uint8Array | object
-export type ImportBankRequest = BankRequest & QueryOf<'importBank'> & {
-  lines: Iterable<ImportPiece> | AsyncIterable<ImportPiece>
-}
+/** A whole export (a file that a browser's user has chosen is a Blob), or its pieces. */
+export type ImportSource = string | Uint8Array | Blob | Iterable<ImportPiece> | AsyncIterable<ImportPiece>
+export type ImportBankRequest = BankRequest & QueryOf<'importBank'> & { lines: ImportSource }
 export type ImportBankAnswer = AnswerOf<'importBank'>
 
 export type WhoamiRequest = QueryOf<'whoami'>

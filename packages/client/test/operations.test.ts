@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MemoryGatewayClient, MemoryGatewayError } from '../src/index.js'
+import { MemoryGatewayClient, MemoryGatewayError, type ImportSource } from '../src/index.js'
 import { collect, gateway } from './gateway.js'
 import { answering, HostileServer } from './hostile-server.js'
 
@@ -80,7 +80,10 @@ t.test('a bank moves from one place to another', async (t) => {
   const lines = await collect(client.exportBank({ bank_id: 'from' }))
   t.equal(lines.length, 4)
   const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
-  const sources: Record<string, () => Iterable<string | Uint8Array | object> | AsyncIterable<string>> = {
+  const sources: Record<string, () => ImportSource> = {
+    'whole-text': () => lines.join('\n'),
+    'whole-bytes': () => bytes,
+    blob: () => new Blob([bytes]),
     export: () => client.exportBank({ bank_id: 'from' }),
     lines: () => lines,
     'ended-lines': () => new Set(lines.map((line) => `${line}\n`)),
