@@ -48,7 +48,7 @@ export class MemoryGatewayClient {
 
   /** The same, told as it comes about: `evidence`, any number of `delta`, `usage`, `done`. */
   async * reflectStream (request: T.ReflectRequest, options?: CallOptions): AsyncGenerator<T.ReflectEvent, void> {
-    const call = { ...jsonCall('POST', '/v1/reflect', request, 'read') }
+    const call = jsonCall('POST', '/v1/reflect', request, 'read')
     call.headers = { ...call.headers, accept: EVENTS_TYPE }
     yield * reflectEventsOf(this.#transport.lines(call, EVENTS_TYPE, options))
   }

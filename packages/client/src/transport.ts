@@ -87,6 +87,7 @@ export class Transport {
     const { token } = this.#options
     const retries = options.retries ?? this.#options.retries ?? DEFAULT_RETRIES
     let rejected: string | undefined
+    let isLost = false
     for (let attempt = 0; ;) {
       options.signal?.throwIfAborted()
       const bearer = typeof token === 'function'
@@ -105,8 +106,12 @@ export class Transport {
         rejected = bearer
         continue
       }
+      isLost ||= failure.code === 'connection_lost'
       const wait = waitBefore(attempt, failure, random)
-      if (attempt++ >= retries || !isRetriable(failure, call.safety) || wait >= deadline.remaining) throw failure
+      // Waiting for the end of a try whose answer was lost is none of the tries: only the deadline bounds it.
+      const isAwaited = isLost && failure.code === 'idempotency_key_in_flight'
+      if (!isAwaited && attempt++ >= retries) throw failure
+      if (!isRetriable(failure, call.safety) || wait >= deadline.remaining) throw failure
       await this.#orTimedOut(sleep(wait, deadline.signal), deadline, options)
     }
   }

@@ -1,25 +1,28 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { transform } from 'esbuild'
+import { build } from 'esbuild'
 import t from 'tap'
 import ts from 'typescript'
 import { gateway } from './gateway.js'
 
-const CLIENT = new URL('../src/index.js', import.meta.url)
+const CLIENT = fileURLToPath(new URL('../src/index.ts', import.meta.url))
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const EXAMPLES = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
 
 /** Runs an example as a newcomer would, with a gateway at another address. @returns what it writes */
 async function run (folder: string, example: string, url: string): Promise<string> {
-  const here = example.replace("'memory-gateway-client'", `'${CLIENT.href}'`).replace('http://127.0.0.1:8080', url)
-  const { code } = await transform(here, { loader: 'ts', format: 'esm' })
-  const file = join(folder, 'example.mjs')
-  await writeFile(file, code)
-  return (await promisify(execFile)(process.execPath, [file])).stdout
+  const outfile = join(folder, 'example.mjs')
+  await build({
+    stdin: { contents: example.replace('http://127.0.0.1:8080', url), loader: 'ts', resolveDir: folder },
+    alias: { 'memory-gateway-client': CLIENT },
+    bundle: true,
+    format: 'esm',
+    outfile,
+  })
+  return (await promisify(execFile)(process.execPath, [outfile])).stdout
 }
 
 t.test('the agent of the README remembers, and its streams run', async (t) => {
@@ -42,7 +45,7 @@ t.test('every example of the README compiles', (t) => {
     types: [],
     strict: true,
     noEmit: true,
-    paths: { 'memory-gateway-client': [fileURLToPath(new URL('../src/index.ts', import.meta.url))] },
+    paths: { 'memory-gateway-client': [CLIENT] },
   })
   const problems = ts.getPreEmitDiagnostics(program)
   t.same(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')), [])

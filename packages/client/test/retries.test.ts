@@ -89,6 +89,21 @@ t.test('all tries of a write have one key, and another write has another', async
   t.same(server.requests.map(({ headers }) => headers['idempotency-key']), ['my-key', undefined])
 })
 
+t.test('a write whose answer was lost is waited for until the gateway has done it', async (t) => {
+  const inFlight = refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' })
+  const server = await HostileServer.start(t)
+  server.meets(hangUp, ...Array.from({ length: 20 }, () => inFlight), ALIKE)
+  const { client, waits } = server.client({ retries: 1 })
+  t.same(await client.retain({ bank_id: 'bank', content: 'x' }), { done: true })
+  t.same(waits, [125, ...Array.from({ length: 20 }, () => 1125)])
+
+  const other = await HostileServer.start(t)
+  other.meets(inFlight)
+  const taken = other.client({ retries: 2 }).client.retain({ bank_id: 'bank', content: 'x' }, { idempotencyKey: 'of-another' })
+  await t.rejects(taken, { code: 'idempotency_key_in_flight', status: 409, retryAfter: 1 })
+  t.equal(other.requests.length, 3)
+})
+
 t.test('what another try cannot help is thrown at once', async (t) => {
   const failures: Array<[status: number, code: string]> = [
     [400, 'invalid_request'], [403, 'access_denied'], [404, 'not_found'], [409, 'idempotency_key_reused'],
