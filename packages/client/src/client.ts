@@ -160,8 +160,8 @@ export class MemoryGatewayClient {
   }
 
   async #changeConfig (
-    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id: bankId, if_match: ifMatch }: T.ResetBankConfigRequest, body: object | undefined,
-    contentType: string | undefined, options: CallOptions | undefined,
+    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id: bankId, if_match: ifMatch }: T.ResetBankConfigRequest,
+    body: object | undefined, contentType: string | undefined, options: CallOptions | undefined,
   ): Promise<T.BankConfigAnswer> {
     return await this.#transport.json({
       method,
@@ -185,7 +185,9 @@ function withCursor (query: object, cursor: string | undefined): object {
 function path (texts: TemplateStringsArray, ...names: string[]): string {
   return texts.reduce((made, text, index) => {
     const name: unknown = names[index - 1]
-    if (typeof name !== 'string' || /^\.{0,2}$/.test(name)) throw new TypeError(`No name of a bank or memory: ${String(name)}`)
+    if (typeof name !== 'string' || /^\.{0,2}$/.test(name)) {
+      throw new TypeError(`No name of a bank or memory: ${String(name)}`)
+    }
     return made + encodeURIComponent(name) + text
   })
 }

@@ -154,13 +154,16 @@ export class Transport {
   ): MemoryGatewayError {
     options.signal?.throwIfAborted()
     if (error instanceof MemoryGatewayError) return error
-    if (deadline.isOver) return new MemoryGatewayError('timed_out', 'The answer was not there in time', { cause: error, requestId })
-    return new MemoryGatewayError('connection_lost', 'The connection could not be made, or broke', { cause: error, requestId })
+    const told = { cause: error, requestId }
+    return deadline.isOver
+      ? new MemoryGatewayError('timed_out', 'The answer was not there in time', told)
+      : new MemoryGatewayError('connection_lost', 'The connection could not be made, or broke', told)
   }
 }
 
 function unusable (response: Response, message: string): MemoryGatewayError {
-  return new MemoryGatewayError('unusable_answer', message, { status: response.status, requestId: requestIdOf(response) })
+  const { status } = response
+  return new MemoryGatewayError('unusable_answer', message, { status, requestId: requestIdOf(response) })
 }
 
 function requestIdOf ({ headers }: Response): string | undefined {
