@@ -36,10 +36,17 @@ export default {
       to: { path: '^(plugins|scripts|app\\.ts|server\\.ts)' },
     },
     {
+      name: 'packages-stand-alone',
+      comment: 'What is published on its own imports nothing of the gateway, and nothing of Node.js.',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src/' },
+      to: { pathNot: '^packages/[^/]+/src/' },
+    },
+    {
       name: 'product-does-not-know-tests',
       severity: 'error',
       from: { path: '^(lib|http|plugins|routes|app\\.ts|server\\.ts)' },
-      to: { path: '^(test|bench)/' },
+      to: { path: '^(test|bench|packages)/' },
     },
   ],
   options: {

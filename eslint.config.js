@@ -76,13 +76,14 @@ const LONGER_FILES = [
 const SHORT_LINES = [
   'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'plugins/**', 'routes/**', 'scripts/**', 'assembly/*.mjs',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/providers/**',
-  'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**',
+  'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
 
 export default [
   {
     ignores: [
       'dist/**', 'node_modules/**', '.tap/**', '.cache/**', '.test-build/**', 'assembly/node_modules/**', 'assembly/*.ts',
+      'packages/*/dist/**', 'packages/*/src/generated/**',
     ],
   },
   ...neostandard({ ts: true }),
@@ -117,7 +118,7 @@ export default [
   },
   {
     // A tap test is started by calling it; tap itself waits for it.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'packages/*/test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },
   { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },

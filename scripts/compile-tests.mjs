@@ -10,8 +10,12 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The folder of the compiled tests. */
 export const TARGET = join(ROOT, '.test-build')
 
-const MIRRORED = ['app.ts', 'server.ts', 'bench', 'http', 'lib', 'plugins', 'routes', 'scripts', 'test']
-const LEFT_OUT = new Set(['.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results'])
+const MIRRORED = ['app.ts', 'server.ts', 'bench', 'http', 'lib', 'packages', 'plugins', 'routes', 'scripts', 'test']
+const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)
+const LEFT_OUT = new Set([
+  '.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results',
+  ...PACKAGES.flatMap((path) => [`${path}/dist`, `${path}/node_modules`]),
+])
 
 function filesAt (path) {
   if (LEFT_OUT.has(path)) return []

@@ -1,0 +1,198 @@
+import { importBody } from './import-body.js'
+import type { CallOptions, ClientOptions, WriteOptions } from './options.js'
+import { Listing } from './pages.js'
+import type { Safety } from './retry.js'
+import { reflectEventsOf } from './streams.js'
+import { Transport, type Call } from './transport.js'
+import type * as T from './types.js'
+
+const JSON_TYPE = 'application/json'
+const LINES_TYPE = 'application/x-ndjson'
+const EVENTS_TYPE = 'text/event-stream'
+
+/**
+ * A client of one gateway and one caller. Methods bear the names of the operations in the gateway's document and throw
+ * MemoryGatewayError.
+ */
+export class MemoryGatewayClient {
+  readonly #transport: Transport
+
+  constructor (options: ClientOptions) {
+    this.#transport = new Transport(options)
+  }
+
+  /** Stores a memory. */
+  async retain (request: T.RetainRequest, options?: WriteOptions): Promise<T.RetainAnswer> {
+    return await this.#keyed('/v1/retain', request, options)
+  }
+
+  /** Stores up to 1000 memories, all or none. */
+  async retainBatch (request: T.RetainBatchRequest, options?: WriteOptions): Promise<T.RetainBatchAnswer> {
+    return await this.#keyed('/v1/retain/batch', request, options)
+  }
+
+  /** Searches one bank or several. */
+  async recall (request: T.RecallRequest, options?: CallOptions): Promise<T.RecallAnswer> {
+    return await this.#post('/v1/recall', request, 'read', options)
+  }
+
+  /** Why a recall gives a memory, or does not. */
+  async explainRecall (request: T.ExplainRecallRequest, options?: CallOptions): Promise<T.ExplainRecallAnswer> {
+    return await this.#post('/v1/recall/explain', request, 'read', options)
+  }
+
+  /** Answers a question from memories. */
+  async reflect (request: T.ReflectRequest, options?: CallOptions): Promise<T.ReflectAnswer> {
+    return await this.#post('/v1/reflect', request, 'read', options)
+  }
+
+  /** The same, told as it comes about: `evidence`, any number of `delta`, `usage`, `done`. */
+  async * reflectStream (request: T.ReflectRequest, options?: CallOptions): AsyncGenerator<T.ReflectEvent, void> {
+    const call = jsonCall('POST', '/v1/reflect', request, 'read')
+    call.headers = { ...call.headers, accept: EVENTS_TYPE }
+    yield * reflectEventsOf(this.#transport.lines(call, EVENTS_TYPE, options))
+  }
+
+  /** Deletes memories. */
+  async forget (request: T.ForgetRequest, options?: WriteOptions): Promise<T.ForgetAnswer> {
+    return await this.#keyed('/v1/forget', request, options)
+  }
+
+  /** The banks that the caller may read. */
+  listBanks (request: T.ListBanksRequest = {}, options?: CallOptions): Listing<T.Bank, T.BanksPage> {
+    return new Listing((cursor) => this.#get('/v1/banks', withCursor(request, cursor), options), ({ banks }) => banks)
+  }
+
+  async getBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.Bank> {
+    return await this.#get(path`/v1/banks/${bankId}`, {}, options)
+  }
+
+  async getBankStatistics ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankStatistics> {
+    return await this.#get(path`/v1/banks/${bankId}/stats`, {}, options)
+  }
+
+  /** Deletes a bank: memories, configuration and history. */
+  async deleteBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.DeleteBankAnswer> {
+    return await this.#transport.json({ method: 'DELETE', path: path`/v1/banks/${bankId}`, safety: 'once' }, options)
+  }
+
+  /** The memories of a bank, newest first. */
+  listMemories (
+    { bank_id: bankId, ...query }: T.ListMemoriesRequest, options?: CallOptions,
+  ): Listing<T.Memory, T.MemoriesPage> {
+    const url = path`/v1/banks/${bankId}/memories`
+    return new Listing((cursor) => this.#get(url, withCursor(query, cursor), options), ({ memories }) => memories)
+  }
+
+  async getMemory (
+    { bank_id: bankId, memory_id: memoryId }: T.GetMemoryRequest, options?: CallOptions,
+  ): Promise<T.Memory> {
+    return await this.#get(path`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
+  }
+
+  /** What a bank sets, what is in force, and where each value comes from. */
+  async getBankConfig ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
+    return await this.#get(path`/v1/banks/${bankId}/config`, {}, options)
+  }
+
+  /** Replaces what a bank sets. */
+  async putBankConfig (request: T.PutBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
+    return await this.#changeConfig('PUT', request, request.config, JSON_TYPE, options)
+  }
+
+  /** Changes some of what a bank sets. */
+  async patchBankConfig (request: T.PatchBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
+    return await this.#changeConfig('PATCH', request, request.patch, 'application/merge-patch+json', options)
+  }
+
+  /** Takes back what a bank sets. */
+  async resetBankConfig (request: T.ResetBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
+    return await this.#changeConfig('DELETE', request, undefined, undefined, options)
+  }
+
+  /** The last 100 changes, newest first. */
+  async getBankConfigHistory ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigHistory> {
+    return await this.#get(path`/v1/banks/${bankId}/config/history`, {}, options)
+  }
+
+  /** The lines of a bank's export, without their line feeds: a header, then a memory a line. */
+  async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
+    yield * this.#transport.lines(
+      { method: 'GET', path: path`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
+    )
+  }
+
+  /** Reads an export back, all of it or none. The lines are collected before they are sent. */
+  async importBank (
+    { bank_id: bankId, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
+  ): Promise<T.ImportBankAnswer> {
+    const url = path`/v1/banks/${bankId}/import`
+    const body = await importBody(lines, options.signal)
+    const headers = { 'content-type': LINES_TYPE, 'idempotency-key': options.idempotencyKey ?? newKey() }
+    return await this.#transport.json({ method: 'POST', path: url, query, body, headers, safety: 'keyed' }, options)
+  }
+
+  /** Who the gateway takes the caller for, and what the caller may do on a bank. */
+  async whoami (request: T.WhoamiRequest = {}, options?: CallOptions): Promise<T.WhoamiAnswer> {
+    return await this.#get('/v1/whoami', request, options)
+  }
+
+  /** Whether the gateway is ready. Tried once: a probe tells what is now. */
+  async health (options?: CallOptions): Promise<T.HealthAnswer> {
+    return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never' }, options)
+  }
+
+  async #get<Answer> (url: string, query: object, options: CallOptions | undefined): Promise<Answer> {
+    return await this.#transport.json({ method: 'GET', path: url, query, safety: 'read' }, options)
+  }
+
+  async #post<Answer> (
+    url: string, request: object, safety: Safety, options: CallOptions | undefined,
+  ): Promise<Answer> {
+    return await this.#transport.json(jsonCall('POST', url, request, safety), options)
+  }
+
+  /** A write that the gateway does once, however often it is sent. */
+  async #keyed<Answer> (url: string, request: object, options: WriteOptions | undefined): Promise<Answer> {
+    const call = jsonCall('POST', url, request, 'keyed')
+    call.headers = { ...call.headers, 'idempotency-key': options?.idempotencyKey ?? newKey() }
+    return await this.#transport.json(call, options)
+  }
+
+  async #changeConfig (
+    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id: bankId, if_match: ifMatch }: T.ResetBankConfigRequest,
+    body: object | undefined, contentType: string | undefined, options: CallOptions | undefined,
+  ): Promise<T.BankConfigAnswer> {
+    return await this.#transport.json({
+      method,
+      path: path`/v1/banks/${bankId}/config`,
+      headers: { 'content-type': contentType, 'if-match': ifMatch },
+      safety: 'once',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }, options)
+  }
+}
+
+function jsonCall (method: Call['method'], url: string, request: object, safety: Safety): Call {
+  return { method, path: url, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
+}
+
+function withCursor (query: object, cursor: string | undefined): object {
+  return cursor === undefined ? query : { ...query, cursor }
+}
+
+/** A path with names in it. A name that is missing, or would lead elsewhere, is a mistake of the program. */
+function path (texts: TemplateStringsArray, ...names: string[]): string {
+  return texts.reduce((made, text, index) => {
+    const name: unknown = names[index - 1]
+    if (typeof name !== 'string' || /^\.{0,2}$/.test(name)) {
+      throw new TypeError(`No name of a bank or memory: ${String(name)}`)
+    }
+    return made + encodeURIComponent(name) + text
+  })
+}
+
+/** 128 random bits. `crypto.randomUUID` is not there on pages without TLS. */
+function newKey (): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,90 @@
+import type { ErrorBody, ErrorCode } from './types.js'
+
+/** Codes of what the client itself finds wrong. */
+export type ClientErrorCode =
+  /** There was no connection, or it broke before the answer was complete. */
+  | 'connection_lost'
+  /** The answer was not there within `timeoutMs`. */
+  | 'timed_out'
+  /** The answer is none of the gateway's: a proxy's page, for instance, or half a document. */
+  | 'unusable_answer'
+
+/** A newer gateway may send a code that this client does not know. */
+export type MemoryGatewayErrorCode = ErrorCode | ClientErrorCode | (string & {})
+
+export interface MemoryGatewayErrorOptions {
+  status?: number | undefined
+  requestId?: string | undefined
+  retryAfter?: number | undefined
+  body?: Partial<ErrorBody> | undefined
+  cause?: unknown
+}
+
+/** Every failure of a call, but for the caller's own `signal`, whose reason is thrown as it is. */
+export class MemoryGatewayError extends Error {
+  /** What went wrong, for programs. */
+  readonly code: MemoryGatewayErrorCode
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined
+  /** Under which the gateway's log has the request. */
+  readonly requestId: string | undefined
+  /** Seconds after which the same request has a chance of success, where the gateway says so. */
+  readonly retryAfter: number | undefined
+  /** The whole body of the error, with `errors` of the single fields among others; undefined where there was none. */
+  readonly body: Partial<ErrorBody> | undefined
+
+  constructor (code: MemoryGatewayErrorCode, message: string, options: MemoryGatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'MemoryGatewayError'
+    this.code = code
+    this.status = options.status
+    this.requestId = options.requestId
+    this.retryAfter = options.retryAfter
+    this.body = options.body
+  }
+}
+
+/** The error that an answer with a status beyond 2xx stands for. */
+export async function errorOf (response: Response, now: () => number): Promise<MemoryGatewayError> {
+  const { status, headers } = response
+  const body = objectIn(await response.text())
+  const { code, detail, request_id: bodyRequestId } = body ?? {}
+  return new MemoryGatewayError(
+    typeof code === 'string' ? code : 'unusable_answer',
+    typeof detail === 'string' ? detail : `The answer has status ${status} and is none of the gateway's`,
+    {
+      status,
+      body,
+      requestId: headers.get('x-request-id') ?? (typeof bodyRequestId === 'string' ? bodyRequestId : undefined),
+      retryAfter: retryAfterOf(headers.get('retry-after'), body, now),
+    },
+  )
+}
+
+/** The error that an event of a stream tells. */
+export function errorOfEvent (body: Partial<ErrorBody>): MemoryGatewayError {
+  const { code = 'unusable_answer', detail = 'The stream failed' } = body
+  const { request_id: requestId, retry_after_seconds: retryAfter } = body
+  return new MemoryGatewayError(code, detail, { body, requestId, retryAfter })
+}
+
+/** A JSON object; undefined when the text is anything else. */
+export function objectIn (text: string): Partial<ErrorBody> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds. Browsers hide the header from pages of another origin, so the body says it too. */
+function retryAfterOf (
+  header: string | null, body: Partial<ErrorBody> | undefined, now: () => number,
+): number | undefined {
+  const seconds = header === null || header === '' ? Number.NaN : Number(header)
+  const found = Number.isNaN(seconds) ? (Date.parse(header ?? '') - now()) / 1000 : seconds
+  if (Number.isFinite(found)) return Math.max(0, found)
+  const inBody = body?.retry_after_seconds
+  return typeof inBody === 'number' && inBody >= 0 ? inBody : undefined
+}

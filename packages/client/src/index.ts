@@ -1,0 +1,7 @@
+export { MemoryGatewayClient } from './client.js'
+export {
+  MemoryGatewayError, type ClientErrorCode, type MemoryGatewayErrorCode, type MemoryGatewayErrorOptions,
+} from './errors.js'
+export type { CallOptions, ClientOptions, Timing, TokenSource, WriteOptions } from './options.js'
+export type { Listing } from './pages.js'
+export type * from './types.js'

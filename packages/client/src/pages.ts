@@ -1,0 +1,26 @@
+interface Page { next_cursor: string | null }
+
+/** A listing. Iterated, it gives one thing after the other and asks for the next page when it is needed. */
+export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
+  readonly #fetchPage: (cursor: string | undefined) => Promise<Answer>
+  readonly #itemsOf: (page: Answer) => readonly Item[]
+
+  constructor (fetchPage: (cursor: string | undefined) => Promise<Answer>, itemsOf: (page: Answer) => readonly Item[]) {
+    this.#fetchPage = fetchPage
+    this.#itemsOf = itemsOf
+  }
+
+  /** Whole answers. The `next_cursor` of one, sent as `cursor`, goes on behind it at another time. */
+  async * pages (): AsyncGenerator<Answer, void> {
+    let cursor: string | undefined
+    do {
+      const page = await this.#fetchPage(cursor)
+      yield page
+      cursor = page.next_cursor ?? undefined
+    } while (cursor !== undefined)
+  }
+
+  async * [Symbol.asyncIterator] (): AsyncGenerator<Item, void> {
+    for await (const page of this.pages()) yield * this.#itemsOf(page)
+  }
+}

@@ -1,0 +1,72 @@
+import { errorOfEvent, MemoryGatewayError, objectIn } from './errors.js'
+import type { Deadline } from './timing.js'
+import type { ReflectEvent } from './types.js'
+
+/** The lines of a body, each ended by a line feed. Only the silence of the sender counts against the deadline. */
+export async function * linesOf (
+  { body }: Response, deadline: Pick<Deadline, 'restart' | 'pause'>,
+): AsyncGenerator<string, void> {
+  if (body === null) return
+  const reader = body.getReader()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let rest = ''
+  try {
+    for (;;) {
+      deadline.restart()
+      const { done, value } = await reader.read()
+      deadline.pause()
+      const [first = '', ...more] = decode(decoder, value).split('\n')
+      rest += first
+      for (const next of more) {
+        yield rest
+        rest = next
+      }
+      if (done) break
+    }
+    if (rest !== '') throw new MemoryGatewayError('connection_lost', 'The answer ends within a line')
+  } finally {
+    // Closes the connection when lines are left over; one that is through takes no notice.
+    void reader.cancel().catch(() => {})
+  }
+}
+
+function decode (decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array | undefined): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined })
+  } catch (cause) {
+    throw new MemoryGatewayError('unusable_answer', 'The answer is no UTF-8', { cause })
+  }
+}
+
+/** The events of a stream (HTML standard, section 9.2.6). Comments, which are signs of life, are passed over. */
+async function * eventsOf (lines: AsyncIterable<string>): AsyncGenerator<{ event: string, data: string }, void> {
+  let event = ''
+  let data: string[] = []
+  for await (const line of lines) {
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*?))?\r?$/s.exec(line) ?? []
+    if (field === 'event') event = value
+    else if (field === 'data') data.push(value)
+    else if (line.trimEnd() === '') {
+      if (data.length > 0) yield { event, data: data.join('\n') }
+      event = ''
+      data = []
+    }
+  }
+}
+
+/** @throws MemoryGatewayError for the event `error`, and when the stream ends without `done` */
+export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGenerator<ReflectEvent, void> {
+  for await (const { event, data: text } of eventsOf(lines)) {
+    const data = objectIn(text)
+    if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is no JSON object')
+    if (event === 'error') throw errorOfEvent(data)
+    // A newer gateway may send events of other names. What is in those that are known is not checked again.
+    if (isReflectEvent(event)) yield { event, data } as unknown as ReflectEvent
+    if (event === 'done') return
+  }
+  throw new MemoryGatewayError('connection_lost', 'The stream ended before its event `done`')
+}
+
+function isReflectEvent (event: string): event is ReflectEvent['event'] {
+  return ['evidence', 'delta', 'usage', 'done'].includes(event)
+}

@@ -1,0 +1,171 @@
+import { errorOf, MemoryGatewayError, objectIn } from './errors.js'
+import type { CallOptions, ClientOptions, Timing } from './options.js'
+import { isRetriable, waitBefore, type Safety } from './retry.js'
+import { linesOf } from './streams.js'
+import { Deadline, systemTiming, untilAborted } from './timing.js'
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const DEFAULT_RETRIES = 4
+
+/** A request as it goes over the wire. */
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With a slash at its beginning, and encoded. */
+  path: string
+  query?: object
+  body?: string | Blob
+  headers?: Record<string, string | undefined>
+  safety: Safety
+}
+
+/** Sends requests with the caller's credentials, and again where that is safe. */
+export class Transport {
+  readonly #base: string
+  readonly #options: ClientOptions
+  readonly #timing: Timing
+  readonly #fetch: typeof globalThis.fetch
+
+  constructor (options: ClientOptions) {
+    const { href, search, hash } = new URL(options.baseUrl)
+    if (search !== '' || hash !== '') throw new TypeError('baseUrl has a query or a fragment')
+    this.#base = href.replace(/\/+$/, '')
+    this.#options = options
+    this.#timing = { ...systemTiming, ...options.timing }
+    // A browser's fetch is no method of anything else.
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  }
+
+  /** The JSON object of the answer. */
+  async json<Answer> (call: Call, options: CallOptions = {}): Promise<Answer> {
+    const deadline = this.#deadline(options)
+    try {
+      return await this.#tries(call, options, deadline, async (response) => {
+        const answer = objectIn(await response.text())
+        if (answer === undefined) throw unusable(response, 'The answer is no JSON object')
+        // The gateway answers by its document; its members are not checked again.
+        return answer as Answer
+      })
+    } finally {
+      deadline.end()
+    }
+  }
+
+  /** The lines of the answer, as fast as they are read. The connection is closed when they are left. */
+  async * lines (call: Call, contentType: string, options: CallOptions = {}): AsyncGenerator<string, void> {
+    const deadline = this.#deadline(options)
+    const { signal } = deadline
+    let requestId: string | undefined
+    try {
+      const response = await this.#tries(call, options, deadline, async (answer) => {
+        if (answer.headers.get('content-type')?.startsWith(contentType) !== true) {
+          // Nobody reads it, so its connection would stay open.
+          void answer.body?.cancel().catch(() => {})
+          throw unusable(answer, `The answer is no ${contentType}`)
+        }
+        return answer
+      })
+      requestId = requestIdOf(response)
+      for await (const line of linesOf(response, deadline)) {
+        signal.throwIfAborted()
+        yield line
+      }
+    } catch (error) {
+      throw this.#understood(error, deadline, options, requestId)
+    } finally {
+      deadline.end()
+    }
+  }
+
+  #deadline ({ timeoutMs, signal }: CallOptions): Deadline {
+    return new Deadline(timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal)
+  }
+
+  async #tries<Result> (
+    call: Call, options: CallOptions, deadline: Deadline, read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const { random, sleep, now } = this.#timing
+    const { token } = this.#options
+    const retries = options.retries ?? this.#options.retries ?? DEFAULT_RETRIES
+    let rejected: string | undefined
+    let isLost = false
+    for (let attempt = 0; ;) {
+      options.signal?.throwIfAborted()
+      const bearer = typeof token === 'function'
+        ? await this.#orTimedOut(untilAborted(token(rejected), deadline.signal), deadline, options)
+        : token
+      const request = this.#request(call, options, bearer, deadline.signal)
+      let failure: MemoryGatewayError
+      try {
+        const response = await this.#fetch(...request)
+        if (response.ok) return await read(response)
+        failure = await errorOf(response, now)
+      } catch (error) {
+        failure = this.#understood(error, deadline, options)
+      }
+      if (failure.status === 401 && typeof token === 'function' && rejected === undefined) {
+        rejected = bearer
+        continue
+      }
+      isLost ||= failure.code === 'connection_lost'
+      const wait = waitBefore(attempt, failure, random)
+      // Waiting for the end of a try whose answer was lost is none of the tries: only the deadline bounds it.
+      const isAwaited = isLost && failure.code === 'idempotency_key_in_flight'
+      if (!isAwaited && attempt++ >= retries) throw failure
+      if (!isRetriable(failure, call.safety) || wait >= deadline.remaining) throw failure
+      await this.#orTimedOut(sleep(wait, deadline.signal), deadline, options)
+    }
+  }
+
+  /** The work's own error, unless the call has ended meanwhile. */
+  async #orTimedOut<Result> (work: Promise<Result>, deadline: Deadline, options: CallOptions): Promise<Result> {
+    return await work.catch((error: unknown) => {
+      throw deadline.signal.aborted ? this.#understood(error, deadline, options) : error
+    })
+  }
+
+  #request (
+    { method, path, query = {}, body, headers = {} }: Call, { requestId }: CallOptions, bearer: string | undefined,
+    signal: AbortSignal,
+  ): [url: string, init: RequestInit] {
+    const { apiKey, principal, onBehalfOf } = this.#options
+    const search = new URLSearchParams()
+    for (const [name, value] of Object.entries(query) as Array<[string, unknown]>) {
+      for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one))
+    }
+    // What is no header is the caller's fault, and is thrown here rather than taken for a lost connection.
+    const sent = new Headers(this.#options.headers)
+    const own = {
+      ...headers,
+      'x-api-key': apiKey,
+      'x-service-principal': principal,
+      'x-service-on-behalf-of': onBehalfOf,
+      'x-request-id': requestId,
+      authorization: bearer === undefined ? undefined : `Bearer ${bearer}`,
+    }
+    for (const [name, value] of Object.entries(own)) if (value !== undefined) sent.set(name, value)
+    const url = `${this.#base}${path}?${search}`.replace(/\?$/, '')
+    // A redirect would take the credentials to another place.
+    return [url, { method, headers: sent, signal, redirect: 'manual', ...(body !== undefined && { body }) }]
+  }
+
+  /** What an error means. @throws the reason of the caller's signal when that has ended the call */
+  #understood (
+    error: unknown, deadline: Deadline, options: CallOptions, requestId = options.requestId,
+  ): MemoryGatewayError {
+    options.signal?.throwIfAborted()
+    if (error instanceof MemoryGatewayError) return error
+    const told = { cause: error, requestId }
+    return deadline.isOver
+      ? new MemoryGatewayError('timed_out', 'The answer was not there in time', told)
+      : new MemoryGatewayError('connection_lost', 'The connection could not be made, or broke', told)
+  }
+}
+
+function unusable (response: Response, message: string): MemoryGatewayError {
+  const { status } = response
+  return new MemoryGatewayError('unusable_answer', message, { status, requestId: requestIdOf(response) })
+}
+
+function requestIdOf ({ headers }: Response): string | undefined {
+  return headers.get('x-request-id') ?? undefined
+}

@@ -1,0 +1,135 @@
+import t from 'tap'
+import { MemoryGatewayClient, MemoryGatewayError, type ImportSource } from '../src/index.js'
+import { collect, gateway } from './gateway.js'
+import { answering, HostileServer } from './hostile-server.js'
+
+interface Document { paths: Record<string, Record<string, { operationId: string, tags: string[] }>> }
+
+t.test('every operation of callers is a method of the same name', async (t) => {
+  const { get } = await gateway(t)
+  const { paths } = (await get('/openapi.json')).json<Document>()
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  const ofCallers = operations.filter(({ tags }) => !tags.some((tag) => ['admin', 'sources', 'health'].includes(tag)))
+  const methods = Object.getOwnPropertyNames(MemoryGatewayClient.prototype)
+  const others = ['constructor', 'health', 'reflectStream']
+  const names = ofCallers.map(({ operationId }) => operationId)
+  t.same(methods.filter((name) => !others.includes(name)).sort(), names.sort())
+})
+
+t.test('a memory is retained, found, explained, read, listed and forgotten', async (t) => {
+  const client = (await gateway(t)).client()
+  const retained = await client.retain({ bank_id: 'user-alice', content: 'Alice drinks tea.', tags: ['drink'] })
+  t.match(retained, { stored: true, bank_id: 'user-alice' })
+  const { hits } = await client.recall({ bank_id: 'user-alice', query: 'What does Alice drink?', explain: true })
+  t.match(hits, [{ memory_id: retained.memory_id, text: 'Alice drinks tea.', scores: { lexical: { rank: 1 } } }])
+  t.same((await client.recall({ banks: ['user-alice', 'user-bob'], query: 'tea' })).hits.length, 1)
+  const explained = { bank_id: 'user-alice', query: 'tea', expect: retained.memory_id }
+  t.match(await client.explainRecall(explained), { memory_id: retained.memory_id, verdict: 'returned' })
+  t.match(await client.reflect({ bank_id: 'user-alice', query: 'What does Alice drink?' }), { abstained: false })
+  const memory = { bank_id: 'user-alice', memory_id: retained.memory_id }
+  t.match(await client.getMemory(memory), { text: 'Alice drinks tea.', tags: ['drink'] })
+  t.same(await client.forget({ bank_id: 'user-alice', tags: ['drink'], dry_run: true }), { deleted_count: 1, memory_ids: [retained.memory_id] })
+  t.same(await client.forget({ bank_id: 'user-alice', memory_ids: [retained.memory_id] }), { deleted_count: 1, memory_ids: [retained.memory_id] })
+  await t.rejects(client.getMemory(memory), { name: 'MemoryGatewayError', code: 'not_found', status: 404 })
+})
+
+t.test('a listing goes over its pages, and on from a cursor', async (t) => {
+  const client = (await gateway(t)).client()
+  const contents = Array.from({ length: 7 }, (_, index) => `Fact ${index}.`)
+  const { results } = await client.retainBatch({ bank_id: 'bank', items: contents.map((content) => ({ content, tags: ['a b', 'c'] })) })
+  t.equal(results.length, 7)
+  await client.retain({ bank_id: 'bank', content: 'Untagged.' })
+  const listing = client.listMemories({ bank_id: 'bank', tags: ['a b', 'c'], tags_match: 'all', limit: 3 })
+  t.same((await collect(listing)).map(({ text }) => text).sort(), contents)
+  const pages = await collect(listing.pages())
+  t.same(pages.map(({ memories }) => memories.length), [3, 3, 1])
+  const rest = client.listMemories({ bank_id: 'bank', tags: ['a b', 'c'], tags_match: 'all', cursor: pages[0]!.next_cursor! })
+  t.equal((await collect(rest)).length, 4)
+  await client.retain({ bank_id: 'other', content: 'One.' })
+  t.same((await collect(client.listBanks({ limit: 1 }))).map((bank) => bank.bank_id), ['bank', 'other'])
+  t.equal((await client.getBank({ bank_id: 'bank' })).memory_count, 8)
+  t.equal((await client.getBankStatistics({ bank_id: 'bank' })).tags.length, 2)
+})
+
+t.test('a bank is configured', async (t) => {
+  const client = (await gateway(t)).client()
+  const put = await client.putBankConfig({ bank_id: 'bank', config: { mission: 'Tea.', description: 'Of Alice.' } })
+  t.same(put.config, { mission: 'Tea.', description: 'Of Alice.' })
+  const patched = await client.patchBankConfig({ bank_id: 'bank', patch: { mission: null }, if_match: put.etag })
+  t.same(patched.config, { description: 'Of Alice.' })
+  const overtaken = { bank_id: 'bank', config: {}, if_match: put.etag }
+  await t.rejects(client.putBankConfig(overtaken), { code: 'precondition_failed', status: 412 })
+  t.equal((await client.getBankConfig({ bank_id: 'bank' })).etag, patched.etag)
+  t.same((await client.resetBankConfig({ bank_id: 'bank', if_match: patched.etag })).config, {})
+  t.equal((await client.getBankConfigHistory({ bank_id: 'bank' })).history.length, 3)
+  await client.retain({ bank_id: 'bank', content: 'One.' })
+  t.match(await client.deleteBank({ bank_id: 'bank' }), { deleted_count: 1 })
+})
+
+/** Pieces of so many bytes. */
+function cut (bytes: Uint8Array, length: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) => (
+    bytes.subarray(index * length, (index + 1) * length)
+  ))
+}
+
+t.test('a bank moves from one place to another', async (t) => {
+  const client = (await gateway(t)).client()
+  const items = ['Größe: 3 m.', 'Café ☕', 'Two\nlines.'].map((content) => ({ content }))
+  await client.retainBatch({ bank_id: 'from', items })
+  const lines = await collect(client.exportBank({ bank_id: 'from' }))
+  t.equal(lines.length, 4)
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
+  const sources: Record<string, () => ImportSource> = {
+    'whole-text': () => lines.join('\n'),
+    'whole-bytes': () => bytes,
+    blob: () => new Blob([bytes]),
+    export: () => client.exportBank({ bank_id: 'from' }),
+    lines: () => lines,
+    'ended-lines': () => new Set(lines.map((line) => `${line}\n`)),
+    objects: () => lines.map((line) => JSON.parse(line) as object),
+    // Cut within characters of several bytes.
+    bytes: () => cut(bytes, 7),
+  }
+  for (const [name, source] of Object.entries(sources)) {
+    const bank = `to-${name}`
+    const answer = await client.importBank({ bank_id: bank, lines: source(), on_conflict: 'overwrite' })
+    t.same(answer, { imported: 3, skipped: 0, overwritten: 0 }, name)
+    const memories = await collect(client.listMemories({ bank_id: bank }))
+    t.same(memories.map(({ text }) => text).sort(), items.map(({ content }) => content).sort(), name)
+  }
+})
+
+t.test('whoami and health', async (t) => {
+  const { client } = await gateway(t)
+  const asked = client({ principal: 'user:alice' })
+  t.match(await asked.whoami({ bank_id: 'user-alice' }), { principal: 'user:alice', permissions: [{}] })
+  t.match(await asked.health(), { status: 'ok', checks: { vector_store: { status: 'ok' } } })
+})
+
+t.test('an error has the code, the status and the request id of the gateway', async (t) => {
+  const client = (await gateway(t)).client()
+  const error = await client.recall({ bank_id: 'a b', query: 'x' }, { requestId: 'my-request' }).catch((error: unknown) => error)
+  if (!(error instanceof MemoryGatewayError)) throw new Error('no MemoryGatewayError')
+  t.match(error, { code: 'invalid_request', status: 400, requestId: 'my-request', body: { errors: [{ field: 'bank_id' }] } })
+  t.match(error.message, /^bank_id: /)
+})
+
+t.test('a name that is missing or leads elsewhere never becomes a path', async (t) => {
+  const server = await HostileServer.start(t)
+  server.meets(answering(200, {}))
+  const { client } = server.client()
+  for (const name of ['', '.', '..', undefined as unknown as string]) {
+    await t.rejects(client.deleteBank({ bank_id: name }), TypeError, String(name))
+  }
+  t.equal(server.requests.length, 0)
+  await client.getBank({ bank_id: 'a/../b?c#d%20' })
+  t.equal(server.requests[0]?.url, '/v1/banks/a%2F..%2Fb%3Fc%23d%2520')
+})
+
+t.test('a request of one minute is refused with the time after which it may come again', async (t) => {
+  const { client } = await gateway(t, { file: { homeostasis: { rate_limits: { recall_per_minute: 1 } } } })
+  await client().recall({ bank_id: 'bank', query: 'x' })
+  const refused = client({ retries: 0 }).recall({ bank_id: 'bank', query: 'x' })
+  await t.rejects(refused, { code: 'rate_limited', status: 429, retryAfter: 60 })
+})

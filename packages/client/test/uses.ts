@@ -1,0 +1,51 @@
+/* Uses of the client that the compiler has to take, and such that it has to refuse. Nothing here is run. */
+import { MemoryGatewayError, type MemoryGatewayClient } from '../src/index.js'
+
+export async function rightUses (client: MemoryGatewayClient): Promise<string> {
+  await client.recall({ bank_id: 'a', query: 'x', tags_match: 'all' })
+  await client.recall({ banks: ['a', 'b'], query: 'x' }, { timeoutMs: 1, signal: new AbortController().signal })
+  await client.reflect({ bank_id: 'a', query: 'x', response_schema: { type: 'object', properties: {} } })
+  await client.forget({ bank_id: 'a', scope: 'all', dry_run: true })
+  await client.forget({ bank_id: 'a', tags: ['x'], tags_match: 'any' })
+  await client.retain({ bank_id: 'a', content: 'x', metadata: { turn: 1, said: true, by: null } }, { idempotencyKey: 'k' })
+  await client.patchBankConfig({ bank_id: 'a', patch: { mission: null } })
+  await client.importBank({ bank_id: 'b', lines: client.exportBank({ bank_id: 'a' }) })
+  for await (const told of client.reflectStream({ bank_id: 'a', query: 'x' })) {
+    if (told.event === 'delta') return told.data.text
+    if (told.event === 'done') return told.data.answer
+  }
+  for await (const { text, trust } of client.listMemories({ bank_id: 'a' })) if (trust === 'suspect') return text
+  const { hits } = await client.recall({ bank_id: 'a', query: 'x' })
+  const occurred: string | null | undefined = hits[0]?.occurred_at
+  return occurred ?? ''
+}
+
+export async function wrongUses (client: MemoryGatewayClient): Promise<void> {
+  // @ts-expect-error -- neither bank_id nor banks
+  await client.recall({ query: 'x' })
+  // @ts-expect-error -- both
+  await client.recall({ bank_id: 'a', banks: ['b'], query: 'x' })
+  // @ts-expect-error -- neither
+  await client.reflect({ query: 'x' })
+  // @ts-expect-error -- both, of a stream
+  client.reflectStream({ bank_id: 'a', banks: ['b'], query: 'x' })
+  // @ts-expect-error -- nothing that is to be forgotten
+  await client.forget({ bank_id: 'a' })
+  // @ts-expect-error -- two ways of naming it
+  await client.forget({ bank_id: 'a', tags: ['x'], scope: 'all' })
+  // @ts-expect-error -- no content
+  await client.retain({ bank_id: 'a' })
+  // @ts-expect-error -- a name that is not the gateway's
+  await client.retain({ bankId: 'a', content: 'x' })
+  // @ts-expect-error -- no such choice
+  await client.recall({ bank_id: 'a', query: 'x', tags_match: 'some' })
+  // @ts-expect-error -- a read takes no key
+  await client.recall({ bank_id: 'a', query: 'x' }, { idempotencyKey: 'k' })
+  // @ts-expect-error -- no such event
+  for await (const { event } of client.reflectStream({ bank_id: 'a', query: 'x' })) if (event === 'error') break
+}
+
+export function told (error: unknown): number | undefined {
+  if (error instanceof MemoryGatewayError && error.code === 'rate_limited') return error.retryAfter
+  return undefined
+}
