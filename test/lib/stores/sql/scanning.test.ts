@@ -73,7 +73,7 @@ await t.test('scans', async (t) => {
   await t.test('exports beyond the bytes of the bounds get 503, and room comes back', async (t) => {
     // Of the twelve megabytes eight are held in the process.
     const bounded = await open(5 * MIB)
-    const { get } = await testApp(t, {}, { store: bounded })
+    const { get } = await testApp(t, { file: { bounds: { spool_bytes: 5 * MIB } } }, { store: bounded })
     const first = await bounded.scan(home, NOW)
     const refused = await get('/v1/banks/home/export')
     t.equal(refused.statusCode, 503, refused.body)
