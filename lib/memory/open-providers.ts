@@ -54,7 +54,9 @@ export async function openProviders (
   const make = async <T extends { close? (): Promise<void> }>(
     override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice,
   ): Promise<T> => {
-    const provider = override ?? await makeProvider(kind, name, structuredClone(config), baseDirectory, surroundings)
+    // Settings are frozen, and a class of the operator's own may change the map that it is given.
+    const own = Object.isFrozen(config) ? structuredClone(config) : config
+    const provider = override ?? await makeProvider(kind, name, own, baseDirectory, surroundings)
     open.push(provider)
     return provider
   }

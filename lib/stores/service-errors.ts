@@ -23,29 +23,30 @@ export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
  * the store has. Closing and health keep their errors, because no client is told of them.
  */
 export function storeWithServiceErrors (store: VectorStore): VectorStore {
-  const { findIdempotencyRecord, attachVectors, listUnembedded, removeBank, reserveUsage, adjustUsage } = store
   const { bankConfigs } = store
   const wrap = wrapperOf(store)
   return {
     health: async () => await store.health(),
     close: async () => { await store.close() },
     ...(store.poolStatus !== undefined && { poolStatus: () => store.poolStatus!() }),
-    insert: wrap(store.insert),
-    import: wrap(store.import),
-    remove: wrap(store.remove),
-    search: wrap(store.search),
-    get: wrap(store.get),
-    list: wrap(store.list),
-    listBanks: wrap(store.listBanks),
-    statistics: wrap(store.statistics),
-    scan: wrap(store.scan),
+    insert: wrap(() => store.insert),
+    import: wrap(() => store.import),
+    remove: wrap(() => store.remove),
+    search: wrap(() => store.search),
+    get: wrap(() => store.get),
+    list: wrap(() => store.list),
+    listBanks: wrap(() => store.listBanks),
+    statistics: wrap(() => store.statistics),
+    scan: wrap(() => store.scan),
     ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
-    ...(findIdempotencyRecord !== undefined && { findIdempotencyRecord: wrap(findIdempotencyRecord) }),
-    ...(attachVectors !== undefined && { attachVectors: wrap(attachVectors) }),
-    ...(listUnembedded !== undefined && { listUnembedded: wrap(listUnembedded) }),
-    ...(removeBank !== undefined && { removeBank: wrap(removeBank) }),
-    ...(reserveUsage !== undefined && { reserveUsage: wrap(reserveUsage) }),
-    ...(adjustUsage !== undefined && { adjustUsage: wrap(adjustUsage) }),
+    ...(store.findIdempotencyRecord !== undefined && {
+      findIdempotencyRecord: wrap(() => store.findIdempotencyRecord!),
+    }),
+    ...(store.attachVectors !== undefined && { attachVectors: wrap(() => store.attachVectors!) }),
+    ...(store.listUnembedded !== undefined && { listUnembedded: wrap(() => store.listUnembedded!) }),
+    ...(store.removeBank !== undefined && { removeBank: wrap(() => store.removeBank!) }),
+    ...(store.reserveUsage !== undefined && { reserveUsage: wrap(() => store.reserveUsage!) }),
+    ...(store.adjustUsage !== undefined && { adjustUsage: wrap(() => store.adjustUsage!) }),
   }
 }
 
@@ -53,17 +54,20 @@ function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
   const wrap = wrapperOf(configs)
   return {
     isShared: configs.isShared,
-    read: wrap(configs.read),
-    write: wrap(configs.write),
-    history: wrap(configs.history),
-    changedSince: wrap(configs.changedSince),
+    read: wrap(() => configs.read),
+    write: wrap(() => configs.write),
+    history: wrap(() => configs.history),
+    changedSince: wrap(() => configs.changedSince),
   }
 }
 
 type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
 
-/** @returns a function that gives a method of `owner` the errors of `withServiceErrors` */
+/**
+ * @returns a function that gives a method of `owner` the errors of `withServiceErrors`. The method is looked up at each
+ * call, as it is without the wrapper.
+ */
 function wrapperOf (owner: object) {
-  return <Given extends unknown[], T>(method: Method<Given, T>): Method<Given, T> =>
-    async (...given) => await withServiceErrors(async () => await method.apply(owner, given))
+  return <Given extends unknown[], T>(method: () => Method<Given, T>): Method<Given, T> =>
+    async (...given) => await withServiceErrors(async () => await method().apply(owner, given))
 }
