@@ -234,9 +234,9 @@ class Model {
   #verdict (home: Replica, { bank: id, principal, action, ifMatch, malformed }: Change, next: Document): { status: number, field?: string[] } {
     const { own } = this.bank(id)
     const isMalformed = action !== 'reset' && malformed !== undefined
+    if (!permissionsOf(home.file, id, own ?? {}, principal).includes('admin')) return { status: 403 }
     // The form of a whole configuration is checked with the request, that of a merged one when it is known.
     if (action === 'put' && isMalformed) return { status: 400, field: [malformed[1]] }
-    if (!permissionsOf(home.file, id, own ?? {}, principal).includes('admin')) return { status: 403 }
     if (ifMatch === 'wrong' || (ifMatch === 'any' && own === undefined)) return { status: 412 }
     if (action === 'reset') return { status: 200 }
     if (isMalformed) return stillMalformed(next, malformed[0]) ? { status: 400, field: [malformed[1]] } : { status: 200 }
