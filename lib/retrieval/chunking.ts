@@ -1,8 +1,6 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 import { sentenceSteps } from '../text/sentences.js'
 
-export const DEFAULT_CHUNK_MAX_CHARACTERS = 2000
-
 /** Sentences that one step packs into passages. */
 const SENTENCES_A_STEP = 512
 

@@ -59,7 +59,7 @@ function countTerms (words: readonly string[], terms: Map<string, number>): numb
  * The distinct terms of a query, in order. Stop words are dropped, unless the query has no other word.
  * @returns an empty array for a text without words
  */
-export function analyzeQuery (text: string): string[] {
+export function queryTerms (text: string): string[] {
   const telling = contentStems(text)
   return [...new Set(telling.length > 0 ? telling : words(text))]
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Corpus } from '../../bench/http/corpus.js'
 import { inventWords, seededRandom, zipfSampler } from '../../bench/http/vocabulary.js'
-import { analyzeQuery } from '../../lib/text/analysis.js'
+import { queryTerms } from '../../lib/text/analysis.js'
 import { STOP_WORDS } from '../../lib/text/stop-words.js'
 
 await t.test('the same seed gives the same texts and queries, another seed others', async (t) => {
@@ -29,7 +29,7 @@ await t.test('a query is four words that the service searches for, all from one 
     t.equal(new Set(words).size, 4)
     t.ok(texts.some(({ telling }) => words.every((word) => telling.includes(word))))
     t.notOk(words.some((word) => STOP_WORDS.has(word)))
-    t.ok(analyzeQuery(words.join(' ')).length > 0)
+    t.ok(queryTerms(words.join(' ')).length > 0)
   }
 })
 

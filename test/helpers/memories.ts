@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DEFAULT_CHUNK_MAX_CHARACTERS } from '../../lib/retrieval/chunking.js'
+import { defaultSections } from '../../lib/config/bank-sections.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
@@ -9,6 +9,8 @@ import { countingIds } from './clock.js'
 export const NOW = Date.parse('2026-01-15T10:00:00.000Z')
 
 export const newId = countingIds()
+
+const { chunk_max_characters: DEFAULT_CHUNK_MAX_CHARACTERS } = defaultSections(0).retrieval
 
 export interface MemoryFields extends Partial<Omit<Memory, 'text' | 'tokens'>> {
   fingerprint?: string

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
 import type { Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore } from '../../../lib/stores/vector-store.js'
-import { analyzeQuery } from '../../../lib/text/analysis.js'
+import { queryTerms } from '../../../lib/text/analysis.js'
 import { NOW } from '../../helpers/memories.js'
 
 /** Every vector of the contract has this length, for a store may fix it beforehand. */
@@ -19,7 +19,7 @@ export function bank (bankId: string, tenantId: string | null = null): BankKey {
 
 /** A search by words, unless `options` says otherwise. */
 export async function searchFor (store: VectorStore, banks: readonly BankKey[], query: string, options: Partial<SearchRequest> = {}): Promise<SearchResult> {
-  return await store.search({ banks, now: NOW, filters: {}, limit: 1000, lexical: { terms: analyzeQuery(query), ...BM25 }, ...options })
+  return await store.search({ banks, now: NOW, filters: {}, limit: 1000, lexical: { terms: queryTerms(query), ...BM25 }, ...options })
 }
 
 /** A search by words alone. */
