@@ -47,6 +47,8 @@ export class MemoryGatewayRetriever extends BaseRetriever<MemoryDocumentMetadata
   override async _getRelevantDocuments (query: string): Promise<Array<DocumentInterface<MemoryDocumentMetadata>>> {
     const { client, request, call } = this.#fields
     const { hits } = await client.recall({ ...request, query }, call)
-    return hits.map(({ text, scores, ...metadata }) => new Document({ id: metadata.memory_id, pageContent: text, metadata }))
+    return hits.map(({ text, scores, ...metadata }) => (
+      new Document({ id: metadata.memory_id, pageContent: text, metadata })
+    ))
   }
 }

@@ -19,10 +19,11 @@ declare module '@mastra/core/tools' {
 }
 
 declare module '@openai/agents' {
-  export interface FunctionTool<_Context, Parameters, Result> {
+  export interface FunctionTool<Context, Parameters, Result> {
     name: string
+    isEnabled: (context: Context) => Promise<boolean>
     parameters: Parameters
-    invoke: (...input: unknown[]) => Promise<string | Result>
+    invoke: (context: Context, input: string) => Promise<string | Result>
   }
   export function tool<Parameters, Result> (options: {
     name: string
