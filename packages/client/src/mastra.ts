@@ -30,6 +30,7 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
 
 /** Of the tool's result; or of Mastra's own, when it found the input not to be as the schema says. */
 function textOf (output: unknown): string {
-  const isResult = typeof output === 'object' && output !== null && 'text' in output && typeof output.text === 'string'
-  return isResult ? String(output.text) : JSON.stringify(output)
+  if (typeof output !== 'object' || output === null) return String(output)
+  if ('text' in output && typeof output.text === 'string') return output.text
+  return 'message' in output && typeof output.message === 'string' ? output.message : JSON.stringify(output)
 }
