@@ -9,7 +9,8 @@ type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
 const rest = {
   usage: {
-    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 },
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
   },
   warnings: [],
 }

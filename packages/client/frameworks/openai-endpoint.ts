@@ -48,31 +48,52 @@ function textIn (content: unknown): string {
   return content.map((part: { text?: string }) => part.text ?? '').join('')
 }
 
+/** Frameworks take messages with the same id for one. */
+let answers = 0
+
 function responseOf (reply: Reply): object {
+  const id = ++answers
   const item = 'text' in reply
-    ? { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: reply.text, annotations: [] }] }
-    : { type: 'function_call', id: 'fc_1', call_id: 'call_1', status: 'completed', name: reply.call.name, arguments: JSON.stringify(reply.call.input) }
+    ? {
+        type: 'message',
+        id: `msg_${id}`,
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: reply.text, annotations: [] }],
+      }
+    : { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, status: 'completed', ...callOf(reply.call) }
   return {
-    id: 'resp_1',
+    id: `resp_${id}`,
     object: 'response',
     created_at: 0,
     status: 'completed',
     model: 'gpt-5-mini',
     output: [item],
-    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+    usage: {
+      input_tokens: 1,
+      output_tokens: 1,
+      total_tokens: 2,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+    },
   }
 }
 
+function callOf ({ name, input }: { name: string, input: object }): { name: string, arguments: string } {
+  return { name, arguments: JSON.stringify(input) }
+}
+
 function completionOf (reply: Reply): object {
+  const id = ++answers
   const message = 'text' in reply
     ? { role: 'assistant', content: reply.text }
     : {
         role: 'assistant',
         content: null,
-        tool_calls: [{ id: 'call_1', type: 'function', function: { name: reply.call.name, arguments: JSON.stringify(reply.call.input) } }],
+        tool_calls: [{ id: `call_${id}`, type: 'function', function: callOf(reply.call) }],
       }
   return {
-    id: 'chatcmpl_1',
+    id: `chatcmpl_${id}`,
     object: 'chat.completion',
     created: 0,
     model: 'gpt-5-mini',

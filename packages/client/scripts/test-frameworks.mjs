@@ -56,6 +56,14 @@ function copySources () {
     rmSync(`${PLACE}/${to}`, { recursive: true, force: true })
     cpSync(from, `${PLACE}/${to}`, { recursive: true })
   }
+  // What the README shows of the adapters.
+  const readme = readFileSync(`${CLIENT}/README.md`, 'utf8')
+  const shown = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
+    .filter((code) => code.includes("'memory-gateway-client/"))
+  rmSync(`${PLACE}/readme`, { recursive: true, force: true })
+  mkdirSync(`${PLACE}/readme`)
+  cpSync(`${PLACE}/examples/tsconfig.json`, `${PLACE}/readme/tsconfig.json`)
+  for (const [index, code] of shown.entries()) writeFileSync(`${PLACE}/readme/${index}.ts`, code)
   const compilerOptions = { noEmit: true, types: [] }
   // The adapters against the types of the real packages, as strictly as they are built.
   writeFileSync(`${PLACE}/tsconfig.json`, JSON.stringify({
@@ -67,5 +75,5 @@ installFrameworks()
 installClient()
 copySources()
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-for (const project of ['.', 'frameworks', 'examples']) run(process.execPath, [tsc, '-p', project])
+for (const project of ['.', 'frameworks', 'examples', 'readme']) run(process.execPath, [tsc, '-p', project])
 run(process.execPath, ['--test', '--test-concurrency=2', 'frameworks/*.check.ts'])

@@ -10,7 +10,9 @@ const OWNERS = { file: { access_control: { enabled: true, default_policy: 'owner
 const alice = { principal: 'user:alice' }
 
 /** What an agent of LangChain does: calls the tools that the model asks for, until it asks for none. */
-async function agent (model: ReturnType<typeof fakeModel>, tools: LangChainMemoryTool[], question: string): Promise<BaseMessage[]> {
+async function agent (
+  model: ReturnType<typeof fakeModel>, tools: LangChainMemoryTool[], question: string,
+): Promise<BaseMessage[]> {
   const bound = model.bindTools(tools)
   const messages: BaseMessage[] = [new HumanMessage(question)]
   for (;;) {
@@ -82,7 +84,8 @@ t.test('the retriever gives documents, in a chain too', async (t) => {
   t.equal(best!.id, best!.metadata.memory_id)
   t.ok(best!.metadata.score > next!.metadata.score)
   const filtered = new MemoryGatewayRetriever({ client: memory, request: { banks: ['user-alice'], tags: ['coffee'] } })
-  const chain = filtered.pipe(RunnableLambda.from((found: typeof documents) => found.map(({ pageContent }) => pageContent)))
+  const texts = RunnableLambda.from((found: typeof documents) => found.map(({ pageContent }) => pageContent))
+  const chain = filtered.pipe(texts)
   t.same(await chain.invoke('drinks'), ['Alice drinks coffee.'])
   t.notMatch(JSON.stringify(filtered), /alice/)
 })

@@ -1,5 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import t from 'tap'
+import type { MemoryGatewayClient } from '../../src/index.js'
 import { memoryTools, type MemoryToolResult } from '../../src/tools/index.js'
 import { gateway } from '../gateway.js'
 import { answering, HostileServer, refusing } from '../hostile-server.js'
@@ -10,6 +11,18 @@ const alice = { principal: 'user:alice' }
 function dataOf<Result extends MemoryToolResult> (result: Result): Extract<Result, { ok: true }>['data'] {
   if (!result.ok) throw new Error(result.text)
   return result.data
+}
+
+/** Nothing here is run: the compiler refuses what is marked. */
+export function wrongUses (client: MemoryGatewayClient): void {
+  // @ts-expect-error -- no bank
+  memoryTools(client, {})
+  // @ts-expect-error -- a bank and a choice
+  memoryTools(client, { bank: 'a', banks: ['b'] })
+  // @ts-expect-error -- no such tool
+  memoryTools(client, { bank: 'a', tools: ['remember'] })
+  // @ts-expect-error -- forget has to be asked for
+  void memoryTools(client, { bank: 'a' }).forget
 }
 
 t.test('a model retains, recalls, reflects and forgets', async (t) => {
@@ -110,7 +123,8 @@ t.test('a memory stands on one line, and a suspect one is marked', async (t) => 
 })
 
 t.test('a refusal of the gateway tells the model what it can do', async (t) => {
-  const { client } = await gateway(t, { file: { ...OWNERS.file, homeostasis: { rate_limits: { recall_per_minute: 1 } } } })
+  const limits = { homeostasis: { rate_limits: { recall_per_minute: 1 } } }
+  const { client } = await gateway(t, { file: { ...OWNERS.file, ...limits } })
   const options = { call: { retries: 0 } }
   const { retain } = memoryTools(client(alice), { bank: 'user-bob', ...options })
   const denied = await retain.run({ content: 'x' })
