@@ -1,3 +1,6 @@
+const ADAPTERS = '^packages/client/src/(ai-sdk|langchain|langchain-retriever|mastra|openai-agents)[.]ts$'
+const TOOLS = '^packages/client/src/tools/'
+
 /** @type {import('dependency-cruiser').IConfiguration} The layers of the code, and that no import is part of a circle. */
 export default {
   forbidden: [
@@ -39,8 +42,22 @@ export default {
       name: 'packages-stand-alone',
       comment: 'What is published on its own imports nothing of the gateway, and nothing of Node.js.',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src/' },
+      from: { path: '^packages/[^/]+/src/', pathNot: ADAPTERS },
       to: { pathNot: '^packages/[^/]+/src/' },
+    },
+    {
+      name: 'adapters-know-their-framework',
+      comment: 'The subpaths of the client for agent frameworks import these, which are optional peers.',
+      severity: 'error',
+      from: { path: ADAPTERS },
+      to: { pathNot: '^packages/client/src/|^(node_modules/)?(ai|@langchain/core|@mastra/core|@openai/agents)(/|$)' },
+    },
+    {
+      name: 'the-client-knows-no-tools',
+      comment: 'Who uses the client alone loads nothing of tools and adapters.',
+      severity: 'error',
+      from: { path: '^packages/client/src/', pathNot: [ADAPTERS, TOOLS] },
+      to: { path: [ADAPTERS, TOOLS] },
     },
     {
       name: 'product-does-not-know-tests',

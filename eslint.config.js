@@ -117,8 +117,8 @@ export default [
     },
   },
   {
-    // A tap test is started by calling it; tap itself waits for it.
-    files: ['test/**/*.ts', 'packages/*/test/**/*.ts'],
+    // A test is started by calling it; the runner itself waits for it.
+    files: ['test/**/*.ts', 'packages/*/test/**/*.ts', 'packages/*/frameworks/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },
   { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },
