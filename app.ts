@@ -173,7 +173,10 @@ export async function assemble (
     setRouteScope(scope, 'memory')
     const { authenticate } = host ?? {}
     if (authenticate !== undefined) await scope.register(hostAuth, { authenticate })
-    else await scope.register(authPlugin(config.auth.mode), { auth: config.auth, oboEnabled: settings.onBehalfOf, clock })
+    else {
+      const { auth, settings: { onBehalfOf: oboEnabled } } = config
+      await scope.register(authPlugin(auth.mode), { auth, oboEnabled, clock })
+    }
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })

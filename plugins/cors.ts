@@ -28,9 +28,9 @@ const EXPOSED_HEADERS = [
 const MAX_AGE_S = 600
 
 /**
- * Lets scripts of listed web pages call the gateway, but for the admin scope, from their own origin. Cookies are no part of it: the gateway knows
- * none, so `Access-Control-Allow-Credentials` is never sent. It answers preflights itself, which have no credentials
- * and so never reach authentication; a preflight of another origin goes on as any request of its method.
+ * Lets scripts of listed web pages call the gateway from their own origin, all but its admin scope. The gateway knows
+ * no cookies, so `Access-Control-Allow-Credentials` is never sent. Preflights, which have no credentials, are answered
+ * before authentication; one of another origin is answered as any request of its method.
  */
 async function corsPlugin (app: FastifyInstance, { origins }: { origins: readonly string[] }): Promise<void> {
   const listed = new Set(origins)

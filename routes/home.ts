@@ -15,7 +15,8 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
   let page = ''
   app.addHook('onReady', async () => {
     const links = app.links.map(({ name, path, title }) => ({ name, title, path: `${app.prefix}${path}` }))
-    json = JSON.stringify({ name: NAME, version, links: Object.fromEntries(links.map(({ name, path }) => [name, path])) })
+    const paths = Object.fromEntries(links.map(({ name, path }) => [name, path]))
+    json = JSON.stringify({ name: NAME, version, links: paths })
     page = pageOf(version, links)
   })
   app.get('/', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
