@@ -21,6 +21,8 @@ export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
 
 export interface LoadOptions {
+  /** What the configuration file would say, from a program: SERVICES_CONFIG_PATH is unset then, and no `${NAME}` is replaced. */
+  file?: FileConfig
   /** Where relative paths start. Default: the working directory of the process. */
   cwd?: string
   /** Reads the configuration file and the files of secrets. Default: the file system, strictly UTF-8. */
@@ -59,7 +61,9 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const unknownVariables = findUnknownVariables(env)
   problems.push(...unknownVariables.problems)
   const { mode, configPath } = settings
-  const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  const file = options.file === undefined
+    ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+    : checkFileConfig(options.file, configPath, reader, problems)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
   const environment = readNamedVariables(file ?? {}, reader, problems)
@@ -141,6 +145,16 @@ function readFileConfig (
   return validateFile(used, substitution, problems)
 }
 
+/** A copy, because the configuration is frozen and the program's object is not ours. */
+function checkFileConfig (
+  given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
+): FileConfig | undefined {
+  if (configPath !== undefined) {
+    problems.push('SERVICES_CONFIG_PATH is set, and the program gives the configuration itself; give one of them')
+  }
+  return validateFile(structuredClone(given), new Substitution(reader, problems), problems)
+}
+
 /**
  * The variables that the settings of providers name; a provider sees no other variable. As with the gateway's own
  * secrets, a file may hold the value.
@@ -164,7 +178,7 @@ function assemble (
   settings: EnvironmentSettings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string,
   warnings: string[],
 ): Config {
-  const { auth, allowDevAuth, configPath, mode: _, ...rest } = settings
+  const { auth, configPath, mode: _, ...rest } = settings
   const bareFile = withBareMaps(file)
   return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }
