@@ -24,11 +24,11 @@ const DURABLE: ReadonlyMap<string, boolean> = new Map([['in_memory', false], ['p
 const LASTS = { true: 'memories outlive the process', false: 'memories are lost when the process ends', undefined: 'whether memories last depends on the class' }
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
-/** @param envFile whether a `.env` was read. The app has to listen already. */
+/** @param envFile the file of variables that was read, if any. The app has to listen already. */
 export function startReport (
   app: FastifyInstance,
   config: Config,
-  { envFile, configPath }: { envFile: boolean, configPath: string | undefined },
+  { envFile, configPath }: { envFile: string | undefined, configPath: string | undefined },
 ): StartReport {
   const { file } = config
   const url = urlOf(app.server.address())
@@ -45,7 +45,7 @@ export function startReport (
     reranker: reranker === undefined ? 'none' : named(reranker, models.reranker),
     access_control: file.access_control?.enabled === true ? `on, default policy ${file.access_control.default_policy ?? 'owner_only'}` : 'off',
     metrics: app.metrics.url ?? `${url}/metrics`,
-    configuration: [configPath ?? 'no file', ...(envFile ? ['.env'] : [])].join(', '),
+    configuration: [configPath ?? 'no file', ...(envFile === undefined ? [] : [envFile])].join(', '),
   }
 }
 

@@ -25,6 +25,8 @@ export interface LoadOptions {
   readFile?: ReadFile
   /** Whether a file is there; it is asked for the marks of containers. Default: the file system. */
   exists?: (path: string) => boolean
+  /** A folder that memories are kept in, with the store pglite; a relative one starts at `cwd`. The file may name no other store. */
+  dataFolder?: string
 }
 
 /** What a command beside the server uses of the configuration. */
@@ -50,14 +52,15 @@ const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
  * @throws {ConfigurationError} that lists every problem, without the value of any secret
  */
 export function loadConfig (env: Environment, options: LoadOptions = {}): Config {
-  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync } = options
+  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync, dataFolder } = options
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
   const strangers = findUnknownVariables(env)
   problems.push(...strangers.problems)
   const { mode, configPath } = settings
-  const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  const found = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  const file = found === undefined || dataFolder === undefined ? found : inFolder(found, resolve(cwd, dataFolder), problems)
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable((name) => reader.isSet(name))))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
@@ -92,6 +95,13 @@ export function loadCommandConfig (env: Environment, { keys, migrates = false }:
     database: { ...database, ...(migrateUrl !== undefined && { migrateUrl }) },
     ...(Object.keys(environment).length > 0 && { environment }),
   })
+}
+
+/** The same file with the store pglite in a folder. */
+function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
+  const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
+  if (store !== 'pglite') problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+  return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
 }
 
 /** Where relative paths of providers start. */

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { integer, pair } from './option-values.js'
+
+/** Where the configuration of a server is read from. */
+function configured (command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (default: SERVICES_CONFIG_PATH)')
+    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+}
+
+/** The commands of whoever runs a server. */
+export function declareServerCommands (program: Command): void {
+  configured(program.command('serve').description('start the server'))
+    .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration they are lost at the end')
+    .option('--port <number>', 'port to listen on; 0 lets the system choose (default: SERVICES_PORT, else 8080)', integer(0, 65_535))
+    .action(async (options) => { await (await import('./commands/serve.js')).serveCommand(options) })
+
+  const config = program.command('config').description('look at the configuration of a server')
+  configured(config.command('check').description('check the configuration as a start would, and start nothing'))
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/config.js')).checkConfig(options) })
+  configured(config.command('show').description('show what is in force, with every default; no secret is shown'))
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/config.js')).showConfig(options) })
+  config.command('schema').description('write the JSON Schema of the configuration file, for editors')
+    .action(async () => { await (await import('./commands/config.js')).writeSchema() })
+
+  program.command('token').description('make a token for SERVICE_AUTH_MODE=jwt_hs256, signed with SERVICE_JWT_SECRET; for development')
+    .argument('<principal>', 'who it is for, user:ada for one')
+    .option('--expires-in <seconds>', 'seconds that it is good for', integer(1, 31_536_000), 3600)
+    .option('--claim <name=value>', 'another claim; may be repeated', pair)
+    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+    .option('--json', 'write JSON')
+    .action(async (principal, options) => { await (await import('./commands/token.js')).token(principal, options) })
+
+  program.command('completion').description('write a script that completes commands and options')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(async (shell) => { await (await import('./commands/completion.js')).completion(shell, program) })
+}
