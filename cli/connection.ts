@@ -46,9 +46,9 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
 
 /** A credential of the environment takes the place of the profile's, whichever kind that is. */
 function withoutRivals (stored: Values, given: Values): Values {
-  const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, ...rest } = stored
+  const { MEMORY_GATEWAY_API_KEY: _key, MEMORY_GATEWAY_TOKEN: _token, ...rest } = stored
   if (given.MEMORY_GATEWAY_API_KEY !== undefined || given.MEMORY_GATEWAY_TOKEN !== undefined) return rest
-  return { ...rest, ...(apiKey !== undefined && { MEMORY_GATEWAY_API_KEY: apiKey }), ...(token !== undefined && { MEMORY_GATEWAY_TOKEN: token }) }
+  return stored
 }
 
 function pick (from: Readonly<Record<string, string | undefined>>): Values {

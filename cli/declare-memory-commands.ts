@@ -71,6 +71,8 @@ export function declareMemoryCommands (program: Command): void {
   ofServer(program.command('import').description('read an export back; run again after an interruption, it stores nothing twice'))
     .argument('<bank>', BANK)
     .argument('[file]', 'the export; without it, or with -, standard input is read')
+    .addOption(new Option('--from <product>', 'whose export it is, when it is not one of a memory gateway')
+      .choices(['hindsight', 'mem0', 'langgraph', 'claude', 'chatgpt']))
     .addOption(new Option('--on-conflict <how>', 'what happens to a memory that stands already').choices(['skip', 'overwrite']).default('skip'))
     .addOption(new Option('--config <how>', 'whether the configuration in the export takes the place of the bank\'s').choices(['ignore', 'apply']).default('ignore'))
     .action(async (bank, file, options) => { await (await import('./commands/import.js')).importBank(bank, file, options) })

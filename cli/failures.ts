@@ -29,15 +29,12 @@ export interface Told {
  */
 export async function tell (error: unknown): Promise<Told> {
   if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode }
-  const [{ ConfigurationError }, { ProviderError }, { SqlError }, { ServiceError }, { ListenError }] = await Promise.all([
-    import('../lib/config/problems.js'),
-    import('../lib/providers/registry.js'),
-    import('../lib/stores/sql/executor.js'),
-    import('../lib/errors/service-error.js'),
-    import('../http/listen-error.js'),
-  ])
+  const { ConfigurationError } = await import('../lib/config/problems.js')
+  const { ProviderError } = await import('../lib/providers/registry.js')
+  const { SqlError } = await import('../lib/stores/sql/executor.js')
+  const { ServiceError } = await import('../lib/errors/service-error.js')
   if (error instanceof ServiceError) return { text: withCause(error.detail, error.cause), exitCode: EXIT.failed }
-  const words = [ConfigurationError, ProviderError, SqlError, ListenError].some((known) => error instanceof known)
+  const words = [ConfigurationError, ProviderError, SqlError].some((known) => error instanceof known)
   return { text: words ? messageOf(error) : stackOf(error), exitCode: EXIT.failed }
 }
 

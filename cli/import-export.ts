@@ -1,6 +1,6 @@
 import { isRecord } from './answers.js'
 import { CommandError, messageOf } from './failures.js'
-import type { ImportItem } from './import-lines.js'
+import type { ImportContent, ImportItem } from './import-lines.js'
 
 const FORMAT = 'memory-gateway-export'
 
@@ -8,7 +8,7 @@ const FORMAT = 'memory-gateway-export'
  * The header and the memories of an export of our own.
  * @throws CommandError when it begins with no such header
  */
-export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<{ header: ImportItem, items: AsyncIterable<ImportItem> }> {
+export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
   const items = numbered(lines)
   const first = await items.next()
   if (first.done === true) throw new CommandError(`${name} is empty`)

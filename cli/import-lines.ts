@@ -12,6 +12,12 @@ export interface ImportItem {
   place: string
 }
 
+/** What is imported: the header of an export, and memories. */
+export interface ImportContent {
+  header: ImportItem
+  items: AsyncIterable<ImportItem>
+}
+
 /** One request. */
 export interface ImportPiece {
   /** NDJSON: a header, then memories. */
@@ -20,8 +26,8 @@ export interface ImportPiece {
   places: string[]
 }
 
-/** Cuts an import into requests. The header as it stands goes with the first one; there is one even without memories. */
-export async function * importLines (header: ImportItem, items: AsyncIterable<ImportItem>): AsyncGenerator<ImportPiece, void> {
+/** Cuts an import into requests, each with the header. There is one even without memories. */
+export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportPiece, void> {
   let lines = [header]
   let characters = 0
   for await (const item of items) {
@@ -56,7 +62,14 @@ export interface Input {
 export async function openInput (path: string | undefined): Promise<Input> {
   if (path === undefined || path === '-') {
     if (process.stdin.isTTY) throw usageError('there is nothing to import: name a file, or send it to standard input')
-    return { name: 'standard input', lines: linesOf(process.stdin), total: undefined, position: () => 0, close: () => { process.stdin.destroy() } }
+    const { stdin } = process
+    return {
+      name: 'standard input',
+      lines: linesOf(stdin),
+      total: undefined,
+      position: () => 0,
+      close: () => { stdin.destroy() },
+    }
   }
   const unreadable = (error: unknown) => new CommandError(`${path} cannot be read (${codeOf(error) ?? 'unknown'})`)
   const { size } = await stat(path).catch((error: unknown) => { throw unreadable(error) })
@@ -66,7 +79,9 @@ export async function openInput (path: string | undefined): Promise<Input> {
 }
 
 /** The lines without their line feeds. */
-async function * linesOf (stream: NodeJS.ReadableStream, fault: (error: unknown) => unknown = (error) => error): AsyncGenerator<string, void> {
+async function * linesOf (
+  stream: NodeJS.ReadableStream, fault: (error: unknown) => unknown = (error) => error,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let parts: string[] = []
   try {

@@ -21,10 +21,15 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
     return await work(controller.signal)
   } catch (error) {
     // What a cut connection says of itself is of no interest then.
-    if (controller.signal.aborted && !(error instanceof CommandError && error.exitCode === EXIT.interrupted)) throw interrupted()
-    throw error
+    const isTold = error instanceof CommandError && error.exitCode === EXIT.interrupted
+    throw controller.signal.aborted && !isTold ? interrupted() : error
   } finally {
     process.off('SIGINT', onInterrupt)
     process.off('SIGTERM', onInterrupt)
   }
+}
+
+/** For work that has nothing to put away: Ctrl-C ends the process, and a transaction of the database with it. */
+export function endOnInterrupt (): void {
+  process.once('SIGINT', () => { process.exit(EXIT.interrupted) })
 }

@@ -40,6 +40,8 @@ export function printable (text: string): string {
 
 /** Lines of columns, each as wide as its longest cell. */
 export function columns (rows: ReadonlyArray<readonly string[]>): string[] {
-  const widths = rows.reduce<number[]>((found, row) => row.map((cell, index) => Math.max(found[index] ?? 0, cell.length)), [])
+  const widths = rows.reduce<number[]>((found, row) => (
+    row.map((cell, index) => Math.max(found[index] ?? 0, cell.length))
+  ), [])
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd())
 }

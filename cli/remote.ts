@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { isRecord, numberOf, recordOf, recordsOf, textOf, type Answer } from './answers.js'
 import type { Connection } from './connection.js'
 import { codeOf, CommandError, messageOf } from './failures.js'
@@ -28,6 +27,11 @@ export class RemoteError extends CommandError {
 
 function hintOf (status: number): string {
   return status === 401 ? '\nSet MEMORY_GATEWAY_API_KEY with MEMORY_GATEWAY_PRINCIPAL, or MEMORY_GATEWAY_TOKEN, or a profile; docs/command-line.md says how' : ''
+}
+
+interface Sent {
+  headers: Record<string, string>
+  body?: string
 }
 
 export interface ImportOptions {
@@ -88,7 +92,8 @@ export class Remote {
   }
 
   /** @param body NDJSON, a header line and then memories */
-  async importBank (bankId: string, body: string, { onConflict = 'skip', config = 'ignore' }: ImportOptions = {}): Promise<Answer> {
+  async importBank (bankId: string, body: string, options: ImportOptions = {}): Promise<Answer> {
+    const { onConflict = 'skip', config = 'ignore' } = options
     const query = new URLSearchParams({ on_conflict: onConflict, config })
     return await parseAnswer(await this.#send('POST', `/v1/banks/${encodeURIComponent(bankId)}/import?${query.toString()}`, {
       headers: { 'content-type': NDJSON },
@@ -97,11 +102,12 @@ export class Remote {
   }
 
   async #json (method: string, path: string, body?: Answer): Promise<Answer> {
-    const headers = { ...(body !== undefined && { 'content-type': 'application/json' }), ...(path === '/v1/retain' && { 'idempotency-key': randomUUID() }) }
-    return await parseAnswer(await this.#send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) }))
+    if (body === undefined) return await parseAnswer(await this.#send(method, path, { headers: {} }))
+    const headers = { 'content-type': 'application/json' }
+    return await parseAnswer(await this.#send(method, path, { headers, body: JSON.stringify(body) }))
   }
 
-  async #send (method: string, path: string, { headers, body }: { headers: Record<string, string>, body?: string }): Promise<Response> {
+  async #send (method: string, path: string, { headers, body }: Sent): Promise<Response> {
     const { url } = this.#connection
     const response = await this.#reaching(fetch(`${url}${path}`, {
       method,

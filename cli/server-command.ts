@@ -9,7 +9,9 @@ export interface ServerOptions {
 }
 
 /** Runs a command against the server that the environment or a profile names. */
-export async function withServer<T> ({ profile }: ServerOptions, work: (server: Remote, signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withServer<T> (
+  { profile }: ServerOptions, work: (server: Remote, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const connection = readConnection(process.env, profile)
   return await untilInterrupted(async (signal) => await work(new Remote(connection, signal), signal))
 }

@@ -1,15 +1,18 @@
-import { numberOf } from '../answers.js'
-import { CommandError, EXIT } from '../failures.js'
-import { importLines, openInput, type ImportItem } from '../import-lines.js'
+import { numberOf, type Answer } from '../answers.js'
+import { CommandError, EXIT, usageError } from '../failures.js'
+import { importLines, openInput, type ImportPiece } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
+import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
 import { Progress } from '../progress.js'
-import type { Remote } from '../remote.js'
+import type { ImportOptions, Remote } from '../remote.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 
 export interface ImportCommandOptions extends ServerOptions {
   onConflict: 'skip' | 'overwrite'
   config: 'ignore' | 'apply'
+  /** Whose export it is; absent for one of our own. */
+  from?: string
 }
 
 /** What has been stored so far. */
@@ -23,18 +26,23 @@ interface Counts {
  * Pieces of a file, one after the other; each is stored whole or not at all. A memory that stands already is skipped,
  * so that the same command goes on after whatever ended it.
  */
-export async function importBank (bank: string, file: string | undefined, options: ImportCommandOptions): Promise<void> {
-  const { onConflict, config, json = false } = options
+export async function importBank (
+  bank: string, file: string | undefined, options: ImportCommandOptions,
+): Promise<void> {
+  const { onConflict, config, from, json = false } = options
+  if (from !== undefined && config === 'apply') throw usageError('--config apply is for an export of a memory gateway, which alone carries a configuration')
   const input = await openInput(file)
   await withServer(options, async (server, signal) => {
-    const { header, items } = await exportItems(input.lines, input.name)
+    const content = from === undefined
+      ? await exportItems(input.lines, input.name)
+      : await foreignItems(from, input.lines, input.name)
     const counts: Counts = { imported: 0, skipped: 0, overwritten: 0 }
     const progress = new Progress('import')
     try {
       let isFirst = true
-      for await (const { body, places } of importLines(header, items)) {
-        const answer = await sendPiece(server, bank, { body, places, onConflict, config: isFirst ? config : 'ignore' })
-        for (const key of ['imported', 'skipped', 'overwritten'] as const) counts[key] += numberOf(answer[key]) ?? 0
+      for await (const piece of importLines(content)) {
+        const answer = await sendPiece(server, bank, piece, { onConflict, config: isFirst ? config : 'ignore' })
+        add(counts, answer)
         progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
         isFirst = false
       }
@@ -53,8 +61,8 @@ export async function importBank (bank: string, file: string | undefined, option
 }
 
 async function sendPiece (
-  server: Remote, bank: string, { body, places, ...options }: { body: string, places: readonly ImportItem['place'][], onConflict: 'skip' | 'overwrite', config: 'ignore' | 'apply' },
-) {
+  server: Remote, bank: string, { body, places }: ImportPiece, options: ImportOptions,
+): Promise<Answer> {
   try {
     return await server.importBank(bank, body, options)
   } catch (error) {
@@ -63,6 +71,10 @@ async function sendPiece (
     const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => places[Number(line) - 1] ?? found)
     throw new CommandError(message, error.exitCode, error)
   }
+}
+
+function add (counts: Counts, answer: Answer): void {
+  for (const key of ['imported', 'skipped', 'overwritten'] as const) counts[key] += numberOf(answer[key]) ?? 0
 }
 
 function doneOf ({ imported, skipped, overwritten }: Counts): number {

@@ -20,7 +20,14 @@ export async function retain (bank: string, given: string | undefined, options: 
   const { tag: tags, metadata, occurredAt, expiresAt, documentId, source } = options
   await withServer(options, async (server) => {
     const answer = await server.retain(present({
-      bank_id: bank, content, tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source,
+      bank_id: bank,
+      content,
+      tags,
+      metadata,
+      occurred_at: occurredAt,
+      expires_at: expiresAt,
+      document_id: documentId,
+      source,
     }))
     if (options.json === true) return await writeJson(answer)
     if (answer['deduplicated'] === true) note('this memory stands already')

@@ -19,21 +19,36 @@ export interface TokenOptions {
 const OWN_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
 
 /** Writes a token that the gateway with this configuration takes. */
-export async function token (principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions): Promise<void> {
+export async function token (
+  principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions,
+): Promise<void> {
   if (!isPrincipal(principal)) throw usageError('a principal is 1 to 256 visible characters without spaces')
   const twice = OWN_CLAIMS.filter((name) => Object.hasOwn(claim, name))
   if (twice.length > 0) throw usageError(`--claim ${twice.join(', ')}: the token has it already`)
   applyEnvFile(process.env, process.cwd(), envFile)
   const { secret, audience, issuer } = readSigning()
   const now = Math.floor(Date.now() / 1000)
-  const claims = { ...claim, sub: principal, iat: now, exp: now + expiresIn, ...(audience !== undefined && { aud: audience }), ...(issuer !== undefined && { iss: issuer }) }
+  const claims = {
+    ...claim,
+    sub: principal,
+    iat: now,
+    exp: now + expiresIn,
+    ...(audience !== undefined && { aud: audience }),
+    ...(issuer !== undefined && { iss: issuer }),
+  }
   const input = `${segment({ alg: 'HS256', typ: 'JWT' })}.${segment(claims)}`
   const signed = `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
   if (json) await writeJson({ token: signed, claims })
   else await writeLine(signed)
 }
 
-function readSigning (): { secret: string, audience: string | undefined, issuer: string | undefined } {
+interface Signing {
+  secret: string
+  audience: string | undefined
+  issuer: string | undefined
+}
+
+function readSigning (): Signing {
   const problems: string[] = []
   const reader = new EnvironmentReader(process.env, readUtf8, process.cwd(), problems)
   const secret = reader.secret('SERVICE_JWT_SECRET')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { recordOf } from '../answers.js'
 import { withDefaults } from '../../lib/config/defaults.js'
 import { FileSchema, type Config } from '../../lib/config/schema.js'
 import { VARIABLES } from '../../lib/config/variables.js'
@@ -44,9 +45,11 @@ function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
 /** @param written what the file says at the same place, before variables were put in */
 function shown (value: unknown, written: unknown, key: string): unknown {
   if (typeof written === 'string' && REFERENCE.test(written)) return written
-  if (Array.isArray(value)) return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key))
+  if (Array.isArray(value)) {
+    return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key))
+  }
   if (typeof value === 'object' && value !== null) {
-    const below: Record<string, unknown> = typeof written === 'object' && written !== null ? { ...written } : {}
+    const below = recordOf(written)
     return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shown(child, below[name], name)]))
   }
   if (typeof value !== 'string') return value

@@ -1,3 +1,4 @@
+import { isRecord } from '../answers.js'
 import { FileSchema } from '../../lib/config/schema.js'
 import type { SchemaNode } from '../../lib/config/schema-node.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
@@ -5,7 +6,7 @@ import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 /** A text of the file that is replaced by a variable; it stands for a value of any type. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
-type Schema = Record<string, unknown>
+type Schema = Readonly<Record<string, unknown>>
 
 /** The JSON Schema (draft-07) of the configuration file. With it an editor completes keys and shows what they mean. */
 export function fileJsonSchema (): Schema {
@@ -29,18 +30,28 @@ function asSchema (node: SchemaNode): Schema {
 }
 
 function toSchema (value: unknown): Schema {
-  if (!isMap(value)) return {}
+  if (!isRecord(value)) return {}
   const { description, default: fallback, ...rest } = withoutAnnotations(value)
-  const told = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) }
-  if (isMap(rest['properties']) || isMap(rest['patternProperties'])) return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
-  if (isMap(rest['items'])) return { ...told, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
+  const told = {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  }
+  if (isRecord(rest['properties']) || isRecord(rest['patternProperties'])) {
+    return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
+  }
+  if (isRecord(rest['items'])) {
+    return { ...told, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
+  }
   if (Array.isArray(rest['anyOf'])) return { ...told, ...rest, anyOf: rest['anyOf'].map(toSchema) }
   return takesAnyText(rest) ? { ...told, ...rest } : { ...told, anyOf: [rest, REFERENCE] }
 }
 
 function childrenOf ({ properties, patternProperties }: Schema): Schema {
   const all = (map: Schema) => Object.fromEntries(Object.entries(map).map(([key, child]) => [key, toSchema(child)]))
-  return { ...(isMap(properties) && { properties: all(properties) }), ...(isMap(patternProperties) && { patternProperties: all(patternProperties) }) }
+  return {
+    ...(isRecord(properties) && { properties: all(properties) }),
+    ...(isRecord(patternProperties) && { patternProperties: all(patternProperties) }),
+  }
 }
 
 /** Whether a reference to a variable is a value of the schema as it is. */
@@ -51,8 +62,4 @@ function takesAnyText ({ type, enum: values, pattern, const: constant, maxLength
 
 function withoutAnnotations (value: Schema): Schema {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
-}
-
-function isMap (value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
