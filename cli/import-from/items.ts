@@ -49,10 +49,10 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
 /** A text that is longer than a memory becomes several, cut at a line where there is one. */
 function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
   const texts = cut(text.trim())
-  return texts.map((part, index) => ({
-    place,
-    json: JSON.stringify({ ...rest, text: part, metadata: { ...metadata, ...(texts.length > 1 && { part: index + 1, parts: texts.length }) } }),
-  }))
+  return texts.map((part, index) => {
+    const number = texts.length > 1 && { part: index + 1, parts: texts.length }
+    return { place, json: JSON.stringify({ ...rest, text: part, metadata: { ...metadata, ...number } }) }
+  })
 }
 
 function cut (text: string): string[] {
