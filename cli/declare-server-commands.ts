@@ -15,6 +15,11 @@ export function declareServerCommands (program: Command): void {
     .option('--port <number>', 'port to listen on; 0 lets the system choose (default: SERVICES_PORT, else 8080)', integer(0, 65_535))
     .action(async (options) => { await (await import('./commands/serve.js')).serveCommand(options) })
 
+  configured(program.command('doctor').description('check configuration, database, models and identity provider, and say what to do'))
+    .option('--data <folder>', 'folder that memories are kept in, as for serve')
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/doctor.js')).doctor(options) })
+
   const config = program.command('config').description('look at the configuration of a server')
   configured(config.command('check').description('check the configuration as a start would, and start nothing'))
     .option('--json', 'write JSON')

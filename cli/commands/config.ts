@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { ConfigurationError } from '../../lib/config/problems.js'
+import { missingVariables } from '../../http/missing-auth-variables.js'
 import { checkedConfig } from '../config/check.js'
 import { effectiveConfig } from '../config/effective.js'
 import { fileJsonSchema } from '../config/json-schema.js'
@@ -15,7 +16,11 @@ export interface ConfigCommandOptions extends ConfigOptions {
 export async function checkConfig (options: ConfigCommandOptions): Promise<void> {
   try {
     applyConfiguration(options)
-    const { warnings } = checkedConfig(process.env)
+    const { auth, warnings: known } = checkedConfig(process.env)
+    const missing = missingVariables(auth)
+    const warnings = missing.length === 0
+      ? known
+      : [...known, `${missing.join(', ')} not set: SERVICE_AUTH_MODE ${auth.mode} answers every request with 500`]
     if (options.json === true) return await writeJson({ ok: true, problems: [], warnings })
     for (const warning of warnings) note(`warning: ${warning}`)
     await writeLine(`${process.env['SERVICES_CONFIG_PATH'] ?? 'the environment'}: the configuration is right`)

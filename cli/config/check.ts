@@ -4,23 +4,19 @@ import type { Config } from '../../lib/config/schema.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
 import { ProviderError } from '../../lib/providers/registry.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
-import { missingVariables } from '../../http/missing-auth-variables.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 
 const KEYS = ['vector_store', 'embedding_provider', 'llm_provider', 'reranker'] as const
 
 /**
  * Everything of the configuration that can be judged without starting a provider.
- * @returns the configuration; its warnings also name the variables that the auth mode lacks
  * @throws ConfigurationError
  */
 export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Config {
   const config = loadConfig(environment, options)
   const problems = [...configsWithoutProvider(config.file), ...providerProblems(config)]
   if (problems.length > 0) throw new ConfigurationError(problems)
-  const missing = missingVariables(config.auth)
-  if (missing.length === 0) return config
-  return { ...config, warnings: [...config.warnings, `${missing.join(', ')} not set: SERVICE_AUTH_MODE ${config.auth.mode} answers every request with 500`] }
+  return config
 }
 
 /** Settings of the registered providers; a class of the operator's own checks its own. */
