@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import { QUESTIONS } from './init/answers.js'
 import { integer, pair } from './option-values.js'
 
 /** Where the configuration of a server is read from. */
@@ -14,6 +15,17 @@ export function declareServerCommands (program: Command): void {
     .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration they are lost at the end')
     .option('--port <number>', 'port to listen on; 0 lets the system choose (default: SERVICES_PORT, else 8080)', integer(0, 65_535))
     .action(async (options) => { await (await import('./commands/serve.js')).serveCommand(options) })
+
+  const init = program.command('init').description('write a configuration file with comments, and .env with new secrets; asks on a terminal')
+  for (const { flag, text, choices } of QUESTIONS) {
+    init.addOption(new Option(flag, text).choices(choices.map(([value]) => value)))
+  }
+  init.option('--data <folder>', 'folder of the store pglite; a relative one starts at the configuration file', './data')
+    .option('-o, --output <file>', 'file to write; .env is written beside it', 'memory-gateway.yaml')
+    .option('--yes', 'ask nothing: what no option says is as by default')
+    .option('--force', 'overwrite files that are there')
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/init.js')).init(options) })
 
   configured(program.command('doctor').description('check configuration, database, models and identity provider, and say what to do'))
     .option('--data <folder>', 'folder that memories are kept in, as for serve')

@@ -41,12 +41,13 @@ export interface EmbeddingFound {
 
 export async function embeddingFinding (config: Config): Promise<EmbeddingFound> {
   const check = 'embedding provider'
+  const weight = config.file.retrieval?.weights?.semantic
   const choice = settingsOf(config.file).embeddings
   let space: EmbeddingSpace | undefined
   const finding = await asked(check, config, embeddingProviders, choice, async (provider, signal) => {
     const [vector] = await provider.embed(['memory gateway'], { purpose: 'query', signal })
     if (vector?.length !== provider.dimensions) return failed(check, `${choice.name} makes vectors of ${vector?.length ?? 0} dimensions and says ${provider.dimensions}`, 'set dimensions to what the model makes')
-    if ((config.file.retrieval?.weights?.semantic ?? provider.fusionWeight) > 0) space = embeddingSpace(config.file, provider)
+    if ((weight ?? provider.fusionWeight) > 0) space = embeddingSpace(config.file, provider)
     return ok(check, `${choice.name} answers with ${provider.dimensions} dimensions`)
   })
   return { finding, space }
