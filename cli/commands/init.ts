@@ -43,7 +43,9 @@ async function answersOf (options: InitOptions, data: string, signal: AbortSigna
       const { key } = question
       const option = options[key]
       if (option !== undefined) given[key] = option
-      else if (terminal !== undefined) given[key] = chosen(question, await terminal.question(promptOf(question), { signal }))
+      else if (terminal !== undefined) {
+        given[key] = chosen(question, await terminal.question(promptOf(question), { signal }))
+      }
     }
     return checked(given, data)
   } finally {
