@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises'
 import { numberOf, textsOf } from '../answers.js'
+import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { present, withServer, type ServerOptions } from '../server-command.js'
@@ -18,8 +18,8 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
   const { id, tag, tagsMatch, all = false, dryRun = false, yes = false, json = false } = options
   if ([id !== undefined, tag !== undefined, all].filter(Boolean).length !== 1) throw usageError('say what is to be deleted, by one of --id, --tag and --all')
   if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match is for --tag')
-  await withServer(options, async (server, signal) => {
-    if (all && !dryRun && !yes) await confirm(bank, signal)
+  await withServer(options, async (server) => {
+    if (all && !dryRun && !yes) await confirm(bank)
     const answer = await server.forget(present({
       bank_id: bank, memory_ids: id, tags: tag, tags_match: tagsMatch, ...(all && { scope: 'all' }), ...(dryRun && { dry_run: true }),
     }))
@@ -30,13 +30,13 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
   })
 }
 
-async function confirm (bank: string, signal: AbortSignal): Promise<void> {
+async function confirm (bank: string): Promise<void> {
   if (!process.stdin.isTTY) throw usageError('--all deletes the whole bank; say --yes where nobody can be asked')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const questions = new Questions()
   try {
-    const answer = await terminal.question(`All memories of ${bank} are deleted. Write the bank's name to go on: `, { signal })
-    if (answer.trim() !== bank) throw new CommandError('nothing was deleted')
+    const answer = await questions.ask(`All memories of ${bank} are deleted. Write the bank's name to go on: `)
+    if (answer !== bank) throw new CommandError('nothing was deleted')
   } finally {
-    terminal.close()
+    questions.close()
   }
 }

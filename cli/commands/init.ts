@@ -1,10 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import { Questions } from '../ask.js'
 import { codeOf, CommandError, usageError } from '../failures.js'
 import { isChoice, QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
 import { configText, envText } from '../init/files.js'
-import { untilInterrupted } from '../interrupt.js'
 import { note, writeJson } from '../output.js'
 
 type Given = Partial<Record<Question['key'], string>>
@@ -23,7 +22,7 @@ export async function init (options: InitOptions): Promise<void> {
   const envPath = join(dirname(output), '.env')
   const there = [output, envPath].filter((path) => existsSync(path))
   if (there.length > 0 && !force) throw new CommandError(`${there.join(' and ')} would be overwritten; say --force, or write elsewhere with --output`)
-  const answers = await untilInterrupted(async (signal) => await answersOf(options, data, signal))
+  const answers = await answersOf(options, data)
   const { text, missing } = envText(answers, output)
   writeNew(output, configText(answers), 0o644)
   writeNew(envPath, text, 0o600)
@@ -34,22 +33,20 @@ export async function init (options: InitOptions): Promise<void> {
 }
 
 /** Asks on a terminal what no option says; elsewhere, and with --yes, the defaults hold. */
-async function answersOf (options: InitOptions, data: string, signal: AbortSignal): Promise<InitAnswers> {
+async function answersOf (options: InitOptions, data: string): Promise<InitAnswers> {
   const asks = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
-  const terminal = asks ? createInterface({ input: process.stdin, output: process.stderr }) : undefined
+  const questions = asks ? new Questions() : undefined
   try {
     const given: Given = {}
     for (const question of QUESTIONS) {
       const { key } = question
       const option = options[key]
       if (option !== undefined) given[key] = option
-      else if (terminal !== undefined) {
-        given[key] = chosen(question, await terminal.question(promptOf(question), { signal }))
-      }
+      else if (questions !== undefined) given[key] = chosen(question, await questions.ask(promptOf(question)))
     }
     return checked(given, data)
   } finally {
-    terminal?.close()
+    questions?.close()
   }
 }
 
@@ -59,8 +56,8 @@ function promptOf ({ text, choices }: Question): string {
 }
 
 function chosen ({ choices, text }: Question, answer: string): string {
-  const number = answer.trim() === '' ? 1 : Number(answer)
-  const found = choices[number - 1]?.[0] ?? choices.find(([value]) => value === answer.trim())?.[0]
+  const number = answer === '' ? 1 : Number(answer)
+  const found = choices[number - 1]?.[0] ?? choices.find(([value]) => value === answer)?.[0]
   if (found === undefined) throw usageError(`${text} ${choices.map(([value]) => value).join(', ')}`)
   return found
 }

@@ -63,8 +63,8 @@ t.test('models that do not answer and a database that is not there are told', as
   if (address === null || typeof address === 'string') throw new Error('there is no port')
   const settings = `{base_url: "${url}", model: m, api_key_env: KEY`
   const cwd = t.testdir({
-    'c.yaml': `vector_store: postgres\nembedding_provider: openai_compatible\nembedding_provider_config: ${settings}, dimensions: 8, max_attempts: 1}\n` +
-      `llm_provider: openai_compatible\nllm_provider_config: ${settings}, max_attempts: 1}\n`,
+    'c.yaml': `vector_store: postgres\nembedding_provider: openai_compatible\nembedding_provider_config: ${settings}, dimensions: 8, max_retries: 0}\n` +
+      `llm_provider: openai_compatible\nllm_provider_config: ${settings}, max_retries: 0}\n`,
   })
   const report = await doctor(['--config', 'c.yaml'], { cwd, env: { KEY: 'k', DATABASE_URL: `postgres://app:hunter2@127.0.0.1:${address.port}/memory` } })
   t.equal(report.code, 1)
