@@ -45,8 +45,15 @@ export default {
     {
       name: 'product-does-not-know-tests',
       severity: 'error',
-      from: { path: '^(cli|lib|http|plugins|routes|app\\.ts|server\\.ts)' },
+      from: { path: '^(lib|http|plugins|routes|app\\.ts|server\\.ts)' },
       to: { path: '^(test|bench|packages)/' },
+    },
+    {
+      name: 'the-command-line-uses-the-client',
+      comment: 'The client is compiled into dist/ with cli/, and nothing else of packages/ is.',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^(test|bench|packages/(?!client/src/index\\.ts$))' },
     },
   ],
   options: {

@@ -1,6 +1,7 @@
+import type { MemoryGatewayClient } from '../packages/client/src/index.js'
 import { readConnection } from './connection.js'
+import { inWords, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
-import { Remote } from './remote.js'
 
 /** What every command of a server takes. */
 export interface ServerOptions {
@@ -8,12 +9,23 @@ export interface ServerOptions {
   json?: boolean
 }
 
-/** Runs a command against the server that the environment or a profile names. */
+/**
+ * Runs a command against the server that the environment or a profile names.
+ * @param work gets the client, and what it has to pass to every call
+ * @throws CommandError
+ */
 export async function withServer<T> (
-  { profile }: ServerOptions, work: (server: Remote, signal: AbortSignal) => Promise<T>,
+  { profile }: ServerOptions, work: (gateway: MemoryGatewayClient, call: Call) => Promise<T>,
 ): Promise<T> {
   const connection = readConnection(process.env, profile)
-  return await untilInterrupted(async (signal) => await work(new Remote(connection, signal), signal))
+  return await untilInterrupted(async (signal) => {
+    const { gateway, call } = openGateway(connection, signal)
+    try {
+      return await work(gateway, call)
+    } catch (error) {
+      throw inWords(error, connection)
+    }
+  })
 }
 
 /** The bank or banks of a recall; a bank's name has no comma in it. */
@@ -22,18 +34,31 @@ export function scopeOf (banks: string): { bank_id: string } | { banks: string[]
   return names.length === 1 ? { bank_id: banks } : { banks: names }
 }
 
+/** Whether a memory has to have one of several tags or all of them. */
+export type TagsMatch = 'any' | 'all'
+
 export interface FilterOptions {
   tag?: string[]
-  tagsMatch?: string
+  tagsMatch?: TagsMatch
   occurredAfter?: string
   occurredBefore?: string
 }
 
-export function filtersOf ({ tag, tagsMatch, occurredAfter, occurredBefore }: FilterOptions): Record<string, unknown> {
+/** The filters of a recall. */
+export interface Filters {
+  tags?: string[]
+  tags_match?: TagsMatch
+  occurred_after?: string
+  occurred_before?: string
+}
+
+export function filtersOf ({ tag, tagsMatch, occurredAfter, occurredBefore }: FilterOptions): Filters {
   return present({ tags: tag, tags_match: tagsMatch, occurred_after: occurredAfter, occurred_before: occurredBefore })
 }
 
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
 /** Without the members that are undefined. */
-export function present (members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+export function present<T extends object> (members: T): Present<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>
 }

@@ -1,13 +1,13 @@
-import { numberOf, textsOf } from '../answers.js'
+import type { ForgetRequest } from '../../packages/client/src/index.js'
 import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
 import { note, writeJson, writeLine } from '../output.js'
-import { present, withServer, type ServerOptions } from '../server-command.js'
+import { withServer, type ServerOptions, type TagsMatch } from '../server-command.js'
 
 export interface ForgetOptions extends ServerOptions {
   id?: string[]
   tag?: string[]
-  tagsMatch?: string
+  tagsMatch?: TagsMatch
   all?: boolean
   dryRun?: boolean
   yes?: boolean
@@ -15,19 +15,27 @@ export interface ForgetOptions extends ServerOptions {
 
 /** Writes the ids of what was deleted, or with --dry-run would be. */
 export async function forget (bank: string, options: ForgetOptions): Promise<void> {
-  const { id, tag, tagsMatch, all = false, dryRun = false, yes = false, json = false } = options
-  if ([id !== undefined, tag !== undefined, all].filter(Boolean).length !== 1) throw usageError('say what is to be deleted, by one of --id, --tag and --all')
-  if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match is for --tag')
-  await withServer(options, async (server) => {
+  const { all = false, dryRun = false, yes = false, json = false } = options
+  const request = requestOf(bank, options)
+  await withServer(options, async (gateway, call) => {
     if (all && !dryRun && !yes) await confirm(bank)
-    const answer = await server.forget(present({
-      bank_id: bank, memory_ids: id, tags: tag, tags_match: tagsMatch, ...(all && { scope: 'all' }), ...(dryRun && { dry_run: true }),
-    }))
-    if (json) return await writeJson(answer)
-    for (const memoryId of textsOf(answer['memory_ids'])) await writeLine(memoryId)
-    const count = numberOf(answer['deleted_count']) ?? 0
+    const { memory_ids: ids, deleted_count: count, ...rest } = await gateway.forget(request, call)
+    if (json) return await writeJson({ deleted_count: count, memory_ids: ids, ...rest })
+    for (const memoryId of ids) await writeLine(memoryId)
     note(`${count} ${count === 1 ? 'memory' : 'memories'} ${dryRun ? 'would be deleted' : 'deleted'}`)
   })
+}
+
+/** @throws CommandError for anything but one choice of what is deleted */
+function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = false }: ForgetOptions): ForgetRequest {
+  if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match is for --tag')
+  const common = { bank_id: bank, ...(dryRun && { dry_run: true }) }
+  if (id !== undefined && tag === undefined && !all) return { ...common, memory_ids: id }
+  if (id === undefined && tag !== undefined && !all) {
+    return { ...common, tags: tag, ...(tagsMatch !== undefined && { tags_match: tagsMatch }) }
+  }
+  if (id === undefined && tag === undefined && all) return { ...common, scope: 'all' }
+  throw usageError('say what is to be deleted, by one of --id, --tag and --all')
 }
 
 async function confirm (bank: string): Promise<void> {

@@ -12,13 +12,13 @@ export interface RecallOptions extends ServerOptions, FilterOptions {
 
 export async function recall (bank: string, query: string, options: RecallOptions): Promise<void> {
   const { maxResults, maxTokens, minScore, asOf, explain } = options
-  await withServer(options, async (server) => {
-    const answer = await server.recall({
+  await withServer(options, async (gateway, call) => {
+    const answer = await gateway.recall({
       query,
       ...scopeOf(bank),
       ...filtersOf(options),
       ...present({ max_results: maxResults, max_tokens: maxTokens, min_score: minScore, as_of: asOf, explain }),
-    })
+    }, call)
     if (options.json === true) return await writeJson(answer)
     const hits = recordsOf(answer['hits'])
     for (const hit of hits) await writeLine(hitLines(hit).join('\n'))

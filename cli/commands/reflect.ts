@@ -1,7 +1,7 @@
-import { recordOf, recordsOf, textOf, textsOf, type Answer } from '../answers.js'
+import type { Hit, ReflectEvent } from '../../packages/client/src/index.js'
+import { recordsOf, textsOf, type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { note, printable, write, writeJson, writeLine } from '../output.js'
-import type { ServerEvent } from '../server-events.js'
 import { filtersOf, present, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
 import { hitLines } from './recall.js'
 
@@ -14,13 +14,13 @@ export interface ReflectOptions extends ServerOptions, FilterOptions {
 /** The answer as it comes; with --json in one piece, as `POST /v1/reflect` answers. */
 export async function reflect (bank: string, question: string, options: ReflectOptions): Promise<void> {
   const { maxTokens, instructions, sources, json = false } = options
-  await withServer(options, async (server) => {
-    const events = server.reflectStream({
+  await withServer(options, async (gateway, call) => {
+    const events = gateway.reflectStream({
       query: question,
       ...scopeOf(bank),
       ...filtersOf(options),
       ...present({ max_tokens: maxTokens, instructions, include_sources: sources }),
-    })
+    }, call)
     const answer = await collect(events, async (text) => { if (!json) await write(printable(text)) })
     if (json) return await writeJson(answer)
     await writeLine('')
@@ -33,25 +33,22 @@ export async function reflect (bank: string, question: string, options: ReflectO
   })
 }
 
-/** @throws CommandError when the stream ends before the answer does */
-async function collect (events: AsyncIterable<ServerEvent>, onText: (text: string) => Promise<void>): Promise<Answer> {
-  let sources: unknown = []
+/** @throws MemoryGatewayError when the stream ends before the answer does */
+async function collect (events: AsyncIterable<ReflectEvent>, onText: (text: string) => Promise<void>): Promise<Answer> {
+  let sources: Hit[] = []
   let usage: unknown
-  let written = ''
+  let isWritten = false
   for await (const { event, data } of events) {
-    const value = recordOf(data)
-    if (event === 'evidence') sources = value['sources']
+    if (event === 'evidence') sources = data.sources
     else if (event === 'usage') usage = data
     else if (event === 'delta') {
-      const text = textOf(value['text']) ?? ''
-      written += text
-      await onText(text)
-    } else if (event === 'done') {
-      const whole = textOf(value['answer']) ?? written
+      isWritten = true
+      await onText(data.text)
+    } else {
       // An answer that cites nothing comes whole at the end.
-      if (written === '') await onText(whole)
-      return { ...value, sources: value['abstained'] === true ? [] : sources, usage }
+      if (!isWritten) await onText(data.answer)
+      return { ...data, sources: data.abstained ? [] : sources, usage }
     }
   }
-  throw new CommandError('the answer broke off: the stream ended before it was done')
+  throw new CommandError('the stream has ended before the answer')
 }

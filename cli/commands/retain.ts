@@ -1,5 +1,4 @@
 import { text as readAll } from 'node:stream/consumers'
-import { textOf } from '../answers.js'
 import { usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { note, writeJson, writeLine } from '../output.js'
@@ -18,20 +17,17 @@ export interface RetainOptions extends ServerOptions {
 export async function retain (bank: string, given: string | undefined, options: RetainOptions): Promise<void> {
   const content = given === undefined || given === '-' ? await standardInput() : given
   const { tag: tags, metadata, occurredAt, expiresAt, documentId, source } = options
-  await withServer(options, async (server) => {
-    const answer = await server.retain(present({
+  await withServer(options, async (gateway, call) => {
+    const answer = await gateway.retain({
       bank_id: bank,
       content,
-      tags,
-      metadata,
-      occurred_at: occurredAt,
-      expires_at: expiresAt,
-      document_id: documentId,
-      source,
-    }))
+      ...present({
+        tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source,
+      }),
+    }, call)
     if (options.json === true) return await writeJson(answer)
-    if (answer['deduplicated'] === true) note('this memory stands already')
-    await writeLine(textOf(answer['memory_id']) ?? '')
+    if (answer.deduplicated) note('this memory stands already')
+    await writeLine(answer.memory_id ?? '')
   })
 }
 

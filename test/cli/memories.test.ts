@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import t from 'tap'
 import { cliServer, runCli } from '../helpers/cli.js'
@@ -86,6 +87,36 @@ t.test('wrong usage is exit code 2 and asks no server', async (t) => {
     t.same([code, stdout], [2, ''], `${args.join(' ')}: ${stderr}`)
     t.match(stderr, said)
   }
+})
+
+t.test('a gateway that is busy or breaks off is asked again, and a write keeps its key', async (t) => {
+  const keys: unknown[] = []
+  const server = createHttpServer((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    if (keys.length === 1) return response.writeHead(429, { 'retry-after': '0' }).end('{"code":"rate_limited","detail":"Later"}')
+    if (keys.length === 2) return request.socket.destroy()
+    return response.end('{"stored":true,"memory_id":"the-id","chunk_count":1,"deduplicated":false,"bank_id":"bank"}')
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('there is no port')
+  const stored = await runCli(['retain', 'bank', 'A text.'], { env: { MEMORY_GATEWAY_URL: `http://127.0.0.1:${address.port}` } })
+  t.same(stored, { code: 0, stdout: 'the-id\n', stderr: '' })
+  t.equal(keys.length, 3)
+  t.equal(new Set(keys).size, 1)
+  t.match(keys[0], /^[0-9a-f-]{36}$/)
+})
+
+t.test('what is no gateway is told', async (t) => {
+  const server = createHttpServer((_request, response) => { response.end('<html>') }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('there is no port')
+  const url = `http://127.0.0.1:${address.port}`
+  const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
+  t.same([code, stderr], [1, `the answer of ${url} is not that of a memory gateway (The answer is no JSON object); look at MEMORY_GATEWAY_URL\n`])
 })
 
 t.test('a server that is not there is told', async (t) => {
