@@ -29,6 +29,8 @@ export interface LoadOptions {
   readFile?: ReadFile
   /** Whether a file is there; it is asked for the marks of containers. Default: the file system. */
   exists?: (path: string) => boolean
+  /** A folder that memories are kept in, with the store pglite; a relative one starts at `cwd`. The file may name no other store. */
+  dataFolder?: string
 }
 
 /** What a command beside the server uses of the configuration. */
@@ -54,16 +56,19 @@ const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
  * @throws {ConfigurationError} that lists every problem, without the value of any secret
  */
 export function loadConfig (env: Environment, options: LoadOptions = {}): Config {
-  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync } = options
+  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync, dataFolder } = options
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
   const unknownVariables = findUnknownVariables(env)
   problems.push(...unknownVariables.problems)
   const { mode, configPath } = settings
-  const file = options.file === undefined
+  const found = options.file === undefined
     ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
+  const file = found === undefined || dataFolder === undefined
+    ? found
+    : inFolder(found, resolve(cwd, dataFolder), problems)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
   const environment = readNamedVariables(file ?? {}, reader, problems)
@@ -106,6 +111,13 @@ export function loadCommandConfig (
     database: migrateUrl === undefined ? database : { ...database, migrateUrl },
     ...(environment && { environment }),
   })
+}
+
+/** The same file with the store pglite in a folder. */
+function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
+  const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
+  if (store !== 'pglite') problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+  return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
 }
 
 /** Where relative paths of providers start. */
