@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -35,4 +37,21 @@ export async function startGateway (): Promise<Gateway> {
     void once(server, 'close').then(() => { reject(new Error(`the server ended: ${written}`)) })
   })
   return { url, memory: new MemoryGatewayClient({ baseUrl: url, principal: 'user:alice' }) }
+}
+
+/** A gateway that never answers, and when a client has left it. @param onRequest is called when a request is there */
+export async function startSilentGateway (
+  onRequest: () => void,
+): Promise<{ memory: MemoryGatewayClient, left: Promise<void> }> {
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => { leave = resolve })
+  const server = createServer((_request, response) => {
+    response.on('close', leave)
+    onRequest()
+  })
+  after(() => { server.close(); server.closeAllConnections() })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as AddressInfo
+  // Longer than a test may take: nothing but the signal ends the request.
+  return { memory: new MemoryGatewayClient({ baseUrl: `http://127.0.0.1:${port}`, timeoutMs: 600_000 }), left }
 }

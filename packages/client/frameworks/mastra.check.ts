@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Agent, type ToolsInput } from '@mastra/core/agent'
 import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock'
 import { memoryTools } from 'memory-gateway-client/mastra'
-import { startGateway } from './gateway.ts'
+import { startGateway, startSilentGateway } from './gateway.ts'
 
 type Config = ConstructorParameters<typeof MastraLanguageModelV2Mock>[0]
 type Generate = Extract<Config['doGenerate'], (...input: never[]) => unknown>
@@ -62,4 +62,13 @@ test('forget asks for approval unless the program says otherwise', async () => {
   const { model } = scripted(calls('forget', { memory_ids: [id] }), says('Gone.'))
   assert.equal((await agentOf(model, { forget: free }).generate('Forget my tea.')).text, 'Gone.')
   await assert.rejects(memory.getMemory({ bank_id: 'user-alice', memory_id: id }), { status: 404 })
+})
+
+test('the signal of the run ends the request to the gateway', async () => {
+  const leaving = new AbortController()
+  const silent = await startSilentGateway(() => { leaving.abort() })
+  const { model } = scripted(calls('recall', { query: 'tea' }), says('late'))
+  const agent = agentOf(model, memoryTools(silent.memory, { bank: 'b' }))
+  const ran = agent.generate('What does Alice drink?', { abortSignal: leaving.signal }).catch(() => undefined)
+  await Promise.all([silent.left, ran])
 })

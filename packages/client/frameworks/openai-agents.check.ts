@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Agent, run, setTracingDisabled } from '@openai/agents'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing'
 import { memoryTools, type OpenAiMemoryToolOutput } from 'memory-gateway-client/openai-agents'
-import { startGateway } from './gateway.ts'
+import { startGateway, startSilentGateway } from './gateway.ts'
 
 setTracingDisabled(true)
 const { memory } = await startGateway()
@@ -56,4 +56,16 @@ test('forget waits for a person, who approves it', async () => {
   state.approve(interruptions[0]!)
   assert.equal((await run(agent, state)).finalOutput, 'Gone.')
   await assert.rejects(memory.getMemory({ bank_id: 'user-alice', memory_id: id }), { status: 404 })
+})
+
+test('the signal of the run ends the request to the gateway', async () => {
+  const leaving = new AbortController()
+  const silent = await startSilentGateway(() => { leaving.abort() })
+  const model = new ScriptedModel([
+    [functionCall('recall', { query: 'tea', occurred_after: null, occurred_before: null }, { callId: '1' })],
+    [assistantMessage('late')],
+  ])
+  const agent = new Agent({ name: 'a', model, tools: memoryTools(silent.memory, { bank: 'b' }) })
+  const ran = run(agent, 'What does Alice drink?', { signal: leaving.signal }).catch(() => undefined)
+  await Promise.all([silent.left, ran])
 })
