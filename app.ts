@@ -41,6 +41,7 @@ import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
+import { browsingRoutes } from './routes/browsing.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { ingestRoutes } from './routes/ingest.js'
@@ -67,7 +68,7 @@ export interface AppOptions {
 const HEADERS_TIMEOUT_MS = 15_000
 
 const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
 ]
 
 /**

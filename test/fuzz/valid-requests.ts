@@ -42,6 +42,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'POST /v1/banks/:bank_id/import': [sample([['on_conflict', 'overwrite']], { ...NDJSON_TYPE, 'idempotency-key': 'k' }, { text: [{ format: 'memory-gateway-export', version: 1 }, LINE].map((line) => JSON.stringify(line)).join('\n') })],
   'POST /v1/ingest/webhook/:source_id': [json({ content: 'An event.', tags: ['a'], metadata: { k: 1 }, occurred_at: '2025-01-01T00:00:00Z', more: {} })],
   'GET /v1/banks': [sample([['limit', '5']])],
+  'GET /v1/banks/:bank_id/growth': [sample([['days', '3'], ['until', '2026-01-31']])],
   'GET /v1/banks/:bank_id/memories': [sample([['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'], ['cursor', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]])],
   'PUT /v1/banks/:bank_id/config': [json(CONFIG), json({}, { 'if-match': '*' })],
   'PATCH /v1/banks/:bank_id/config': [json({ description: null, mission: 'Be long.' }), sample([], { 'content-type': 'application/merge-patch+json' }, { homeostasis: { recall_max_tokens: 400 } })],
