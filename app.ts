@@ -17,6 +17,7 @@ import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import errors from './plugins/errors.js'
+import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
@@ -39,6 +40,7 @@ import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminRoutes } from './routes/admin.js'
+import { adminHistoryRoutes } from './routes/admin-history.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
 import { browsingRoutes } from './routes/browsing.js'
@@ -118,6 +120,7 @@ export async function buildApp (
   await app.register(largeAnswers)
   await app.register(tracing, { version: packageVersion(), url: config.tracesUrl })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, port: config.metricsPort })
+  await app.register(history, { clock })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -148,6 +151,7 @@ export async function buildApp (
     setRouteScope(scope, 'admin')
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
+    await scope.register(adminHistoryRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {

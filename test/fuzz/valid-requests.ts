@@ -52,6 +52,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'GET /v1/admin/banks/:bank_id/config': [sample([['tenant_id', 'acme']])],
   'DELETE /v1/admin/banks/:bank_id/config': [sample()],
   'POST /v1/admin/reload': [sample()],
+  'GET /v1/admin/history': [sample([['since', '2026-01-01T00:00:00Z']])],
   'GET /v1/admin/banks': [sample([['tenant_id', 'acme']])],
   'GET /v1/admin/banks/:bank_id': [sample([['tenant_id', 'acme']])],
 }

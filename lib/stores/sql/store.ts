@@ -4,11 +4,11 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type DayCounts, type DayRange,
-  type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome, type LateVectors,
-  type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict, type PoolStatus,
-  type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest, type SearchResult,
-  type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome,
-  type UsageReservation, type VectorStore,
+  type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict,
+  type PoolStatus, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest,
+  type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
+  type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
