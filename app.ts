@@ -39,6 +39,8 @@ import sourceGuard from './plugins/source-guard.js'
 import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
+import { accessRoutes } from './routes/access.js'
+import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
 import { adminHistoryRoutes } from './routes/admin-history.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
@@ -71,6 +73,7 @@ const HEADERS_TIMEOUT_MS = 15_000
 
 const MEMORY_ROUTES = [
   retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  accessRoutes,
 ]
 
 /**
@@ -152,6 +155,7 @@ export async function buildApp (
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
     await scope.register(adminHistoryRoutes)
+    await scope.register(adminAccessRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {

@@ -23,6 +23,7 @@ import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
+import { AccessReport } from './access-report.js'
 import { BankBrowser } from './bank-browser.js'
 import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
@@ -69,6 +70,7 @@ export class MemoryService {
   readonly reflectStream: ReflectService['stream']
   readonly banks: Banks
   readonly browser: BankBrowser
+  readonly accessReport: AccessReport
   readonly configurations: BankConfigurations
   readonly transfer: Transfer
   readonly health: HealthProbe
@@ -95,6 +97,7 @@ export class MemoryService {
     this.reflectStream = reflect.stream.bind(reflect)
     this.banks = new Banks(deps)
     this.browser = new BankBrowser(deps)
+    this.accessReport = new AccessReport(deps, this.banks)
     this.configurations = new BankConfigurations(deps)
     this.transfer = new Transfer(deps, this.configurations)
     this.health = new HealthProbe(deps.store, () => performance.now())
