@@ -33,7 +33,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'POST /v1/retain': [json({ bank_id: 'user-bob', ...ITEM }), json({ bank_id: 'limited', content: 'x' }, { 'idempotency-key': 'k' })],
   'POST /v1/retain/batch': [json({ bank_id: 'user-bob', items: [ITEM, { content: 'Two.' }] }, { 'idempotency-key': 'k' })],
   'POST /v1/recall': [
-    json({ bank_id: 'user-bob', query: 'otter', max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1, explain: true }),
+    json({ bank_id: 'user-bob', query: 'otter', max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1, strategies: ['lexical'], explain: true }),
     json({ banks: ['user-bob', 'bob'], query: 'otter', max_results: '7' }),
   ],
   'POST /v1/recall/explain': [json({ bank_id: 'user-bob', query: 'otter', expect: ID, max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1 })],
