@@ -19,6 +19,7 @@ import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import cors from './plugins/cors.js'
 import errors from './plugins/errors.js'
+import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
@@ -42,9 +43,13 @@ import sourceGuard from './plugins/source-guard.js'
 import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
+import { accessRoutes } from './routes/access.js'
+import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
+import { adminHistoryRoutes } from './routes/admin-history.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
+import { browsingRoutes } from './routes/browsing.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { homeRoutes } from './routes/home.js'
@@ -87,7 +92,8 @@ const HEADERS_TIMEOUT_MS = 15_000
 export const MAX_PARAM_LENGTH = 1024
 
 const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  accessRoutes,
 ]
 
 /**
@@ -150,6 +156,7 @@ export async function assemble (
   await app.register(largeAnswers)
   await app.register(tracing, { version, url: config.tracesUrl })
   await app.register(metrics, { mode, host: config.host, port: config.metricsPort })
+  await app.register(history, { clock })
   await app.register(httpRules, { ownsServer })
   if (mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   if (mode === 'dev' && !ownsServer && config.allowDevAuth !== true) await app.register(loopbackOnly)
@@ -185,6 +192,8 @@ export async function assemble (
     setRouteScope(scope, 'admin')
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
+    await scope.register(adminHistoryRoutes)
+    await scope.register(adminAccessRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {
