@@ -7,7 +7,7 @@ import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
-import { clamp, nullableInstant, readFilters, toRecord } from './records.js'
+import { clamp, nullableInstant, readFilters, toRecord, type WireFilters } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
 const DEFAULT_PAGE = 50
@@ -74,7 +74,9 @@ export class Banks {
   }
 
   /** Newest first. @param budget as in Reader.recall */
-  async memories (bankId: string, query: MemoriesQuery, context: RequestContext, budget?: RowBudget): Promise<MemoriesAnswer> {
+  async memories (
+    bankId: string, query: MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext, budget?: RowBudget,
+  ): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
