@@ -131,6 +131,10 @@ export async function buildApp (
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
+  // Not even loaded where it is off.
+  const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
+  if (hindsight !== undefined) await app.register(hindsight.versionRoute)
+
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
@@ -142,6 +146,7 @@ export async function buildApp (
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
+    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, hindsight.options)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')

@@ -7,7 +7,7 @@ type Condition = (memory: Memory) => boolean
 export function compileFilters (filters: Filters): Condition | undefined {
   const conditions: Condition[] = []
   const {
-    tags, metadata, metadataText, documentId, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   if (tags !== undefined) conditions.push(tagFilter(tags))
   if (metadata !== undefined) {
@@ -16,7 +16,10 @@ export function compileFilters (filters: Filters): Condition | undefined {
     }
   }
   if (metadataText !== undefined) conditions.push(textCondition(metadataText))
-  if (documentId !== undefined) conditions.push((memory) => memory.documentId === documentId)
+  if (documentIds !== undefined) {
+    const wanted = new Set<string | null>(documentIds)
+    conditions.push((memory) => wanted.has(memory.documentId))
+  }
   if (occurredAfter !== undefined) {
     conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
   }

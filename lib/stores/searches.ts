@@ -14,7 +14,8 @@ export interface Filters {
   metadata?: Readonly<Metadata>
   /** The key has one of these texts, or none of them, which a memory without the key passes too. */
   metadataText?: { key: string, is: 'one of' | 'none of', values: readonly string[] }
-  documentId?: string
+  /** The memory belongs to one of these documents. */
+  documentIds?: readonly string[]
   /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */
   occurredAfter?: number
   /** Exclusive. */

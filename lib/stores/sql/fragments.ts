@@ -38,7 +38,7 @@ function isStorable (text: string): boolean {
 export function filterConditions (filters: Filters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
   const {
-    tags, metadata, metadataText, documentId, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   if (tags !== undefined) {
     const condition = tagFilter(tags, parameters)
@@ -55,9 +55,10 @@ export function filterConditions (filters: Filters, parameters: Parameters): str
     if (condition === undefined) return undefined
     conditions.push(condition)
   }
-  if (documentId !== undefined) {
-    if (!isStorable(documentId)) return undefined
-    conditions.push(`m.document_id = ${parameters.bind(documentId)}::text`)
+  if (documentIds !== undefined) {
+    const values = documentIds.filter(isStorable)
+    if (values.length === 0) return undefined
+    conditions.push(`m.document_id = any(${parameters.bind(values)}::text[])`)
   }
   if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
