@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { invalidField, type ServiceError } from '../../lib/errors/service-error.js'
 import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
@@ -11,7 +12,7 @@ const VARIABLE = 'HINDSIGHT_API_'
 type Patch = Record<string, unknown>
 
 /** What a setting becomes here. @param value null: it is taken back @throws ServiceError */
-type Mapping = (value: unknown, field: string) => Patch
+type Mapping = (value: unknown, field: string, hasReranker: boolean) => Patch
 
 /** For a setting that this server has at one value only: any other is refused. */
 const fixed = (values: readonly unknown[], why: string): Mapping => (value, field) => {
@@ -32,9 +33,11 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
     if (value !== null && typeof value !== 'number') throw wrongType(field, 'a number')
     return { retrieval: { chunk_max_characters: value } }
   },
-  enable_reranking: (value, field) => {
+  enable_reranking: (value, field, hasReranker) => {
     if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'true or false')
-    return { retrieval: { rerank: { weight: value === false ? 0 : null } } }
+    if (value === true && !hasReranker) throw unsupported(field, 'the server has no reranker')
+    // Without one it is off already, and the gateway refuses settings that have no effect.
+    return { retrieval: { rerank: { weight: value === false && hasReranker ? 0 : null } } }
   },
   retain_extraction_mode: fixed(['chunks', 'verbatim'], NOT_EXTRACTED),
   retain_mission: fixed([''], NOT_EXTRACTED),
@@ -57,17 +60,43 @@ export const RESET: Patch = { mission: null, retrieval: { chunk_max_characters: 
  * @param at what stands before the name of a setting in an error
  * @throws ServiceError invalid_request for a name that Hindsight does not have; not_supported
  */
-export function patchOf (updates: Readonly<Record<string, unknown>>, at: string): Patch {
+export function patchOf (updates: Readonly<Record<string, unknown>>, at: string, hasReranker: boolean): Patch {
   const patch: Patch = {}
   for (const [given, value] of Object.entries(updates)) {
     const name = given.startsWith(VARIABLE) ? given.slice(VARIABLE.length).toLowerCase() : given
     const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name] : undefined
     if (mapping === undefined) {
-      throw invalidField(`${at}${given.slice(0, 100)}`, `is not a setting that is known here; known are ${Object.keys(MAPPINGS).join(', ')}`)
+      const known = Object.keys(MAPPINGS).join(', ')
+      throw invalidField(`${at}${given.slice(0, 100)}`, `is not a setting that is known here; known are ${known}`)
     }
-    merge(patch, mapping(value, `${at}${given}`))
+    merge(patch, mapping(value, `${at}${given}`, hasReranker))
   }
   return patch
+}
+
+/**
+ * The part of a merge patch that changes something, without leaving empty sections behind: to name a section counts as
+ * setting it.
+ * @returns undefined when it changes nothing
+ */
+export function exactPatch (patch: Patch, standing: Patch): Patch | undefined {
+  const exact: Patch = {}
+  for (const [key, value] of Object.entries(patch)) {
+    const stands = standing[key]
+    if (isMap(value)) {
+      const below = isMap(stands) ? stands : {}
+      const more = exactPatch(value, below)
+      if (more !== undefined) exact[key] = leavesNothing(more, below) ? null : more
+    } else if (value === null ? stands !== undefined : !isDeepStrictEqual(value, stands)) {
+      exact[key] = value
+    }
+  }
+  return Object.keys(exact).length === 0 ? undefined : exact
+}
+
+function leavesNothing (patch: Patch, standing: Patch): boolean {
+  const keys = new Set([...Object.keys(standing), ...Object.keys(patch)])
+  return [...keys].every((key) => patch[key] === null)
 }
 
 /** What is in force for the bank. */

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
 import { invalidField } from '../../lib/errors/service-error.js'
+import type { RequestContext } from '../../lib/identity/context.js'
 import { strict, type BankConfigAnswer } from '../../lib/memory/schemas.js'
-import { MISSION, configOf, NEUTRAL, overridesOf, patchOf, RESET } from './bank-settings.js'
+import { configOf, exactPatch, MISSION, NEUTRAL, overridesOf, patchOf, RESET } from './bank-settings.js'
 import { BANK, BankParams, routeConfig, type HindsightOptions } from './route.js'
 
 const trait = Type.Optional(Type.Number())
@@ -51,6 +52,12 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const profile = { hide: true, params: BankParams, response: { 200: Profile } }
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
   const hasReranker = () => app.memory.modelNames().reranker !== undefined
+  /** A bank comes to life with its first memory, so where nothing changes there is nothing to do. */
+  const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
+    const standing = await configurations.get(bankId, context)
+    const exact = exactPatch(patch, standing.config)
+    return exact === undefined ? standing : await configurations.patch(bankId, exact, context)
+  }
   const toConfig = (bankId: string, answer: BankConfigAnswer): Static<typeof Config> => (
     { bank_id: bankId, config: configOf(answer, hasReranker()), overrides: overridesOf(answer) }
   )
@@ -60,12 +67,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const { name, mission, background, disposition, ...rest } = body
     const traits = Object.entries(disposition ?? {}).map(([key, value]) => [`disposition_${key}`, value] as const)
     const updates = { ...Object.fromEntries(traits), ...rest, ...missionOf(body) }
-    const patch = { ...patchOf(updates, ''), ...(name !== undefined && { description: name === '' ? null : name }) }
-    // A bank comes to life with its first memory, so where nothing is set there is nothing to do.
-    const answer = Object.keys(patch).length === 0
-      ? await configurations.get(bankId, context)
-      : await configurations.patch(bankId, patch, context)
-    return profileOf(bankId, answer)
+    const patch = patchOf(updates, '', hasReranker())
+    const description = name === undefined ? {} : { description: name === '' ? null : name }
+    return profileOf(bankId, await change(bankId, { ...patch, ...description }, context))
   })
 
   app.get(`${BANK}/profile`, { config, schema: profile }, async ({ params: { bank_id: bankId }, context }) => (
@@ -78,14 +82,14 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
 
   app.patch(`${BANK}/config`, { config, schema: { ...settings, body: ConfigBody } }, async ({ params, body, context }) => {
     const { bank_id: bankId } = params
-    const patch = patchOf(body.updates, 'updates.')
+    const patch = patchOf(body.updates, 'updates.', hasReranker())
     if (Object.keys(body.updates).length === 0) throw invalidField('updates', 'must name what is to change')
-    return toConfig(bankId, await configurations.patch(bankId, patch, context))
+    return toConfig(bankId, await change(bankId, patch, context))
   })
 
   // Grants and limits that the gateway's own API has set for the bank stay, since Hindsight has none.
   app.delete(`${BANK}/config`, { config, schema: settings }, async ({ params: { bank_id: bankId }, context }) => (
-    toConfig(bankId, await configurations.patch(bankId, RESET, context))
+    toConfig(bankId, await change(bankId, RESET, context))
   ))
 
   app.delete(BANK, {
