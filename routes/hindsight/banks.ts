@@ -51,7 +51,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const config = routeConfig(options, 'admin')
   const profile = { hide: true, params: BankParams, response: { 200: Profile } }
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
-  const hasReranker = () => app.memory.modelNames().reranker !== undefined
+  const hasReranker = () => app.memory.modelConditions().reranker !== undefined
   /** A bank comes to life with its first memory, so where nothing changes there is nothing to do. */
   const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
     const standing = await configurations.get(bankId, context)

@@ -10,7 +10,7 @@ async function texts (client: HindsightClient, query: string, options: RecallOpt
 }
 
 t.test('tags match in all five ways', async (t) => {
-  const { client } = await gateway(t)
+  const { client, get } = await gateway(t)
   await client.retainBatch('home', [
     { content: 'tea' }, { content: 'tea red', tags: ['red'] }, { content: 'tea blue', tags: ['blue'] },
     { content: 'tea both', tags: ['red', 'blue'] },
@@ -23,8 +23,8 @@ t.test('tags match in all five ways', async (t) => {
   t.same(await found(['red'], 'exact'), ['tea red'])
   t.same(await found([], 'exact'), ['tea'], 'exactly no tag')
   t.equal((await found([], 'all_strict')).length, 4, 'no tag is no condition')
-  const listed = await fetch(`${(await gateway(t)).url}/v1/default/banks/home/memories/list?tags=red&tags_match=exact`)
-  t.equal(listed.status, 200)
+  const listed = await get('/v1/default/banks/home/memories/list?tags=red&tags_match=exact')
+  t.match(listed.json(), { total: 1, items: [{ text: 'tea red' }] }, 'in a list too')
   t.match(await rejection(HindsightError, client.recall('home', 'tea', { tagGroups: [{ tags: ['red'] }] })), { statusCode: 501, details: /^tag_groups: / })
 })
 
