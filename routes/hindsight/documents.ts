@@ -78,21 +78,30 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     config: routeConfig(options, 'forget'),
     schema: { hide: true, params: DocumentParams, response: { 200: Deleted } },
   }, async ({ params: { bank_id: bankId, document_id: id }, context }) => {
-    const count = await forgetAll(app, bankId, await idsOf(app, bankId, [id], context), context)
+    const memories = await memoriesOf(app, bankId, [id], context)
+    const count = await forgetAll(app, bankId, memories.map((memory) => memory.id), context)
     if (count === 0) throw noDocument()
     return { success: true, message: `Document '${id}' deleted`, document_id: id, memory_units_deleted: count }
   })
 }
 
-/** The ids of the memories of documents. @throws ServiceError access_denied without `read` */
-export async function idsOf (
+/** A memory of a document, without its text. */
+export interface Part {
+  id: string
+  retainedAt: string
+}
+
+/** @throws ServiceError access_denied without `read` */
+export async function memoriesOf (
   app: FastifyInstance, bankId: string, documentIds: readonly string[], context: RequestContext,
-): Promise<string[]> {
-  const ids: string[] = []
-  const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) > 0, isKept: false })
+): Promise<Part[]> {
+  const parts: Part[] = []
+  const visit = ({ memory_id: id, retained_at: retainedAt }: MemoryRecord) => (
+    { goOn: parts.push({ id, retainedAt }) > 0, isKept: false }
+  )
   const release = await walk(app, { bankId, context, filters: { documentIds }, visit })
   release()
-  return ids
+  return parts
 }
 
 /** @returns how many there were */

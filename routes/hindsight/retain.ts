@@ -6,7 +6,7 @@ import { invalidField } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
 import { idempotencyOf } from '../idempotency.js'
-import { forgetAll, idsOf } from './documents.js'
+import { forgetAll, memoriesOf, type Part } from './documents.js'
 import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
 import { readInstant } from './instants.js'
@@ -65,14 +65,25 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
         idempotency.onReplay?.()
       },
     }, disconnectSignal(reply))
-    // What was put in the place of a replayed retain since must stay.
-    if (!isReplay && replaced.length > 0) {
-      const standing = new Set(results.map(({ memory_id: id }) => id))
-      await forgetAll(app, bankId, replaced.filter((id) => !standing.has(id)), context)
-    }
+    const own = new Set(results.map(({ memory_id: id }) => id))
+    const others = replaced.filter(({ id }) => !own.has(id))
+    const outdated = isReplay ? olderThan(newestOf(replaced.filter(({ id }) => own.has(id))), others) : others
+    await forgetAll(app, bankId, outdated.map(({ id }) => id), context)
     // All is done by now, also where the client would wait for it later.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })
+}
+
+/**
+ * What a repeat still has to forget, when the first request came no further than the store: only what is older than its
+ * memories, because others were retained since. None of them stands when the document was replaced again.
+ */
+function olderThan (newest: string | undefined, others: readonly Part[]): Part[] {
+  return newest === undefined ? [] : others.filter(({ retainedAt }) => retainedAt < newest)
+}
+
+function newestOf (parts: readonly Part[]): string | undefined {
+  return parts.map(({ retainedAt }) => retainedAt).sort().at(-1)
 }
 
 function retainItem (item: ItemFields, documentTags: readonly string[], at: string): RetainItem {
@@ -118,14 +129,14 @@ function replacedDocuments (items: readonly ItemFields[]): string[] {
 
 /**
  * The memories that stand in documents which are replaced. They are forgotten when the new ones are stored, so that a
- * fault in between loses nothing; the next retain of the document goes on then.
+ * fault in between loses nothing; a repeat, or the next retain of the document, goes on then.
  * @throws ServiceError access_denied for a caller who may not forget them
  */
 async function replacedBy (
   app: FastifyInstance, bankId: string, documents: readonly string[], context: RequestContext,
-): Promise<string[]> {
+): Promise<Part[]> {
   if (documents.length === 0) return []
-  const ids = await idsOf(app, bankId, documents, context)
-  if (ids.length > 0) await app.memory.admit(context, 'forget', [bankId])
-  return ids
+  const parts = await memoriesOf(app, bankId, documents, context)
+  if (parts.length > 0) await app.memory.admit(context, 'forget', [bankId])
+  return parts
 }

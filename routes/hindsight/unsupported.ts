@@ -1,11 +1,13 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { BANK, routeConfig, unsupported, type HindsightOptions } from './route.js'
 
-/** What a group of operations is called, why there is none of it here, and the operations by their paths. */
+/** What a group of operations is called, why there is none of it here, and the operations by their paths in a bank. */
 interface Group {
   what: string
   why: string
   operations: Readonly<Record<string, readonly HTTPMethods[]>>
+  /** Operations on no bank, by their whole paths. */
+  elsewhere?: Readonly<Record<string, readonly HTTPMethods[]>>
 }
 
 const NO_DIRECTIVES = 'rules of an answer are the mission of the bank here, which reflect_mission sets'
@@ -66,6 +68,7 @@ export const UNSUPPORTED: readonly Group[] = [
     what: 'Templates',
     why: 'use GET and PUT of /v1/banks/{bank_id}/config',
     operations: { '/import': ['POST'], '/export': ['GET'] },
+    elsewhere: { '/v1/bank-template-schema': ['GET'] },
   },
   {
     what: 'Changes of what is stored',
@@ -82,6 +85,7 @@ export const UNSUPPORTED: readonly Group[] = [
     what: 'Reading of single memories and chunks',
     why: 'use GET /v1/banks/{bank_id}/memories/{memory_id}',
     operations: { '/memories/:id': ['GET'], '/memories/:id/history': ['GET'], '/documents/:document_id/chunks': ['GET'] },
+    elsewhere: { '/v1/default/chunks/:id': ['GET'] },
   },
   {
     what: 'Operations',
@@ -123,6 +127,7 @@ export const UNSUPPORTED: readonly Group[] = [
       '/health/llm': ['POST'],
     },
   },
+  { what: 'The list of banks', why: 'use GET /v1/banks', operations: {}, elsewhere: { '/v1/default/banks': ['GET'] } },
   {
     what: 'Older forms of the configuration of a bank',
     why: 'use PUT of the bank, or PATCH of its config',
@@ -132,11 +137,12 @@ export const UNSUPPORTED: readonly Group[] = [
 
 /** Answers 501 and why, as soon as the caller is known: no body is read. */
 export async function unsupportedRoutes (app: FastifyInstance, options: HindsightOptions): Promise<void> {
-  for (const { what, why, operations } of UNSUPPORTED) {
-    for (const [path, method] of Object.entries(operations)) {
+  for (const { what, why, operations, elsewhere = {} } of UNSUPPORTED) {
+    const inBanks = Object.entries(operations).map(([path, methods]) => [`${BANK}${path}`, methods] as const)
+    for (const [url, method] of [...inBanks, ...Object.entries(elsewhere)]) {
       app.route({
         method: [...method],
-        url: `${BANK}${path}`,
+        url,
         exposeHeadRoute: false,
         config: routeConfig(options),
         schema: { hide: true },

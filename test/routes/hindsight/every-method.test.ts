@@ -1,4 +1,4 @@
-import { HindsightClient, HindsightError } from '@vectorize-io/hindsight-client'
+import { createClient, createConfig, HindsightClient, HindsightError, sdk } from '@vectorize-io/hindsight-client'
 import t from 'tap'
 import { rejection } from '../../helpers/rejection.js'
 import { gateway } from './gateway.js'
@@ -109,6 +109,36 @@ t.test('every other method says that it is not there, and why', async (t) => {
     if (error instanceof HindsightError) t.equal(error.statusCode, 501, name)
     else t.match(error.message, /"code":"not_supported"/, name)
   }
+})
+
+/** Operations of the API that are the gateway's own, or that only answers lead to which are never given. */
+const ELSEWHERE = new Set([
+  'healthEndpointHealthGet', 'getReadiness', 'getLiveness', 'metricsEndpointMetricsGet', 'downloadFile',
+])
+
+t.test('every operation that the client exports is there or says why not', async (t) => {
+  const { url } = await gateway(t)
+  const client = createClient(createConfig({ baseUrl: url }))
+  const names = ['memory_id', 'entity_id', 'mental_model_id', 'page_id', 'node_id', 'directive_id', 'document_id', 'chunk_id', 'operation_id', 'webhook_id']
+  const path = { bank_id: BANK, ...Object.fromEntries(names.map((name) => [name, ID])) }
+  const answers = new Map<number, number>()
+  for (const [name, operation] of Object.entries(sdk)) {
+    if (ELSEWHERE.has(name)) continue
+    const call = operation as unknown as (options: object) => Promise<{ error?: { detail?: string }, response: Response }>
+    const { error, response } = await call({ client, path })
+    t.not(error?.detail, 'No such route', name)
+    t.not(response.status, 405, name)
+    t.ok(response.status < 500 || response.status === 501, `${name}: ${response.status}`)
+    answers.set(response.status, (answers.get(response.status) ?? 0) + 1)
+  }
+  t.ok(answers.get(501)! > 50, 'most are refused')
+  t.ok(answers.get(200)! >= 8, 'those without input work')
+})
+
+t.test('the routes are no part of the contract', async (t) => {
+  const { get } = await gateway(t)
+  const { paths } = (await get('/openapi.json')).json<{ paths: Record<string, unknown> }>()
+  t.same(Object.keys(paths).filter((path) => path.startsWith('/v1/default') || path === '/version'), [])
 })
 
 t.test('a document that is not there is null, as the client promises', async (t) => {

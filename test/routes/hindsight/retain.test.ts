@@ -108,6 +108,22 @@ t.test('an asynchronous retain is done when it is answered, and once for each op
   t.match(await refusal(put('three')), [409, /Idempotency-Key|key/i])
 })
 
+t.test('a repeat goes on with a replacement that was cut off between its steps, and touches nothing newer', async (t) => {
+  const { client, clock } = await gateway(t, { file: { homeostasis: { rate_limits: { forget_per_minute: 1 } } } })
+  const put = async () => await client.retain('home', 'two', { async: true, operationId: OPERATION, documentId: 'diary' })
+  await client.retain('home', 'one', { documentId: 'diary' })
+  await client.retain('home', 'x', { documentId: 'letter' })
+  await client.deleteDocument('home', 'letter')
+  clock.advance(1000)
+  t.match(await refusal(put()), [429, /forget/])
+  t.same(await texts(client), ['two', 'one'], 'both are there')
+  await client.retain('home', 'three', { documentId: 'diary', updateMode: 'append' })
+  clock.advance(120_000)
+  await client.retain('home', 'four', { documentId: 'diary', updateMode: 'append' })
+  await put()
+  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree\n\nfour')
+})
+
 t.test('what would change the result and is not there is refused, and nothing is stored', async (t) => {
   const { client } = await gateway(t)
   t.match(await refusal(client.retain('home', 'a', { entities: [{ text: 'Alice' }] })), [501, /^items\[0\]\.entities: no entities/])
