@@ -39,8 +39,14 @@ t.test('a bank that sets nothing has no configuration', async (t) => {
 t.test('a setting at the value that always holds is taken, any other is refused', async (t) => {
   const { client, get } = await gateway(t)
   const taken: Settings = {
-    retainExtractionMode: 'chunks', enableObservations: false, enableGraphRetrieval: false, enableTemporalRetrieval: true, enableReranking: false,
-    dispositionSkepticism: 3, dispositionLiteralism: 3, dispositionEmpathy: 3,
+    retainExtractionMode: 'chunks',
+    enableObservations: false,
+    enableGraphRetrieval: false,
+    enableTemporalRetrieval: true,
+    enableReranking: false,
+    dispositionSkepticism: 3,
+    dispositionLiteralism: 3,
+    dispositionEmpathy: 3,
   }
   t.same((await client.updateBankConfig('home', taken)).overrides, {})
   t.match(await client.createBank('home', { disposition: { skepticism: 3, literalism: 3, empathy: 3 } }), { bank_id: 'home' })
