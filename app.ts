@@ -175,6 +175,10 @@ export async function assemble (
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
   await app.register(homeRoutes, { version })
 
+  // Not even loaded where it is off.
+  const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
+  if (hindsight !== undefined) await app.register(hindsight.versionRoute)
+
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
@@ -187,6 +191,7 @@ export async function assemble (
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
+    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, hindsight.options)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')

@@ -8,7 +8,7 @@ import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { asksMoreThanEveryStoreHas, readListFilters } from './list-filters.js'
-import { clamp, nullableInstant, toRecord } from './records.js'
+import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
 const DEFAULT_PAGE = 50
@@ -81,7 +81,9 @@ export class Banks {
    * @param budget as in Reader.recall
    * @throws ServiceError not_supported when the store cannot
    */
-  async memories (bankId: string, query: MemoriesQuery, context: RequestContext, budget?: RowBudget): Promise<MemoriesAnswer> {
+  async memories (
+    bankId: string, query: MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext, budget?: RowBudget,
+  ): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)

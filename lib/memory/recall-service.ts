@@ -8,7 +8,7 @@ import type { Dependencies } from './dependencies.js'
 import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
-import { clamp, readFilters, readReference, toHit } from './records.js'
+import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
 
 const DEFAULT_MAX_RESULTS = 10
@@ -25,7 +25,7 @@ export class RecallService {
   }
 
   /** @param budget of what the store brings into the process */
-  async recall (request: RecallRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
+  async recall (request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
