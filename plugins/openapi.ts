@@ -2,9 +2,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { errorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/config.js'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
+import { forGenerators } from './openapi/document.js'
 import type { RouteScope } from './route-scopes.js'
 
 declare module 'fastify' {
@@ -54,8 +53,6 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
         { name: 'health', description: 'Probes.' },
       ],
       components: {
-        // Each route lists its own codes. This schema has all of them, also those of no route (404, 405).
-        schemas: { Error: errorSchema(Object.keys(ERROR_CODES) as ErrorCode[]) },
         securitySchemes: {
           principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
@@ -69,6 +66,7 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
       schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },
       url,
     }),
+    transformObject: (document) => 'openapiObject' in document ? forGenerators(document.openapiObject) : {},
   })
   // The document does not change, so all responses share one buffer.
   let document: Buffer | undefined
