@@ -3,32 +3,15 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/config.js'
-import { forGenerators } from './openapi/document.js'
-import type { RouteScope } from './route-scopes.js'
+import { forEveryMode, forGenerators } from './openapi/document.js'
+import { SECURITY_SCHEMES, securityOf } from './openapi/security.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI document as JSON. It is made at the first call, which must come after the gateway is ready. */
     openApiDocument: () => Buffer
-  }
-}
-
-type Security = Array<Record<string, string[]>>
-
-/** The credentials of the memory scope in each auth mode. */
-const CALLER_SECURITY: Record<AuthMode, Security> = {
-  dev: [{}, { principal: [] }],
-  api_key: [{ apiKey: [], principal: [] }],
-  jwt_hs256: [{ bearer: [] }],
-  jwt_oidc: [{ bearer: [] }],
-}
-
-function securityOf (scope: RouteScope, mode: AuthMode): Security {
-  switch (scope) {
-    case 'memory': return CALLER_SECURITY[mode]
-    case 'admin': return [{ adminToken: [] }]
-    case 'source': return [{ sourceSignature: [] }, {}]
-    case 'public': return []
+    /** The same with the credentials of every auth mode, as it is kept in openapi.json. */
+    openApiDocumentOfEveryMode: () => object
   }
 }
 
@@ -43,6 +26,10 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      servers: [
+        { url: '/', description: 'The server that the document comes from.' },
+        { url: 'http://127.0.0.1:8080', description: 'A gateway on this machine, on its defaults.' },
+      ],
       tags: [
         { name: 'memory', description: 'The four operations.' },
         { name: 'banks', description: 'Banks, their memories and their configuration.' },
@@ -52,25 +39,18 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
         { name: 'health', description: 'Probes.' },
       ],
-      components: {
-        securitySchemes: {
-          principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.' },
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
-          adminToken: { type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.' },
-          sourceSignature: { type: 'apiKey', in: 'header', name: 'X-Signature-256', description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require no signature.' },
-        },
-      },
+      components: { securitySchemes: SECURITY_SCHEMES },
     },
     transform: ({ schema, url, route }) => ({
       schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },
       url,
     }),
-    transformObject: (document) => 'openapiObject' in document ? forGenerators(document.openapiObject) : {},
+    transformObject: (made) => 'openapiObject' in made ? forGenerators(made.openapiObject) : made.swaggerObject,
   })
   // The document does not change, so all responses share one buffer.
   let document: Buffer | undefined
   app.decorate('openApiDocument', () => (document ??= Buffer.from(JSON.stringify(app.swagger()))))
+  app.decorate('openApiDocumentOfEveryMode', () => forEveryMode(app.swagger(), mode))
   app.get('/openapi.json', { config: { scope: 'public' }, schema: { hide: true } }, async (_request, reply) => (
     await reply.type('application/json; charset=utf-8').send(app.openApiDocument())
   ))

@@ -1,6 +1,8 @@
 import { ERROR_CODES } from '../../lib/errors/service-error.js'
+import type { AuthMode } from '../../lib/config/config.js'
 import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
+import { securityOf } from './security.js'
 
 /** Of an OpenAPI document, what the pass over it looks at. */
 interface Document {
@@ -14,6 +16,7 @@ interface Operation {
   parameters?: Media[]
   requestBody?: Body
   responses?: Record<string, Body>
+  security?: unknown
 }
 
 interface Body {
@@ -53,6 +56,16 @@ export function forGenerators (made: object): object {
   const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, operation))
   const components = { ...document.components, schemas: schemas.components(), examples: errorExamples() }
   return { ...document, paths, components }
+}
+
+/** The document with the credentials of every auth mode wherever it has those of one. */
+export function forEveryMode (made: object, mode: AuthMode): object {
+  const document = made as Document
+  const own = JSON.stringify(securityOf('memory', mode))
+  const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, (operation) => (
+    JSON.stringify(operation.security) === own ? { ...operation, security: securityOf('memory', 'any') } : operation
+  )))
+  return { ...document, paths }
 }
 
 function examplesOf (codes: readonly string[]): Record<string, unknown> {

@@ -15,10 +15,12 @@ export function withChoices (schema: Schema): Schema {
   const { 'x-exactly-one-of': choices, title, description, examples, ...common } = schema
   if (choices === undefined) return schema
   const { properties = {}, required = [] } = common
+  const members = Object.entries(choices).flat(2)
   const branches = Object.entries(choices).map(([chosen, together]) => {
-    const others = Object.entries(choices).filter(([name]) => name !== chosen).flat(2)
-    const mine = Object.entries(properties).filter(([name]) => !others.includes(name) || together.includes(name))
-    return { ...common, required: [...required, chosen], properties: Object.fromEntries(mine) }
+    const others = members.filter((name) => name !== chosen && !together.includes(name))
+    // That another member has no value is said outright: of a type that only lacks it, a compiler lets it pass.
+    const refused = Object.fromEntries(others.map((name) => [name, false]))
+    return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
   return {
     ...(title !== undefined && { title }),

@@ -6,8 +6,8 @@ export interface Schema {
   type?: string | string[]
   enum?: unknown[]
   required?: string[]
-  properties?: Record<string, Schema>
-  patternProperties?: Record<string, Schema>
+  properties?: Record<string, Schema | boolean>
+  patternProperties?: Record<string, Schema | boolean>
   additionalProperties?: boolean | Schema
   items?: Schema
   not?: Schema
@@ -35,7 +35,8 @@ export function mapChildren (schema: Schema, map: (child: Schema) => Schema): Sc
   const copy = { ...schema }
   for (const keyword of MAPS) {
     const children = schema[keyword]
-    if (children !== undefined) copy[keyword] = mapValues(children, map)
+    if (children === undefined) continue
+    copy[keyword] = mapValues(children, (child) => typeof child === 'object' ? map(child) : child)
   }
   for (const keyword of LISTS) {
     const children = schema[keyword]
