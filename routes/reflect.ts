@@ -17,6 +17,7 @@ With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{source
 const ErrorEvent = Type.Object({ event: Type.Literal('error'), data: ErrorSchema }, { title: 'ErrorEvent' })
 const EVENTS = Type.String({
   description: 'Server-sent events.',
+  examples: ['event: delta\ndata: {"text":"Alice drinks tea. [1]"}\n\n'],
   'x-item-schema': {
     title: 'ReflectEvent',
     description: 'An event of a reflect: its name, and its data, which is JSON.',

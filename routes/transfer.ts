@@ -12,8 +12,12 @@ import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './resp
 
 const NDJSON = 'application/x-ndjson'
 const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
+const EXAMPLE = '{"format":"memory-gateway-export","version":1}\n{"text":"Alice prefers tea over coffee."}\n'
+const EXPORT = Type.String({ examples: [EXAMPLE], 'x-item-schema': exportLine })
 const IMPORT_BODY = Type.String({
-  description: 'An export: a header line, then a memory a line.', 'x-item-schema': importLine,
+  description: 'An export: a header line, then a memory a line.',
+  examples: [EXAMPLE],
+  'x-item-schema': importLine,
 })
 const config = { scope: 'memory', permission: 'admin' } as const
 
@@ -33,7 +37,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({
         200: {
           description: 'NDJSON.',
-          content: { [NDJSON]: { schema: Type.String({ 'x-item-schema': exportLine }) } },
+          content: { [NDJSON]: { schema: EXPORT } },
         },
       }, CALLER_ERRORS, ['too_many_streams']),
     },
