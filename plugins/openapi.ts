@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { ErrorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/config.js'
 import { forEveryMode, forGenerators } from './openapi/document.js'
 import { SECURITY_SCHEMES, securityOf } from './openapi/security.js'
@@ -39,7 +40,7 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
         { name: 'health', description: 'Probes.' },
       ],
-      components: { securitySchemes: SECURITY_SCHEMES },
+      components: { schemas: { Error: ErrorSchema }, securitySchemes: SECURITY_SCHEMES },
     },
     transform: ({ schema, url, route }) => ({
       schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },

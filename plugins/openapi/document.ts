@@ -1,5 +1,5 @@
-import { ERROR_CODES } from '../../lib/errors/service-error.js'
 import type { AuthMode } from '../../lib/config/config.js'
+import { ERROR_CODES } from '../../lib/errors/service-error.js'
 import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
 import { securityOf } from './security.js'
@@ -8,7 +8,7 @@ import { securityOf } from './security.js'
 interface Document {
   [member: string]: unknown
   paths?: Record<string, Record<string, Operation>>
-  components?: Record<string, Record<string, unknown>>
+  components?: { [kind: string]: unknown, schemas?: Record<string, Schema> }
 }
 
 interface Operation {
@@ -39,10 +39,13 @@ export function forGenerators (made: object): object {
   // The types of @fastify/swagger are those of every version of OpenAPI, with references wherever they may be.
   const document = made as Document
   const schemas = new NamedSchemas()
+  for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) schemas.define(name, schema)
   const media = ({ schema, ...rest }: Media): Media => {
     if (schema === undefined) return rest
-    const { 'x-error-codes': codes, ...plain } = schema
-    return { schema: schemas.refer(plain), ...rest, ...(Array.isArray(codes) && { examples: examplesOf(codes) }) }
+    const { 'x-error-codes': codes } = schema
+    return Array.isArray(codes)
+      ? { schema: { $ref: '#/components/schemas/Error' }, ...rest, examples: examplesOf(codes) }
+      : { schema: schemas.refer(schema), ...rest }
   }
   const body = ({ content, ...rest }: Body): Body => (
     { ...rest, ...(content !== undefined && { content: mapValues(content, media) }) }

@@ -26,9 +26,18 @@ export class NamedSchemas {
    * @throws Error when two different schemas have one name
    */
   refer (original: Schema): Schema {
-    const schema = mapChildren(withChoices(withTypedEnum(original)), (child) => this.refer(child))
+    const schema = this.#refined(original)
     const { title = '' } = schema
     return NAME.test(title) ? this.#referTo(title, schema) : schema
+  }
+
+  /** Adds a schema under a name, whether anything refers to it or not. */
+  define (name: string, schema: Schema): void {
+    this.#referTo(name, this.#refined(schema))
+  }
+
+  #refined (schema: Schema): Schema {
+    return mapChildren(withChoices(withTypedEnum(schema)), (child) => this.refer(child))
   }
 
   #referTo (name: string, { title: _, ...schema }: Schema): Schema {

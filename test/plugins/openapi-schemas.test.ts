@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
+import { buildApp } from '../../app.js'
 import type { AuthMode } from '../../lib/config/config.js'
 import { forGenerators } from '../../plugins/openapi/document.js'
 import type { Schema } from '../../plugins/openapi/schema.js'
 import { OPENAPI_FILE, openApiText } from '../../scripts/openapi-document.js'
 import { testApp } from '../helpers/app.js'
+import { testConfig } from '../helpers/config.js'
 import { parseEvents } from '../helpers/events.js'
 
 interface Media { schema?: Schema, example?: unknown, examples?: unknown }
@@ -146,6 +148,22 @@ await t.test('the events of a reflect and the lines of an export are what the do
   t.notOk(isImportLine({ content: 'No text.' }))
 })
 
+await t.test('a route whose schemas have no names is in the document as it stands', async (t) => {
+  const gateway = await buildApp(testConfig({ logLevel: 'silent' }))
+  t.teardown(async () => { await gateway.close() })
+  const answer = { type: 'object', properties: { said: { type: 'string' } } }
+  gateway.post('/inline', {
+    config: { scope: 'public' },
+    schema: { body: { type: 'object', properties: { level: { enum: ['low', 'high'] } } }, response: { 200: answer } },
+  }, async () => ({ said: 'yes' }))
+  await gateway.ready()
+  const { paths } = JSON.parse(gateway.openApiDocument().toString()) as Document
+  const { requestBody, responses } = paths['/inline']!['post']!
+  t.match(responses['200']!.content, { [JSON_TYPE]: { schema: answer } })
+  t.match(requestBody!.content, { [JSON_TYPE]: { schema: { properties: { level: { type: 'string', enum: ['low', 'high'] } } } } })
+  t.strictSame((await gateway.inject({ method: 'POST', url: '/inline', payload: { level: 'low' } })).json(), { said: 'yes' })
+})
+
 const documentOf = (...schemas: Schema[]) => ({
   paths: { '/a': { post: { responses: Object.fromEntries(schemas.map((schema, index) => [200 + index, { content: { [JSON_TYPE]: { schema } } }])) } } },
 })
@@ -159,6 +177,8 @@ await t.test('two different schemas of one name end the start', async (t) => {
   const one = { title: 'One', type: 'object', properties: { a: { type: 'string' } } }
   t.throws(() => madeOf(one, { ...one, properties: {} }), { message: 'Two different schemas have the name One' })
   t.doesNotThrow(() => madeOf(one, { ...one }))
+  const kept = forGenerators({ components: { schemas: { 'def-0': { type: 'object', properties: {} } } } }) as Document
+  t.match(kept.components.schemas, { 'def-0': { type: 'object' } }, 'what is defined already stays')
 })
 
 await t.test('an annotation in which uses differ stays with each; another is that of the schema', async (t) => {
