@@ -9,7 +9,9 @@ const nextCursor = nullable({ description: 'Null on the last page.' })
 export const PageQuery = strict(pageFields)
 export const MemoriesQuery = strict({ ...pageFields, tags: Type.Optional(Tags), tags_match: Type.Optional(TagsMatch) })
 export const MemoriesAnswer = strict({ memories: Type.Array(MemoryRecord), next_cursor: nextCursor }, {
-  title: 'MemoriesPage', description: 'A page of memories, newest first.', examples: [{ memories: [], next_cursor: null }],
+  title: 'MemoriesPage',
+  description: 'A page of memories, newest first.',
+  examples: [{ memories: [], next_cursor: null }],
 })
 const bankFields = { bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.') }
 const BANK = { bank_id: 'user-alice', memory_count: 1, last_retained_at: '2026-01-05T09:30:00.000Z' }
@@ -26,7 +28,9 @@ export const StatisticsAnswer = strict({
   first_retained_at: nullableInstant('Of the oldest memory.'),
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
-  tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), { description: 'By falling count; the first 100.' }),
+  tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
+    description: 'By falling count; the first 100.',
+  }),
 }, {
   title: 'BankStatistics',
   description: 'Figures of a bank.',
@@ -42,9 +46,13 @@ export const StatisticsAnswer = strict({
 })
 
 export const AdminBanksQuery = strict({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) })
-const AdminBank = strict({ tenant_id: nullable(), ...bankFields }, { title: 'AdminBank', description: 'A bank of a tenant.' })
+const AdminBank = strict({ tenant_id: nullable(), ...bankFields }, {
+  title: 'AdminBank', description: 'A bank of a tenant.',
+})
 export const AdminBanksAnswer = strict({ banks: Type.Array(AdminBank) }, {
-  title: 'AdminBanksAnswer', description: 'Banks with their tenants.', examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
+  title: 'AdminBanksAnswer',
+  description: 'Banks with their tenants.',
+  examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
 })
 const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the header ETag.', examples: ['"r17"'] })
 

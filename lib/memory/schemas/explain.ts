@@ -47,7 +47,10 @@ const SemanticStage = strict({
 }, { title: 'ExplainedSemantic', description: 'Search by meaning.' })
 
 const TimesStage = strict({
-  spans: Type.Array(strict({ from: Type.String({ format: 'date-time' }), to: Type.String({ format: 'date-time', description: 'Exclusive.' }) }, { title: 'TimeSpan' })),
+  spans: Type.Array(strict({
+    from: Type.String({ format: 'date-time' }),
+    to: Type.String({ format: 'date-time', description: 'Exclusive.' }),
+  }, { title: 'TimeSpan' })),
   searched: Type.Boolean({ description: 'Whether the memory occurred in a period that was also searched separately, so that it can be a candidate without a rank in a strategy.' }),
 }, { title: 'ExplainedTimes', description: 'The times that the query names; absent when it names none.' })
 

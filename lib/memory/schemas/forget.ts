@@ -16,7 +16,10 @@ export const ForgetRequest = strict({
   examples: [{ bank_id: 'user-alice', tags: ['preference'], dry_run: true }],
 })
 
-export const ForgetAnswer = strict({ deleted_count: Type.Integer(), memory_ids: Type.Array(MemoryId, { description: 'Up to 1000.' }) }, {
+export const ForgetAnswer = strict({
+  deleted_count: Type.Integer(),
+  memory_ids: Type.Array(MemoryId, { description: 'Up to 1000.' }),
+}, {
   title: 'ForgetAnswer',
   description: 'What was deleted.',
   examples: [{ deleted_count: 1, memory_ids: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }],

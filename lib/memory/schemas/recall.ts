@@ -28,7 +28,11 @@ export const RecallRequest = strict({
 
 export const Trace = strict({
   stages: Type.Array(strict({ name: Type.String(), duration_ms: Type.Number() }, { title: 'TraceStage' })),
-  strategies: Type.Array(strict({ name: Type.String(), weight: Type.Number(), candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }) }, { title: 'TraceStrategy' })),
+  strategies: Type.Array(strict({
+    name: Type.String(),
+    weight: Type.Number(),
+    candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }),
+  }, { title: 'TraceStrategy' })),
 }, { title: 'Trace', description: 'The time of each stage, and what each strategy returned (`explain`).' })
 
 export const DEGRADATIONS = ['rewrite', 'semantic', 'rerank'] as const
@@ -38,7 +42,9 @@ export const RecallAnswer = strict({
   hits: Type.Array(Hit),
   total_available: Type.Integer({ description: 'Memories that were candidates after filters, whatever max_results is.' }),
   truncated: Type.Boolean({ description: 'True when max_tokens ended the list.' }),
-  usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the hits given.' }) }, { title: 'RecallUsage' }),
+  usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the hits given.' }) }, {
+    title: 'RecallUsage',
+  }),
   degraded: Type.Optional(Degraded),
   trace: Type.Optional(Trace),
 }, {

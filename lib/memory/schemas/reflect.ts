@@ -62,7 +62,9 @@ export const reflectEvents = [
   event('evidence', 'EvidenceEvent', strict({ sources: Type.Array(Hit) })),
   event('delta', 'DeltaEvent', strict({ text: Type.String({ description: 'The next piece of the answer.' }) })),
   event('usage', 'UsageEvent', ReflectUsage),
-  event('done', 'DoneEvent', strict(reflectConclusion, { title: 'ReflectConclusion', description: 'The whole answer.' })),
+  event('done', 'DoneEvent', strict(reflectConclusion, {
+    title: 'ReflectConclusion', description: 'The whole answer.',
+  })),
 ] as const
 
 export type ReflectRequest = Static<typeof ReflectRequest>

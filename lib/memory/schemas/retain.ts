@@ -20,7 +20,11 @@ export const retainFields = {
 }
 
 export const RetainItem = strict(retainFields, { title: 'RetainItem', description: 'A memory to store, of a batch.' })
-export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, { title: 'RetainRequest', description: 'A memory to store.', examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }] })
+export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
+  title: 'RetainRequest',
+  description: 'A memory to store.',
+  examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }],
+})
 
 export const RetainAnswer = strict({
   stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
@@ -37,7 +41,13 @@ export const RetainAnswer = strict({
   redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
 }, { title: 'RetainAnswer', description: 'What became of a memory.', examples: [RETAINED] })
 
-export const RetainBatchRequest = strict({ bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }) }, { title: 'RetainBatchRequest', description: 'Memories to store, all or none.', examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }] })
+export const RetainBatchRequest = strict({
+  bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }),
+}, {
+  title: 'RetainBatchRequest',
+  description: 'Memories to store, all or none.',
+  examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }],
+})
 export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) }, {
   title: 'RetainBatchAnswer', description: 'What became of each memory.', examples: [{ results: [RETAINED] }],
 })

@@ -16,7 +16,9 @@ export const WhoamiAnswer = strict({
   }),
   tenant_id: nullable(),
   on_behalf_of: nullable(),
-  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, { title: 'GrantedPermission' }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
+  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, {
+    title: 'GrantedPermission',
+  }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
 }, {
   title: 'WhoamiAnswer',
   description: 'The caller, as the service sees it.',
