@@ -24,7 +24,25 @@ const AdminHistoryAnswer = Type.Object({
     max_ms: milliseconds('The longest request.'),
     rss_bytes: Type.Integer({ description: 'Memory of the process.' }),
     heap_used_bytes: Type.Integer({ description: 'Of it, what the heap of JavaScript uses.' }),
-  }), { description: 'Oldest first; the last hour. The last step is still open.' }),
+  }, { title: 'HistorySample' }), { description: 'Oldest first; the last hour. The last step is still open.' }),
+}, {
+  title: 'RequestHistory',
+  description: 'Requests, their durations and memory, in steps.',
+  examples: [{
+    interval_seconds: 10,
+    samples: [{
+      at: '2026-01-05T09:30:00.000Z',
+      requests: 12,
+      client_errors: 1,
+      server_errors: 0,
+      p50_ms: 1.5,
+      p90_ms: 4.2,
+      p99_ms: 8.9,
+      max_ms: 9.3,
+      rss_bytes: 130_000_000,
+      heap_used_bytes: 60_000_000,
+    }],
+  }],
 })
 
 export const adminHistoryRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { PERMISSIONS } from '../../access/access-control.js'
 import { strict, nullable, clamped, BankId } from './common.js'
 
-const Permission = Type.Enum([...PERMISSIONS])
+const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
 const TenantId = Type.String({ minLength: 1, maxLength: 512, description: 'Absent: callers without a tenant.' })
 const Principal = (description: string) => Type.String({ minLength: 1, maxLength: 256, description, examples: ['user:alice'] })
 const pageFields = {
@@ -18,9 +18,21 @@ export const AccessAnswer = strict({
   on_behalf_of: nullable(),
   banks: Type.Array(strict({
     bank_id: BankId,
-    permissions: Type.Array(strict({ permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives it.' }) })),
-  })),
+    permissions: Type.Array(strict({
+      permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives it.' }),
+    }, { title: 'PermissionGrant' })),
+  }, { title: 'BankAccess' })),
   next_cursor: nullable({ description: 'Null on the last page.' }),
+}, {
+  title: 'AccessPage',
+  description: 'What a principal may do on each bank, and by which rule.',
+  examples: [{
+    principal: 'user:alice',
+    tenant_id: null,
+    on_behalf_of: null,
+    banks: [{ bank_id: 'user-alice', permissions: [{ permission: 'read', granted_by: 'default_policy owner_only' }] }],
+    next_cursor: null,
+  }],
 })
 
 const identity = {
@@ -32,6 +44,7 @@ const identity = {
 export const AdminAccessQuery = strict({ ...identity, ...pageFields })
 
 export const AccessCheckRequest = strict({ ...identity, bank_id: BankId, permission: Permission }, {
+  title: 'AccessCheck',
   description: 'The bank need not exist.',
   examples: [{ principal: 'user:alice', bank_id: 'team', permission: 'read' }],
 })
@@ -40,6 +53,10 @@ export const AccessDecision = strict({
   allowed: Type.Boolean(),
   granted_by: nullable({ description: 'The grant or policy that allows; null when none does.' }),
   reason: Type.String({ description: 'A sentence; of a denial the detail that the caller gets.' }),
+}, {
+  title: 'AccessDecision',
+  description: 'The decision on one permission.',
+  examples: [{ allowed: false, granted_by: null, reason: "Principal 'user:alice' is denied 'write' on bank 'team'" }],
 })
 
 export const AccessRulesAnswer = strict({
@@ -51,9 +68,19 @@ export const AccessRulesAnswer = strict({
     principal: Type.String({ description: 'A principal, or a prefix before one trailing `*`.' }),
     permissions: Type.Array(Type.Enum([...PERMISSIONS, '*'])),
     origin: Type.String({ description: 'Where it stands in the configuration.' }),
-  }), { description: 'The first 1000.' }),
+  }, { title: 'GrantRule' }), { description: 'The first 1000.' }),
   truncated: Type.Boolean({ description: 'True when there are more.' }),
-}, { description: 'The rules of the configuration file. Grants in the configuration of a bank add to them.' })
+}, {
+  title: 'AccessRules',
+  description: 'The rules of the configuration file. Grants in the configuration of a bank add to them.',
+  examples: [{
+    enabled: true,
+    default_policy: 'owner_only',
+    owner_patterns: ['user-{id}'],
+    grants: [{ bank_id: 'team', principal: 'user:*', permissions: ['read'], origin: 'access_grants[0]' }],
+    truncated: false,
+  }],
+})
 
 export type AccessQuery = Static<typeof AccessQuery>
 export type AccessAnswer = Static<typeof AccessAnswer>

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { strict, clamped, BankId } from './common.js'
-import { MemoryRecord } from './memory-record.js'
+import { MEMORY, MemoryRecord } from './memory-record.js'
 
 const day = (description: string) => Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-allowed': 'that is a day as YYYY-MM-DD', description, examples: ['2026-01-31'],
@@ -16,8 +16,20 @@ export const GrowthAnswer = strict({
   from: day('The first day.'),
   until: day('The last day.'),
   count_before: Type.Integer({ description: 'Memories that were retained before the first day.' }),
-  days: Type.Array(strict({ day: day('In UTC.'), memory_count: Type.Integer() }), { description: 'Every day of the range, in order.' }),
-}, { description: 'The memories that the bank has now, by the day on which they were retained.' })
+  days: Type.Array(strict({ day: day('In UTC.'), memory_count: Type.Integer() }, { title: 'DayGrowth' }), {
+    description: 'Every day of the range, in order.',
+  }),
+}, {
+  title: 'BankGrowth',
+  description: 'The memories that the bank has now, by the day on which they were retained.',
+  examples: [{
+    bank_id: 'user-alice',
+    from: '2026-01-04',
+    until: '2026-01-05',
+    count_before: 7,
+    days: [{ day: '2026-01-04', memory_count: 0 }, { day: '2026-01-05', memory_count: 3 }],
+  }],
+})
 
 const neighbours = (description: string) => Type.Optional(clamped(`${description} Clamped to 0–50. Default 5.`))
 
@@ -29,7 +41,12 @@ export const NeighboursAnswer = strict({
   after: Type.Array(MemoryRecord, { description: 'In the order of the document: the first is next to the memory.' }),
   more_before: Type.Boolean({ description: 'Whether the document has others before these.' }),
   more_after: Type.Boolean({ description: 'Whether the document has others after these.' }),
-}, { description: 'A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours.' })
+}, {
+  title: 'MemoryNeighbours',
+  description: 'A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no ' +
+    'neighbours.',
+  examples: [{ memory: MEMORY, before: [], after: [], more_before: false, more_after: false }],
+})
 
 export type NeighboursQuery = Static<typeof NeighboursQuery>
 export type NeighboursAnswer = Static<typeof NeighboursAnswer>

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { strict, nullable, nullableInstant, BankId, MemoryId, trust, MetadataSchema } from './common.js'
 
-const MEMORY = {
+export const MEMORY = {
   memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
   bank_id: 'user-alice',
   text: 'Alice prefers tea over coffee.',

@@ -213,7 +213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The memories of a bank, newest first */
+        /** The memories of a bank, newest first unless asked otherwise */
         get: operations["listMemories"];
         put?: never;
         post?: never;
@@ -232,6 +232,40 @@ export interface paths {
         };
         /** One memory */
         get: operations["getMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How one bank grew, by day */
+        get: operations["getBankGrowth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory in its document, with what stands before and after it */
+        get: operations["getMemoryNeighbours"];
         put?: never;
         post?: never;
         delete?: never;
@@ -338,6 +372,26 @@ export interface paths {
          * @description With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.
          */
         get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller may do, bank by bank
+         * @description The banks that the caller may read, each with every permission and the grant or policy that it comes from.
+         */
+        get: operations["getAccess"];
         put?: never;
         post?: never;
         delete?: never;
@@ -460,6 +514,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests, their durations and memory over the last hour
+         * @description Of this process alone, since its start.
+         */
+        get: operations["adminGetHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a principal may do, bank by bank
+         * @description Every bank of the tenant, each with the permissions of the principal and the grant or policy that each comes from.
+         */
+        get: operations["adminGetAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of access control in the configuration file */
+        get: operations["adminGetAccessRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether a principal may do something, and why
+         * @description Decides as for a request of that principal. It changes nothing and counts as no refusal.
+         */
+        post: operations["adminCheckAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ingest/webhook/{source_id}": {
         parameters: {
             query?: never;
@@ -484,6 +615,60 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The bank need not exist. */
+        AccessCheck: {
+            /**
+             * @description Absent: an anonymous caller, whom only dev mode knows.
+             * @example user:alice
+             */
+            principal?: string;
+            /** @description Absent: callers without a tenant. */
+            tenant_id?: string;
+            /**
+             * @description The principal that it acts for.
+             * @example user:alice
+             */
+            on_behalf_of?: string;
+            /**
+             * @description Name of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            permission: components["schemas"]["Permission"];
+        };
+        /** @description The decision on one permission. */
+        AccessDecision: {
+            allowed: boolean;
+            /** @description The grant or policy that allows; null when none does. */
+            granted_by: string | null;
+            /** @description A sentence; of a denial the detail that the caller gets. */
+            reason: string;
+        };
+        /** @description What a principal may do on each bank, and by which rule. */
+        AccessPage: {
+            principal: string | null;
+            tenant_id: string | null;
+            on_behalf_of: string | null;
+            banks: components["schemas"]["BankAccess"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
+        AccessRules: {
+            /** @description False: everybody may do everything. */
+            enabled: boolean;
+            /**
+             * @description What decides when no grant does.
+             * @enum {string}
+             */
+            default_policy: "owner_only" | "open" | "deny";
+            /** @description The banks that a principal owns, for owner_only. */
+            owner_patterns: string[];
+            /** @description The first 1000. */
+            grants: components["schemas"]["GrantRule"][];
+            /** @description True when there are more. */
+            truncated: boolean;
+        };
         /** @description Who acts, in jwt_oidc mode. */
         Actor: {
             type: string;
@@ -538,6 +723,14 @@ export interface components {
              * @description Null when the bank is empty.
              */
             last_retained_at: string | null;
+        };
+        BankAccess: {
+            /**
+             * @description Name of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            permissions: components["schemas"]["PermissionGrant"][];
         };
         BankConfig: {
             /** @description Grants on this bank, beside access_grants. */
@@ -778,6 +971,28 @@ export interface components {
             /** @description `*` is all four; `admin` implies none of the others, but whoever has it may grant rights on the bank unless access_control.bank_grants is false. */
             permissions: ("read" | "write" | "forget" | "admin" | "*")[];
         };
+        /** @description The memories that the bank has now, by the day on which they were retained. */
+        BankGrowth: {
+            /**
+             * @description Name of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /**
+             * @description The first day.
+             * @example 2026-01-31
+             */
+            from: string;
+            /**
+             * @description The last day.
+             * @example 2026-01-31
+             */
+            until: string;
+            /** @description Memories that were retained before the first day. */
+            count_before: number;
+            /** @description Every day of the range, in order. */
+            days: components["schemas"]["DayGrowth"][];
+        };
         /** @description Figures of a bank. */
         BankStatistics: {
             /**
@@ -818,6 +1033,14 @@ export interface components {
             banks: components["schemas"]["Bank"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
+        };
+        DayGrowth: {
+            /**
+             * @description In UTC.
+             * @example 2026-01-31
+             */
+            day: string;
+            memory_count: number;
         };
         /** @enum {string} */
         Degradation: "rewrite" | "semantic" | "rerank";
@@ -1122,6 +1345,8 @@ export interface components {
             deleted_count: number;
             /** @description Up to 1000. */
             memory_ids: string[];
+            /** @description With dry_run, and for a caller who may also read the bank: the first ten of the memories. */
+            sample?: components["schemas"]["Memory"][];
         };
         /** @description What is to be forgotten: exactly one of memory_ids, tags and scope. */
         ForgetRequest: {
@@ -1166,6 +1391,15 @@ export interface components {
             /** @description Counts and deletes nothing. Default false. */
             dry_run?: boolean;
         };
+        GrantRule: {
+            /** @description A bank, or a prefix before one trailing `*`. */
+            bank_id: string;
+            /** @description A principal, or a prefix before one trailing `*`. */
+            principal: string;
+            permissions: ("read" | "write" | "forget" | "admin" | "*")[];
+            /** @description Where it stands in the configuration. */
+            origin: string;
+        };
         GrantedPermission: {
             permission: components["schemas"]["Permission"];
             granted_by: string;
@@ -1192,6 +1426,31 @@ export interface components {
                 reranker?: components["schemas"]["ModelHealth"];
                 auth?: components["schemas"]["AuthHealth"];
             };
+        };
+        HistorySample: {
+            /**
+             * Format: date-time
+             * @description When the step began.
+             */
+            at: string;
+            /** @description Requests of callers and webhook sources that ended in the step. */
+            requests: number;
+            /** @description Those with a status of 400 to 499, and those whose client left. */
+            client_errors: number;
+            /** @description Those with a status from 500 up. */
+            server_errors: number;
+            /** @description Half of the requests took no longer, within 12 percent; null without requests. */
+            p50_ms: number | null;
+            /** @description The same for 90 of 100. */
+            p90_ms: number | null;
+            /** @description The same for 99 of 100. */
+            p99_ms: number | null;
+            /** @description The longest request. */
+            max_ms: number | null;
+            /** @description Memory of the process. */
+            rss_bytes: number;
+            /** @description Of it, what the heap of JavaScript uses. */
+            heap_used_bytes: number;
         };
         /**
          * @description A memory that a query finds.
@@ -1260,6 +1519,13 @@ export interface components {
             signals?: {
                 [key: string]: number;
             };
+            /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+            contributions?: {
+                lexical?: number;
+                semantic?: number;
+            };
+            /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+            sum?: number;
             rerank?: {
                 rank: number;
                 /** @description On the scale of the reranker. */
@@ -1318,6 +1584,13 @@ export interface components {
             memories: components["schemas"]["Memory"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
+            /** @description With ?total=true. */
+            total?: {
+                /** @description Memories that pass the filters, counted up to 100000. */
+                count: number;
+                /** @description False when there are more. */
+                complete: boolean;
+            };
         };
         /**
          * @description A memory of a bank.
@@ -1372,6 +1645,18 @@ export interface components {
             /** @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
         };
+        /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+        MemoryNeighbours: {
+            memory: components["schemas"]["Memory"];
+            /** @description In the order of the document: the last is next to the memory. */
+            before: components["schemas"]["Memory"][];
+            /** @description In the order of the document: the first is next to the memory. */
+            after: components["schemas"]["Memory"][];
+            /** @description Whether the document has others before these. */
+            more_before: boolean;
+            /** @description Whether the document has others after these. */
+            more_after: boolean;
+        };
         /** @description Flat map to string, number, boolean or null. */
         Metadata: {
             [key: string]: string | number | boolean | null;
@@ -1406,6 +1691,11 @@ export interface components {
         };
         /** @enum {string} */
         Permission: "read" | "write" | "forget" | "admin";
+        PermissionGrant: {
+            permission: components["schemas"]["Permission"];
+            /** @description The grant or policy that gives it. */
+            granted_by: string;
+        };
         /** @description The hits, best first. */
         RecallAnswer: {
             hits: components["schemas"]["Hit"][];
@@ -1460,6 +1750,8 @@ export interface components {
             reference_time?: string;
             /** @description Hits of a lower score are left out. */
             min_score?: number;
+            /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+            strategies?: ("lexical" | "semantic")[];
             /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
             rewrite?: boolean;
             /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
@@ -1504,6 +1796,8 @@ export interface components {
             reference_time?: string;
             /** @description Hits of a lower score are left out. */
             min_score?: number;
+            /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+            strategies?: ("lexical" | "semantic")[];
             /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
             rewrite?: boolean;
             /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
@@ -1698,6 +1992,12 @@ export interface components {
             /** @description Paths of the configuration file that were changed and are in force. */
             changed: string[];
         };
+        /** @description Requests, their durations and memory, in steps. */
+        RequestHistory: {
+            interval_seconds: number;
+            /** @description Oldest first; the last hour. The last step is still open. */
+            samples: components["schemas"]["HistorySample"][];
+        };
         /**
          * @description What became of a memory.
          * @example {
@@ -1857,6 +2157,8 @@ export interface components {
         };
         TraceStage: {
             name: string;
+            /** @description When it began, counted from the first stage. */
+            start_ms: number;
             duration_ms: number;
         };
         TraceStrategy: {
@@ -2383,6 +2685,30 @@ export interface operations {
                 tags?: string[];
                 /** @description Whether one tag suffices. Default any. */
                 tags_match?: components["schemas"]["TagsMatch"];
+                /**
+                 * @description A JSON object of strings, numbers, booleans and nulls, all of which the memory has.
+                 * @example {"topic":"tea"}
+                 */
+                metadata?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                occurred_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                occurred_before?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                retained_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                retained_before?: string;
+                document_id?: string;
+                /** @description Only memories that are trusted at least so much. Default: all. */
+                min_trust?: components["schemas"]["TrustLevel"];
+                /** @description Only memories of exactly this level. */
+                trust?: components["schemas"]["TrustLevel"];
+                /** @description Which comes first. With the other order a cursor goes the other way from its place. Default newest. */
+                order?: "newest" | "oldest";
+                /** @description Memories to pass over, from the start or the cursor. Default 0. */
+                offset?: number;
+                /** @description Adds `total`. Default false. */
+                total?: boolean;
             };
             header?: never;
             path: {
@@ -2455,6 +2781,115 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Memory"];
+                };
+            };
+        };
+    };
+    getBankGrowth: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–366. Default 30. */
+                days?: number;
+                /**
+                 * @description The last day. Default today.
+                 * @example 2026-01-31
+                 */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The memories that the bank has now, by the day on which they were retained. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bank_id": "user-alice",
+                     *       "from": "2026-01-04",
+                     *       "until": "2026-01-05",
+                     *       "count_before": 7,
+                     *       "days": [
+                     *         {
+                     *           "day": "2026-01-04",
+                     *           "memory_count": 0
+                     *         },
+                     *         {
+                     *           "day": "2026-01-05",
+                     *           "memory_count": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BankGrowth"];
+                };
+            };
+        };
+    };
+    getMemoryNeighbours: {
+        parameters: {
+            query?: {
+                /** @description Memories before it. Clamped to 0–50. Default 5. */
+                before?: number;
+                /** @description Memories after it. Clamped to 0–50. Default 5. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory": {
+                     *         "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *         "bank_id": "user-alice",
+                     *         "text": "Alice prefers tea over coffee.",
+                     *         "tags": [
+                     *           "preference"
+                     *         ],
+                     *         "metadata": {
+                     *           "channel": "chat"
+                     *         },
+                     *         "occurred_at": null,
+                     *         "retained_at": "2026-01-05T09:30:00.000Z",
+                     *         "expires_at": null,
+                     *         "document_id": null,
+                     *         "source": null,
+                     *         "trust": "trusted"
+                     *       },
+                     *       "before": [],
+                     *       "after": [],
+                     *       "more_before": false,
+                     *       "more_after": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemoryNeighbours"];
                 };
             };
         };
@@ -2818,6 +3253,50 @@ export interface operations {
             };
         };
     };
+    getAccess: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a principal may do on each bank, and by which rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "principal": "user:alice",
+                     *       "tenant_id": null,
+                     *       "on_behalf_of": null,
+                     *       "banks": [
+                     *         {
+                     *           "bank_id": "user-alice",
+                     *           "permissions": [
+                     *             {
+                     *               "permission": "read",
+                     *               "granted_by": "default_policy owner_only"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccessPage"];
+                };
+            };
+        };
+    };
     reflect: {
         parameters: {
             query?: never;
@@ -3073,6 +3552,183 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ReloadAnswer"];
+                };
+            };
+        };
+    };
+    adminGetHistory: {
+        parameters: {
+            query?: {
+                /** @description Only steps that began then or later. RFC 3339 with an offset. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests, their durations and memory, in steps. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "interval_seconds": 10,
+                     *       "samples": [
+                     *         {
+                     *           "at": "2026-01-05T09:30:00.000Z",
+                     *           "requests": 12,
+                     *           "client_errors": 1,
+                     *           "server_errors": 0,
+                     *           "p50_ms": 1.5,
+                     *           "p90_ms": 4.2,
+                     *           "p99_ms": 8.9,
+                     *           "max_ms": 9.3,
+                     *           "rss_bytes": 130000000,
+                     *           "heap_used_bytes": 60000000
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestHistory"];
+                };
+            };
+        };
+    };
+    adminGetAccess: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Absent: an anonymous caller, whom only dev mode knows.
+                 * @example user:alice
+                 */
+                principal?: string;
+                /** @description Absent: callers without a tenant. */
+                tenant_id?: string;
+                /**
+                 * @description The principal that it acts for.
+                 * @example user:alice
+                 */
+                on_behalf_of?: string;
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a principal may do on each bank, and by which rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "principal": "user:alice",
+                     *       "tenant_id": null,
+                     *       "on_behalf_of": null,
+                     *       "banks": [
+                     *         {
+                     *           "bank_id": "user-alice",
+                     *           "permissions": [
+                     *             {
+                     *               "permission": "read",
+                     *               "granted_by": "default_policy owner_only"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccessPage"];
+                };
+            };
+        };
+    };
+    adminGetAccessRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "enabled": true,
+                     *       "default_policy": "owner_only",
+                     *       "owner_patterns": [
+                     *         "user-{id}"
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "bank_id": "team",
+                     *           "principal": "user:*",
+                     *           "permissions": [
+                     *             "read"
+                     *           ],
+                     *           "origin": "access_grants[0]"
+                     *         }
+                     *       ],
+                     *       "truncated": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccessRules"];
+                };
+            };
+        };
+    };
+    adminCheckAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The bank need not exist. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "principal": "user:alice",
+                 *       "bank_id": "team",
+                 *       "permission": "read"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccessCheck"];
+            };
+        };
+        responses: {
+            /** @description The decision on one permission. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "allowed": false,
+                     *       "granted_by": null,
+                     *       "reason": "Principal 'user:alice' is denied 'write' on bank 'team'"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccessDecision"];
                 };
             };
         };
