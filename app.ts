@@ -44,9 +44,11 @@ import { bankRoutes } from './routes/banks.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { ingestRoutes } from './routes/ingest.js'
+import { mcpRoutes } from './routes/mcp.js'
 import { metricsRoutes } from './routes/metrics.js'
 import { recallRoutes } from './routes/recall.js'
 import { reflectRoutes } from './routes/reflect.js'
+import { resourceMetadataRoutes } from './routes/resource-metadata.js'
 import { retainRoutes } from './routes/retain.js'
 import { transferRoutes } from './routes/transfer.js'
 import { whoamiRoutes } from './routes/whoami.js'
@@ -131,6 +133,11 @@ export async function buildApp (
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
 
+  const { mcp } = settings
+  const { mode, oidcIssuer } = config.auth
+  if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
+    await app.register(resourceMetadataRoutes, { issuer: oidcIssuer, publicUrl: mcp.publicUrl })
+  }
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
@@ -142,6 +149,18 @@ export async function buildApp (
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
+    if (mcp.enabled) {
+      await scope.register(async (inner) => {
+        if (mcp.allowedHosts !== undefined) {
+          await inner.register(hostNames, { allowed: mcp.allowedHosts, setting: 'mcp.allowed_hosts' })
+        }
+        await inner.register(mcpRoutes, {
+          settings: mcp,
+          version: packageVersion(),
+          hasIdentityProvider: mode === 'jwt_oidc',
+        })
+      })
+    }
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')

@@ -36,7 +36,7 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
           message: `lib/${room} may import ${allowed.map((name) => `lib/${name}`).join(', ') || 'no other room'} and nothing above it.`,
         },
         {
-          regex: '^(\\.\\./)+(http|plugins|routes|test|bench|app|server)(/|\\.js$)',
+          regex: '^(\\.\\./)+(http|mcp|plugins|routes|test|bench|app|server)(/|\\.js$)',
           message: 'lib knows nothing of the HTTP layer.',
         },
         {
@@ -74,7 +74,7 @@ const LONGER_FILES = [
 
 /** Where lines have at most 120 columns. */
 const SHORT_LINES = [
-  'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'plugins/**', 'routes/**', 'scripts/**', 'assembly/*.mjs',
+  'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'mcp/**', 'plugins/**', 'routes/**', 'scripts/**', 'assembly/*.mjs',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/providers/**',
   'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
@@ -106,7 +106,7 @@ export default [
     },
   },
   {
-    files: ['lib/**/*.ts', 'http/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts'],
+    files: ['lib/**/*.ts', 'http/**/*.ts', 'mcp/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts'],
     ignores: ['lib/config/**'],
     rules: {
       'no-restricted-properties': ['error', {
