@@ -3,7 +3,7 @@ import { localhostAllowedOrigins } from '@modelcontextprotocol/server'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { logFailure, toServiceError } from '../http/error-handling.js'
-import { statusOf } from '../http/error-responses.js'
+import { HttpError } from '../http/error-responses.js'
 import { sendJsonRpcError } from '../http/json-rpc-errors.js'
 import { pathParameter } from '../http/path-parameter.js'
 import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
@@ -33,9 +33,9 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname]
   app.addHook('onRequest', originValidation([...localhostAllowedOrigins(), ...own, ...allowedOrigins]))
   app.setErrorHandler((error, request, reply) => {
-    sendJsonRpcError(error, request, reply, (known) => (
-      hasIdentityProvider && statusOf(known) === 401 ? challenge(request, known, publicUrl) : {}
-    ))
+    const known = toServiceError(error, request)
+    const isChallenged = hasIdentityProvider && known.code === 'unauthenticated'
+    sendJsonRpcError(isChallenged ? withMetadata(known, request, publicUrl) : known, request, reply)
   })
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -89,13 +89,14 @@ function pinnedBank (request: FastifyRequest): string | undefined {
 }
 
 /** RFC 9728 section 5.1: the challenge names the metadata of the resource. */
-function challenge (
-  request: FastifyRequest, error: ServiceError, publicUrl: string | undefined,
-): Record<string, string> {
+function withMetadata (error: ServiceError, request: FastifyRequest, publicUrl: string | undefined): ServiceError {
   const address = addressOf(request, publicUrl)
-  if (address === undefined) return {}
-  const given = 'headers' in error ? Reflect.get(error.headers ?? {}, 'www-authenticate') : undefined
-  const scheme = typeof given === 'string' ? given : 'Bearer'
+  if (address === undefined) return error
+  const headers = error instanceof HttpError ? error.headers : {}
+  const challenge = headers['www-authenticate'] ?? 'Bearer'
   const metadata = `resource_metadata="${address}${METADATA_PATH}${endpointPath(request)}"`
-  return { 'www-authenticate': `${scheme}${scheme.includes(' ') ? ', ' : ' '}${metadata}` }
+  return new HttpError(error.code, error.detail, {
+    ...headers,
+    'www-authenticate': `${challenge}${challenge.includes(' ') ? ', ' : ' '}${metadata}`,
+  })
 }

@@ -44,7 +44,7 @@ for (const { name, config, headers } of MODES) {
     for (const url of ['/mcp', '/mcp/banks/user-ada']) {
       const response = await inject({ method: 'POST', url, headers: MCP_HEADERS, payload: '{' })
       t.equal(response.statusCode, 401)
-      t.match(response.json(), { jsonrpc: '2.0', id: null, error: { code: -32000, message: String, data: { code: 'unauthenticated' } } })
+      t.match(response.json(), { detail: String, code: 'unauthenticated', request_id: String })
     }
   })
 }

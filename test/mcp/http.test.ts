@@ -86,7 +86,7 @@ t.test('the Host', async (t) => {
   for (const host of ['memory.example.com', 'Memory.Example.com:8080', 'a.internal', 'localhost:8080']) t.equal((await ask(host)).statusCode, 200, host)
   const refused = await ask('evil.example')
   t.equal(refused.statusCode, 403)
-  t.match(refused.json(), { error: { code: -32000, message: /mcp\.allowed_hosts/, data: { code: 'host_not_allowed' } } })
+  t.match(refused.json(), { detail: /mcp\.allowed_hosts/, code: 'host_not_allowed' })
   t.equal((await get('/v1/banks', { host: 'evil.example', 'x-api-key': 'k', 'x-service-principal': 'user:ada' })).statusCode, 200, 'other routes are as before')
 
   const dev = await testApp(t)

@@ -1,4 +1,4 @@
-import { Client } from '@modelcontextprotocol/client'
+import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { PassThrough } from 'node:stream'
 import { join } from 'node:path'
