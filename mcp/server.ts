@@ -1,6 +1,7 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server'
 import { atCapacity } from '../lib/errors/service-error.js'
 import { Semaphore } from '../lib/concurrency/semaphore.js'
+import { completeBank } from './completion.js'
 import type { MemoryOperations } from './operations.js'
 import { getPrompt, listPrompts } from './prompts.js'
 import type { Refusals } from './refusals.js'
@@ -42,7 +43,7 @@ export function createMcpServer (options: McpServerOptions): Server {
   const server = new Server(
     { name: 'memory-gateway', title: 'Memory Gateway', version: options.version },
     {
-      capabilities: { tools: {}, resources: {}, prompts: {} },
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
       instructions: (pinned === undefined ? OPEN_INSTRUCTIONS : PINNED_INSTRUCTIONS) + ON_DATA,
     },
   )
@@ -87,6 +88,12 @@ export function createMcpServer (options: McpServerOptions): Server {
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(pinned !== undefined) }))
   server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given } }, context) => (
     await orProtocolError(inTurn(context, async (call) => await getPrompt(name, given, call, pinned)))
+  ))
+  server.setRequestHandler('completion/complete', async ({ params: { argument } }, context) => (
+    await orProtocolError(inTurn(context, async (call) => (
+      // A pinned endpoint has no argument that names a bank.
+      pinned === undefined ? await completeBank(argument, operations, call) : { completion: { values: [] } }
+    )))
   ))
   return server
 }

@@ -24,6 +24,12 @@ for (const revision of REVISIONS) {
     const uri = 'memory://banks/team%3Aa%40b'
     t.match(contentsOf(await client.readResource({ uri })), { bank_id: 'team:a@b', memory_count: 1, memories: [{ memory_id: id }], truncated: false })
     t.match(contentsOf(await client.readResource({ uri: `${uri}/memories/${id}` })), { memory_id: id, text: 'The launch is in May.' })
+    const complete = async (name: string, value: string) => (
+      (await client.complete({ ref: { type: 'ref/resource', uri: 'memory://banks/{bank_id}' }, argument: { name, value } })).completion
+    )
+    t.match(await complete('bank_id', 'te'), { values: ['team:a@b'], hasMore: false })
+    t.equal((await complete('bank_id', 'bank-')).values.length, 60)
+    t.same((await complete('memory_id', '')).values, [])
     for (const wrong of [`${uri}/memories/none`, 'memory://banks/', 'memory://banks/%ZZ', 'file:///etc/passwd', `${uri}/memories/${id}/more`]) {
       await t.rejects(client.readResource({ uri: wrong }), { code: -32602 }, wrong)
     }
