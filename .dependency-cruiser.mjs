@@ -1,3 +1,6 @@
+const ADAPTERS = '^packages/client/src/(ai-sdk|langchain|langchain-retriever|mastra|openai-agents)[.]ts$'
+const TOOLS = '^packages/client/src/tools/'
+
 /** @type {import('dependency-cruiser').IConfiguration} The layers of the code, and that no import is part of a circle. */
 export default {
   forbidden: [
@@ -13,47 +16,68 @@ export default {
       comment: 'lib knows nothing of HTTP, so it imports lib and nothing above it.',
       severity: 'error',
       from: { path: '^lib/' },
-      to: { path: '^(http|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|http|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'http-is-below-plugins-and-routes',
       comment: 'http/ holds what plugins and routes share, so it imports neither.',
       severity: 'error',
       from: { path: '^http/' },
-      to: { path: '^(mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'mcp-knows-no-http-server',
       comment: 'mcp/ speaks the protocol over any transport, so it imports lib and nothing of the gateway beside it.',
       severity: 'error',
       from: { path: '^mcp/' },
-      to: { path: '^(http|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|http|plugins|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'plugins-do-not-know-routes',
       severity: 'error',
       from: { path: '^plugins/' },
-      to: { path: '^(mcp|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|mcp|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'routes-do-not-know-plugins',
       comment: 'Routes use what plugins decorate the instance with, and http/ for the rest.',
       severity: 'error',
       from: { path: '^routes/' },
-      to: { path: '^(plugins|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|plugins|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'packages-stand-alone',
       comment: 'What is published on its own imports nothing of the gateway, and nothing of Node.js.',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src/' },
+      from: { path: '^packages/[^/]+/src/', pathNot: ADAPTERS },
       to: { pathNot: '^packages/[^/]+/src/' },
+    },
+    {
+      name: 'adapters-know-their-framework',
+      comment: 'The subpaths of the client for agent frameworks import these, which are optional peers.',
+      severity: 'error',
+      from: { path: ADAPTERS },
+      to: { pathNot: '^packages/client/src/|^(node_modules/)?(ai|@langchain/core|@mastra/core|@openai/agents)(/|$)' },
+    },
+    {
+      name: 'the-client-knows-no-tools',
+      comment: 'Who uses the client alone loads nothing of tools and adapters.',
+      severity: 'error',
+      from: { path: '^packages/client/src/', pathNot: [ADAPTERS, TOOLS] },
+      to: { path: [ADAPTERS, TOOLS] },
     },
     {
       name: 'product-does-not-know-tests',
       severity: 'error',
       from: { path: '^(lib|http|mcp|plugins|routes|app\\.ts|server\\.ts)' },
       to: { path: '^(test|bench|packages)/' },
+    },
+    {
+      name: 'the-command-line-uses-the-client',
+      comment: 'The client is compiled into dist/ with cli/, and nothing else of packages/ is.',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^(test|bench|packages/(?!client/src/index\\.ts$))' },
     },
   ],
   options: {

@@ -11,15 +11,20 @@ import activeRequests from './plugins/active-requests.js'
 import adminToken from './plugins/admin-token.js'
 import admission from './plugins/admission.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
+import hostAuth, { type AuthenticateCaller } from './plugins/auth/host.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { missingVariables } from './http/missing-auth-variables.js'
 import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
+import cors from './plugins/cors.js'
 import errors from './plugins/errors.js'
+import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
+import links from './plugins/links.js'
+import loopbackOnly from './plugins/loopback-only.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
 import memory from './plugins/memory.js'
 import metrics from './plugins/metrics.js'
@@ -38,11 +43,16 @@ import sourceGuard from './plugins/source-guard.js'
 import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
+import { accessRoutes } from './routes/access.js'
+import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
+import { adminHistoryRoutes } from './routes/admin-history.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
+import { browsingRoutes } from './routes/browsing.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
+import { homeRoutes } from './routes/home.js'
 import { ingestRoutes } from './routes/ingest.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { metricsRoutes } from './routes/metrics.js'
@@ -53,9 +63,9 @@ import { retainRoutes } from './routes/retain.js'
 import { transferRoutes } from './routes/transfer.js'
 import { whoamiRoutes } from './routes/whoami.js'
 
-export interface AppOptions {
-  log?: LogOptions
-  /** Replacements of the clock, the id source and the configured providers, for tests. */
+/** What the gateway is made with beside its configuration, in its own process and as a part of another app. */
+export interface GatewayOptions {
+  /** Replacements of the clock, the id source and the configured providers. */
   overrides?: MemoryOverrides
   /** Milliseconds between the heartbeats of a silent event stream. Default 15000. */
   heartbeatMs?: number
@@ -65,11 +75,27 @@ export interface AppOptions {
   reloadConfig?: () => Config
 }
 
+export interface AppOptions extends GatewayOptions {
+  log?: LogOptions
+}
+
+/** What the gateway leaves to another app that it is part of. */
+export interface HostOptions {
+  /** Authenticates in place of the auth modes. */
+  authenticate?: AuthenticateCaller | undefined
+  /** Whether a line is logged for each request. */
+  accessLog: boolean
+}
+
 /** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT_MS = 15_000
 
+/** A bank id has at most 255 characters, each of which may be escaped as three. */
+export const MAX_PARAM_LENGTH = 1024
+
 const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  accessRoutes,
 ]
 
 /**
@@ -77,20 +103,16 @@ const MEMORY_ROUTES = [
  * @throws ProviderError when a configured provider is not available
  */
 export async function buildApp (
-  config: Config, { log = {}, overrides = {}, heartbeatMs = 15_000, reloadConfig }: AppOptions = {},
+  config: Config, { log = {}, ...options }: AppOptions = {},
 ): Promise<FastifyInstance> {
-  const clock = overrides.clock ?? systemClock
-  const bounds = boundsOf(config.file.bounds, config.maxBodyBytes)
-  const { settings } = config
-  const requestTimeout = bounds.request_seconds * 1000
+  const requestTimeout = boundsOf(config.file.bounds, config.maxBodyBytes).request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
     // The request-log plugin writes the access log.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: requestId,
     bodyLimit: config.maxBodyBytes,
-    // A bank id has at most 255 characters, each of which may be escaped as three.
-    routerOptions: { maxParamLength: 1024 },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // The shutdown plugin answers in the contract's form.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -107,45 +129,72 @@ export async function buildApp (
     frameworkErrors: answerUnreadableUrl,
     clientErrorHandler: answerBrokenRequest,
   })
+  await assemble(app, config, options)
+  return app
+}
+
+/**
+ * Registers every plugin in order, then the routes, each in its scope.
+ * @param host undefined when the server of `app` is the gateway's own
+ */
+export async function assemble (
+  app: FastifyInstance, config: Config, options: GatewayOptions, host?: HostOptions,
+): Promise<void> {
+  const { overrides = {}, heartbeatMs = 15_000, reloadConfig } = options
+  const clock = overrides.clock ?? systemClock
+  const { settings } = config
+  const ownsServer = host === undefined
+  const version = packageVersion()
+  const mode = host?.authenticate === undefined ? config.auth.mode : 'host'
   await app.register(errors)
-  await app.register(boundsPlugin, { bounds })
-  await app.register(requestLog)
+  await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
+  await app.register(requestLog, { accessLog: host?.accessLog ?? true })
   await app.register(activeRequests)
   await app.register(readThrottling)
-  await app.register(pipelining)
-  await app.register(slowReaders)
+  await app.register(pipelining, { ownsServer })
+  await app.register(slowReaders, { ownsServer })
   await app.register(streams)
   await app.register(rowBudget)
   await app.register(largeAnswers)
-  await app.register(tracing, { version: packageVersion(), url: config.tracesUrl })
-  await app.register(metrics, { mode: config.auth.mode, host: config.host, port: config.metricsPort })
-  await app.register(httpRules)
-  if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
-  await app.register(admission)
-  await app.register(shutdown)
+  await app.register(tracing, { version, url: config.tracesUrl })
+  await app.register(metrics, { mode, host: config.host, port: config.metricsPort })
+  await app.register(history, { clock })
+  await app.register(httpRules, { ownsServer })
+  if (mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
+  if (mode === 'dev' && !ownsServer && config.allowDevAuth !== true) await app.register(loopbackOnly)
   await app.register(routeScopes)
+  if (config.corsOrigins !== undefined) await app.register(cors, { origins: config.corsOrigins })
+  await app.register(admission, { ownsServer })
+  await app.register(shutdown)
+  await app.register(links)
   await app.register(notFound)
   await app.register(bodyReader)
   await app.register(validation)
   await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })
   await app.register(reload, { config, load: reloadConfig })
-  await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
+  await app.register(openapi, { mode, version })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
+  await app.register(homeRoutes, { version })
+
+  // Not even loaded where it is off.
+  const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
+  if (hindsight !== undefined) await app.register(hindsight.versionRoute)
 
   const { mcp } = settings
-  const { mode, oidcIssuer } = config.auth
+  const { oidcIssuer } = config.auth
   if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
     await app.register(resourceMetadataRoutes, { issuer: oidcIssuer, publicUrl: mcp.publicUrl })
   }
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
-    await scope.register(authPlugin(config.auth.mode), {
-      auth: config.auth,
-      oboEnabled: settings.onBehalfOf,
-      clock,
-    })
+    const { authenticate } = host ?? {}
+    if (authenticate !== undefined) await scope.register(hostAuth, { authenticate })
+    else {
+      const { auth, settings: { onBehalfOf: oboEnabled } } = config
+      await scope.register(authPlugin(auth.mode), { auth, oboEnabled, clock })
+    }
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
@@ -156,16 +205,20 @@ export async function buildApp (
         }
         await inner.register(mcpRoutes, {
           settings: mcp,
-          version: packageVersion(),
+          version,
           hasIdentityProvider: mode === 'jwt_oidc',
+          corsOrigins: config.corsOrigins ?? [],
         })
       })
     }
+    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, hindsight.options)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
+    await scope.register(adminHistoryRoutes)
+    await scope.register(adminAccessRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {
@@ -177,7 +230,6 @@ export async function buildApp (
     app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
   }
   for (const warning of config.warnings) app.log.warn(warning)
-  return app
 }
 
 function packageVersion (): string {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { TIMED_OUT, withTimeout } from '../lib/concurrency/timeout.js'
+import { prefers } from './accept.js'
 import { backPressured, splitBytes } from './chunked-body.js'
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -59,14 +60,7 @@ function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
   return splitBytes(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
 }
 
-/** Whether an Accept header prefers events to JSON (RFC 9110 section 12.5.1). */
+/** Whether an Accept header prefers events to JSON. */
 export function wantsEvents (accept: string | undefined): boolean {
-  if (accept === undefined) return false
-  const weights = new Map(accept.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    return [type, weight === undefined ? 1 : Number(weight.slice(2))]
-  }))
-  const events = weights.get(EVENT_STREAM) ?? 0
-  return events > 0 && events >= (weights.get('application/json') ?? 0)
+  return prefers(accept, EVENT_STREAM, 'application/json')
 }

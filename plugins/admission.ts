@@ -16,9 +16,9 @@ declare module 'fastify' {
  * that a burst of new requests does not delay those in progress. It runs for every request, so it allocates nothing for
  * a request that need not wait.
  */
-async function admission (app: FastifyInstance): Promise<void> {
+async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
-  app.server.maxConnections = connections
+  if (ownsServer) app.server.maxConnections = connections
   app.metrics.collected.gauge({
     name: 'http_requests_in_flight',
     help: 'Requests in flight, including the scrape itself when it is served on the same port.',

@@ -8,13 +8,17 @@ import { HttpError } from '../http/error-responses.js'
  * lets through, is refused here with the contract's error. An Expect other than 100-continue is ignored, as RFC 9110
  * section 10.1.1 allows.
  */
-async function httpRules (app: FastifyInstance): Promise<void> {
-  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    app.server.emit('request', request, response)
-  })
+async function httpRules (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
+  if (ownsServer) ignoreExpectations(app)
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     if (countHosts(raw.rawHeaders) === 1 || raw.httpVersion === '1.0') done()
     else done(new HttpError('invalid_request', 'A request must have one Host header', { connection: 'close' }))
+  })
+}
+
+function ignoreExpectations ({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response)
   })
 }
 

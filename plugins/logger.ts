@@ -33,14 +33,19 @@ function serializeError (error: unknown): { type: string, message: string, stack
 
 const PRETTY = { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' } }
 
+/** What every line of the gateway is made by, also where the logger is that of another app. */
+export const LOG_RULES = {
+  redact: { paths: REDACTED, censor: '[redacted]' },
+  serializers: { err: serializeError },
+}
+
 /** Options of pino: JSON lines, request id as `request_id`, secrets and bodies redacted by path. */
 export function loggerOptions (
   level: Config['logLevel'], { pretty = false, stream }: LogOptions,
 ): NonNullable<FastifyServerOptions['logger']> {
   return {
     level,
-    redact: { paths: REDACTED, censor: '[redacted]' },
-    serializers: { err: serializeError },
+    ...LOG_RULES,
     ...(stream !== undefined && { stream }),
     ...(pretty && stream === undefined && { transport: PRETTY }),
   }

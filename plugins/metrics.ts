@@ -30,7 +30,7 @@ declare module 'fastify' {
 }
 
 export interface MetricsOptions {
-  mode: AuthMode
+  mode: AuthMode | 'host'
   host: string
   /** The port that serves only the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
   port?: number | undefined
@@ -62,7 +62,7 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
 }
 
 function observe (
-  request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode, instruments: Instruments,
+  request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode | 'host', instruments: Instruments,
 ): void {
   const { url = UNKNOWN_ROUTE, config } = request.routeOptions
   instruments.request(request.method, url, status, elapsedTime / 1000)

@@ -18,7 +18,7 @@ async function notFound (app: FastifyInstance): Promise<void> {
   let paths: Array<{ pattern: RegExp, allow: string }> = []
   app.addHook('onReady', async () => { paths = compile(app) })
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404) {
+    if (!request.is404 && request.routeOptions.config.takesPreflights !== true) {
       done()
       return
     }

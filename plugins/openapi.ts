@@ -17,14 +17,16 @@ declare module 'fastify' {
 type Security = Array<Record<string, string[]>>
 
 /** The credentials of the memory scope in each auth mode. */
-const CALLER_SECURITY: Record<AuthMode, Security> = {
+const CALLER_SECURITY: Record<AuthMode | 'host', Security> = {
   dev: [{}, { principal: [] }],
   api_key: [{ apiKey: [], principal: [] }],
   jwt_hs256: [{ bearer: [] }],
   jwt_oidc: [{ bearer: [] }],
+  // The app that the gateway is part of decides, and the gateway does not know how.
+  host: [],
 }
 
-function securityOf (scope: RouteScope, mode: AuthMode): Security {
+function securityOf (scope: RouteScope, mode: AuthMode | 'host'): Security {
   switch (scope) {
     case 'memory': return CALLER_SECURITY[mode]
     case 'admin': return [{ adminToken: [] }]
@@ -33,11 +35,22 @@ function securityOf (scope: RouteScope, mode: AuthMode): Security {
   }
 }
 
+export interface OpenApiOptions {
+  mode: AuthMode | 'host'
+  version: string
+}
+
 /** Serves /openapi.json, which is made from the schemas of the routes, and its pages at /docs. */
-async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMode, version: string }): Promise<void> {
+async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions): Promise<void> {
+  app.links.push(
+    { name: 'openapi', path: '/openapi.json', title: 'the API as an OpenAPI document' },
+    { name: 'docs', path: '/docs', title: 'the same to read and to try out' },
+  )
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
+      // The paths are those of the contract; the prefix of a gateway that is part of another app is in the URL.
+      servers: [{ url: app.prefix === '' ? '/' : app.prefix }],
       info: {
         title: 'Memory Gateway',
         description: 'Memory service for AI agents: retain, recall, reflect and forget memories in named banks.',
@@ -83,4 +96,4 @@ async function openapi (app: FastifyInstance, { mode, version }: { mode: AuthMod
   })
 }
 
-export default fp(openapi, { name: 'openapi', fastify: '5.x', dependencies: ['route-scopes'] })
+export default fp(openapi, { name: 'openapi', fastify: '5.x', dependencies: ['route-scopes', 'links'] })

@@ -13,7 +13,7 @@ const MAX_QUEUED = 32
  * reading until the responses fill its buffer, and creates a request for everything it has read. It also emits no
  * `close` on the responses that still wait when the connection is lost, so this plugin does.
  */
-async function pipelining (app: FastifyInstance): Promise<void> {
+async function pipelining (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const queued = new WeakMap<Socket, number>()
 
   const endQueued = (socket: Socket) => {
@@ -24,13 +24,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     }
   }
 
-  // One read can hold hundreds of requests. Those behind the one that exceeded the limit are dropped here.
-  const handlers = app.server.listeners('request')
-  app.server.removeAllListeners('request')
-  app.server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (incoming.socket.destroyed) return
-    for (const handle of handlers) Reflect.apply(handle, app.server, [incoming, outgoing])
-  })
+  if (ownsServer) dropRequestsOfLostConnections(app)
 
   app.addHook('onRequest', (request, { raw }, done) => {
     // A response that has the socket is the first of its connection, so the request does not wait.
@@ -39,7 +33,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     const { socket } = request.raw
-    // A host name with two addresses has a second server, whose requests do not pass the listener above.
+    // The server of another app, and the second server of a host name with two addresses, drop nothing.
     if (socket.destroyed) return
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
@@ -51,6 +45,16 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     queued.set(socket, (before ?? 0) + 1)
     raw.once('socket', () => { queued.set(socket, queued.get(socket)! - 1) })
     done()
+  })
+}
+
+/** One read can hold hundreds of requests. Those behind the one that exceeded the limit are dropped here. */
+function dropRequestsOfLostConnections ({ server }: FastifyInstance): void {
+  const handlers = server.listeners('request')
+  server.removeAllListeners('request')
+  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (incoming.socket.destroyed) return
+    for (const handle of handlers) Reflect.apply(handle, server, [incoming, outgoing])
   })
 }
 

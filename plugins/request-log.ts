@@ -40,16 +40,23 @@ function isShown (level: 'info' | 'debug', { log }: FastifyInstance): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(log.level)
 }
 
+export interface RequestLogOptions {
+  /** Whether a line is logged for each request. An app that the gateway is part of may log its requests itself. */
+  accessLog: boolean
+}
+
 /** Adds X-Request-Id to every response and logs one line for each request, with the route and without content. */
-async function requestLog (app: FastifyInstance): Promise<void> {
+async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOptions): Promise<void> {
   const shown = { info: isShown('info', app), debug: isShown('debug', app) }
   app.setGenReqId(requestId)
-  app.setChildLoggerFactory(requestLogger)
+  // The logger of the gateway, also where that of the server is another.
+  app.setChildLoggerFactory((_parent, bindings, options) => requestLogger(app.log, bindings, options))
   // Callbacks and not promises, because these hooks run for every request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
+  if (!accessLog) return
   app.addHook('onResponse', (request, reply, done) => {
     const { config, url } = request.routeOptions
     const level = config.accessLog ?? 'info'

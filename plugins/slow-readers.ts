@@ -34,15 +34,19 @@ interface Progress {
  * has accepted them, which happens in steps of a megabyte and more. Nothing waits, and no time counts, while a handler
  * computes or an event stream is silent.
  */
-async function slowReaders (app: FastifyInstance): Promise<void> {
+async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
   const leastBytes = app.bounds.stalled_seconds * app.bounds.read_bytes_per_second
   const sockets = new Map<Socket, Progress | undefined>()
 
-  app.server.on('connection', (socket: Socket) => {
+  const watch = (socket: Socket) => {
+    if (sockets.has(socket)) return
     sockets.set(socket, undefined)
     socket.once('close', () => { sockets.delete(socket) })
-  })
+  }
+  if (ownsServer) app.server.on('connection', watch)
+  // The other connections of another app are not the gateway's to close.
+  else app.addHook('onRequest', ({ raw: { socket } }, _reply, done) => { watch(socket); done() })
 
   const disconnect = (socket: Socket) => {
     let requestId: string | undefined

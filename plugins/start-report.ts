@@ -28,11 +28,11 @@ const DURABILITY = {
 }
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
-/** To be called when the app listens. @param envFile whether a `.env` was read */
+/** To be called when the app listens. @param envFile the file of variables that was read, if any */
 export function startReport (
   app: FastifyInstance,
   config: Config,
-  { envFile, configPath }: { envFile: boolean, configPath: string | undefined },
+  { envFile, configPath }: { envFile: string | undefined, configPath: string | undefined },
 ): StartReport {
   const { vectorStore, languageModel, embeddings, reranker, access } = config.settings
   const url = urlOf(app.server.address())
@@ -48,7 +48,7 @@ export function startReport (
     reranker: reranker === undefined ? 'none' : named(reranker.name, models.reranker),
     access_control: access.enabled ? `on, default policy ${access.defaultPolicy}` : 'off',
     metrics: app.metrics.url ?? `${url}/metrics`,
-    configuration: [configPath ?? 'no file', ...(envFile ? ['.env'] : [])].join(', '),
+    configuration: [configPath ?? 'no file', ...(envFile === undefined ? [] : [envFile])].join(', '),
   }
 }
 

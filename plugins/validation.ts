@@ -89,7 +89,7 @@ async function validation (app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', app.readJsonBody)
   app.addHook('onRoute', (route) => {
     // A route without query parameters refuses unknown ones instead of ignoring them.
-    if (route.url.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= NO_QUERY
+    if (route.routePath.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= NO_QUERY
     const schema = route.schema?.body as InputSchema | undefined
     if (schema?.type !== 'object') return
     checked.add(schema)

@@ -15,10 +15,13 @@ export const IdempotencyHeaders = Type.Object({
 /**
  * The request's Idempotency-Key with the operation and body that it is bound to. Bodies are compared as JSON values, so
  * the order of members and white space are ignored. A replayed answer carries `Idempotent-Replayed: true`.
+ * @param own the key where a body has its own member for it; else the header has it
  * @returns undefined for a request without a key; not a promise, because most requests have none
  */
-export function idempotencyOf (request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> | undefined {
-  const key = request.headers['idempotency-key']
+export function idempotencyOf (
+  request: FastifyRequest, reply: FastifyReply, own?: string,
+): Promise<IdempotencyKey> | undefined {
+  const key = own ?? request.headers['idempotency-key']
   return key === undefined ? undefined : readKey(key, request, reply)
 }
 

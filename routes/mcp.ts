@@ -21,17 +21,20 @@ export interface McpRouteOptions {
   version: string
   /** Whether tokens come from an identity provider, which clients find through the protected-resource metadata. */
   hasIdentityProvider: boolean
+  /** Origins whose pages may call the other routes, and so this one. */
+  corsOrigins: readonly string[]
 }
 
 /** The Model Context Protocol over Streamable HTTP, without sessions. GET and DELETE are answered with 405. */
 export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
-  app, { settings, version, hasIdentityProvider },
+  app, { settings, version, hasIdentityProvider, corsOrigins },
 ) => {
   const { publicUrl, allowedOrigins, answerTokens, batchMessages } = settings
   const http = new McpHttp((error) => { app.log.debug({ reason: error.message }, 'MCP request refused') })
   app.addHook('onClose', async () => { await http.close() })
-  const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname]
-  app.addHook('onRequest', originValidation([...localhostAllowedOrigins(), ...own, ...allowedOrigins]))
+  const known = [...corsOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]
+    .flatMap((url) => URL.canParse(url) ? [new URL(url).hostname] : [])
+  app.addHook('onRequest', originValidation([...localhostAllowedOrigins(), ...known, ...allowedOrigins]))
   app.setErrorHandler((error, request, reply) => {
     const known = toServiceError(error, request)
     const isChallenged = hasIdentityProvider && known.code === 'unauthenticated'

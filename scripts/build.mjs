@@ -3,7 +3,7 @@
 // is.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
 
 /** What dist/ is made from: these, and all TypeScript of scripts/. */
-const INPUTS = ['app.ts', 'server.ts', 'http', 'lib', 'mcp', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 
 /** What the program reads at run time and the compiler does not emit. */
 const ASSETS = [
@@ -67,6 +67,8 @@ function compile (tsc, inputs) {
     mkdirSync(join(ROOT, 'dist', dirname(asset)), { recursive: true })
     copyFileSync(join(ROOT, asset), join(ROOT, 'dist', asset))
   }
+  // npm does this for an installed package; a checkout and the container image run the file itself.
+  if (existsSync(join(ROOT, 'dist/cli/main.js'))) chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755)
   writeFileSync(join(ROOT, STAMP), inputs)
   return true
 }

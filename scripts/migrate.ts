@@ -1,9 +1,8 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
-import { ConfigurationError, loadCommandConfig } from '../lib/config/load.js'
+import { ConfigurationError } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
-import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
-import { DATABASE_KEYS, openDatabase } from './database.js'
+import { applyMigrations } from './apply-migrations.js'
 
 const USAGE = `npm run migrate
   Applies the missing files of migrations/ to the database of MIGRATE_DATABASE_URL, else DATABASE_URL, else SERVICES_PG_DSN, or to that
@@ -12,20 +11,7 @@ const USAGE = `npm run migrate
 
 async function main (): Promise<void> {
   applyEnvFile(process.env, process.cwd())
-  const config = loadCommandConfig(process.env, { keys: DATABASE_KEYS, migrates: true })
-  const { executor, schema, indexes, name } = await openDatabase(config)
-  try {
-    const migrations = readMigrations()
-    let applied = 0
-    await migrate(executor, schema, migrations, (file) => {
-      applied++
-      console.log(`applied ${file}`)
-    })
-    console.log(applied === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
-    await indexes?.maintain((message) => { console.log(message) })
-  } finally {
-    await executor.close()
-  }
+  await applyMigrations(process.env, (line) => { console.log(line) })
 }
 
 if (process.argv.length > 2) {

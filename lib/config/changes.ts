@@ -5,7 +5,8 @@ import type { FileConfig } from './schema.js'
 /** Keys of the file that only a start reads: providers and what is built around them, the routes of sources, the auth mode's own. */
 const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
   ['vector_store'], ['vector_store_config'], ['llm_provider'], ['llm_provider_config'], ['embedding_provider'], ['embedding_provider_config'],
-  ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'], ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['mcp'],
+  ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'], ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'],
+  ['compatibility'], ['mcp'],
 ]
 
 /** What differs between two configuration files. */

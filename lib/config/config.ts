@@ -28,8 +28,12 @@ export interface Config {
   tracesUrl?: string | undefined
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   maxBodyBytes: number
+  /** Whether dev mode, which trusts every caller, may serve connections that do not come in on loopback. */
+  allowDevAuth?: boolean | undefined
   /** In dev mode, more host names and addresses that the server is asked under; `*.` stands for any name before. */
   allowedHosts?: readonly string[] | undefined
+  /** The exact origins of web pages whose scripts may call the gateway. Absent: none. */
+  corsOrigins?: readonly string[] | undefined
   healthTimeoutMs: number
   shutdownTimeoutMs: number
   auth: AuthConfig

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { didYouMean } from '../errors/wording.js'
 import { reasonOf, type ReadFile } from './files.js'
-import { parseHost, parseHostPattern } from './hosts.js'
+import { parseHost, parseHostPattern, parseOrigin } from './hosts.js'
 import { quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
 
@@ -89,6 +89,14 @@ export class EnvironmentReader {
       return patterns.includes(undefined) ? undefined : patterns.filter((pattern) => pattern !== undefined)
     }
     return this.parsed(name, parse, 'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com')
+  }
+
+  origins (name: VariableName): string[] | undefined {
+    const parse = (text: string) => {
+      const origins = text.split(',').map((entry) => parseOrigin(entry.trim()))
+      return origins.includes(undefined) ? undefined : [...new Set(origins.filter((origin) => origin !== undefined))]
+    }
+    return this.parsed(name, parse, 'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them')
   }
 
   /** An http(s) URL with a path and without credentials. What was found stays unsaid: it may hold a secret. */

@@ -32,6 +32,7 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): En
     metricsPort: reader.isSet('SERVICES_METRICS_PORT') ? reader.integer('SERVICES_METRICS_PORT') : undefined,
     tracesUrl: readTracesUrl(reader, problems),
     allowedHosts: reader.hosts('SERVICES_ALLOWED_HOSTS'),
+    corsOrigins: reader.origins('SERVICES_CORS_ORIGINS'),
   }
   if (settings.metricsPort === settings.port && settings.port !== 0) {
     const found = quote(String(settings.port))

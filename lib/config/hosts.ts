@@ -52,3 +52,12 @@ export function isLoopback (host: string): boolean {
   const family = isIP(address)
   return family !== 0 && loopback.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
+
+/**
+ * The origin of a web page as browsers send it.
+ * @returns undefined for anything else: a URL with a path, a wildcard, `null`
+ */
+export function parseOrigin (text: string): string | undefined {
+  if (!/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined
+  return new URL(text).origin
+}

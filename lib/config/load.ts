@@ -21,12 +21,16 @@ export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
 
 export interface LoadOptions {
+  /** What the configuration file would say, from a program: SERVICES_CONFIG_PATH is unset then, and no `${NAME}` is replaced. */
+  file?: FileConfig
   /** Where relative paths start. Default: the working directory of the process. */
   cwd?: string
   /** Reads the configuration file and the files of secrets. Default: the file system, strictly UTF-8. */
   readFile?: ReadFile
   /** Whether a file is there; it is asked for the marks of containers. Default: the file system. */
   exists?: (path: string) => boolean
+  /** A folder that memories are kept in, with the store pglite; a relative one starts at `cwd`. The file may name no other store. */
+  dataFolder?: string
 }
 
 /** What a command beside the server uses of the configuration. */
@@ -52,14 +56,19 @@ const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
  * @throws {ConfigurationError} that lists every problem, without the value of any secret
  */
 export function loadConfig (env: Environment, options: LoadOptions = {}): Config {
-  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync } = options
+  const { cwd = process.cwd(), readFile = readUtf8, exists = existsSync, dataFolder } = options
   const problems: string[] = []
   const reader = new EnvironmentReader(env, readFile, cwd, problems)
   const settings = readSettings(reader, problems)
   const unknownVariables = findUnknownVariables(env)
   problems.push(...unknownVariables.problems)
   const { mode, configPath } = settings
-  const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+  const found = options.file === undefined
+    ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+    : checkFileConfig(options.file, configPath, reader, problems)
+  const file = found === undefined || dataFolder === undefined
+    ? found
+    : inFolder(found, resolve(cwd, dataFolder), problems)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
   const environment = readNamedVariables(file ?? {}, reader, problems)
@@ -104,6 +113,13 @@ export function loadCommandConfig (
   })
 }
 
+/** The same file with the store pglite in a folder. */
+function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
+  const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
+  if (store !== 'pglite') problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+  return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
+}
+
 /** Where relative paths of providers start. */
 function baseOf (configPath: string | undefined, cwd: string): string {
   return configPath === undefined ? cwd : dirname(resolve(cwd, configPath))
@@ -141,6 +157,16 @@ function readFileConfig (
   return validateFile(used, substitution, problems)
 }
 
+/** A copy, because the configuration is frozen and the program's object is not ours. */
+function checkFileConfig (
+  given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
+): FileConfig | undefined {
+  if (configPath !== undefined) {
+    problems.push('SERVICES_CONFIG_PATH is set, and the program gives the configuration itself; give one of them')
+  }
+  return validateFile(structuredClone(given), new Substitution(reader, problems), problems)
+}
+
 /**
  * The variables that the settings of providers name; a provider sees no other variable. As with the gateway's own
  * secrets, a file may hold the value.
@@ -164,7 +190,7 @@ function assemble (
   settings: EnvironmentSettings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string,
   warnings: string[],
 ): Config {
-  const { auth, allowDevAuth, configPath, mode: _, ...rest } = settings
+  const { auth, configPath, mode: _, ...rest } = settings
   const bareFile = withBareMaps(file)
   return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }

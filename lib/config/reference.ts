@@ -116,6 +116,7 @@ function describeKind (kind: Kind): string {
     case 'word': return '1 to 64 visible characters without `:`'
     case 'host': return 'IP address or host name'
     case 'hosts': return 'IP addresses and host names, with commas between them'
+    case 'origins': return 'origins (`https://app.example.com`), with commas between them'
     case 'url': return 'http(s) URL with a path, without credentials'
     case 'path': return 'path'
     case 'text': return 'text'

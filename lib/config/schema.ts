@@ -8,7 +8,7 @@ import { BoundsSchema } from './bounds.js'
 import { McpSchema } from './mcp-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
 import {
-  choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, TrustOfWriter,
+  choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, text, TrustOfWriter,
 } from './schema-parts.js'
 import { SourceSchema } from './source-schema.js'
 
@@ -95,6 +95,13 @@ export const FileSchema = section({
       'an on-behalf-of identity the lower of both holds.',
     }), [], 'Default: trusted.'),
   }, 'How callers are understood.'),
+  compatibility: sectionOfSettings({
+    hindsight: setting(flag('Whether the gateway serves the API that the TypeScript client of Hindsight speaks, under ' +
+      '/v1/default (docs/moving-from-hindsight.md).'), false),
+    hindsight_principal: setting(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
+      'Auth mode api_key: who a caller of that API is who sends no X-Service-Principal, which the client does not ' +
+      'know.'), 'service:hindsight'),
+  }, 'APIs of other products, beside the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
   homeostasis: setting(HomeostasisSchema, {}, ''),

@@ -20,6 +20,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
   return [
     ...database(file, databaseVariable),
     ...accessControl(file),
+    ...compatibility(file),
     ...languageModel(file),
     ...prices(file),
     ...retrieval(file),
@@ -51,6 +52,10 @@ function * accessControl ({ access_control: control = {} }: FileConfig): Iterabl
   for (const key of ['default_policy', 'owner_patterns'] as const) {
     if (control[key] !== undefined) yield withoutEnabled('access_control', key)
   }
+}
+
+function * compatibility ({ compatibility: { hindsight, hindsight_principal: principal } = {} }: FileConfig): Iterable<string> {
+  if (hindsight === undefined && principal !== undefined) yield unusedUnless('compatibility.hindsight', 'compatibility.hindsight_principal')
 }
 
 function * languageModel (file: FileConfig): Iterable<string> {
@@ -103,7 +108,11 @@ function * ofBanks (file: FileConfig): Iterable<string> {
 }
 
 function withoutEnabled (section: string, key: string): string {
-  return `${section}.${key}: nothing uses it, for ${section}.enabled is not set; set that to true, or to false when it is to wait`
+  return unusedUnless(`${section}.enabled`, `${section}.${key}`)
+}
+
+function unusedUnless (flag: string, key: string): string {
+  return `${key}: nothing uses it, for ${flag} is not set; set that to true, or to false when it is to wait`
 }
 
 function says (section: object | undefined): boolean {

@@ -9,6 +9,7 @@ export type Kind =
   | { type: 'word' }
   | { type: 'host' }
   | { type: 'hosts' }
+  | { type: 'origins' }
   | { type: 'url' }
   | { type: 'path' }
 
@@ -48,6 +49,7 @@ export const VARIABLES = [
   { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers prove who they are; jwt means jwt_hs256.' },
   { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Let dev mode, which trusts every caller, listen on an address that is not loopback.' },
   { name: 'SERVICES_ALLOWED_HOSTS', secret: false, kind: { type: 'hosts' }, mode: 'dev', description: 'Host names and addresses, with commas between them, under which dev mode, which trusts every caller, also answers, beside loopback ones and the address of the connection itself; `*.example.com` stands for all names below example.com. A request with another Host is answered 403.' },
+  { name: 'SERVICES_CORS_ORIGINS', secret: false, kind: { type: 'origins' }, description: 'Origins of web pages, with commas between them, whose scripts may call the memory routes from another origin (CORS): scheme, host and port, without a path or a wildcard. Unset: no page of another origin may.' },
   { name: 'SERVICE_API_KEY', secret: true, kind: { type: 'text' }, mode: 'api_key', required: true, description: 'The key that callers send in X-Api-Key.' },
   { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; one of fewer than 32 bytes is warned of.' },
   { name: 'SERVICE_JWT_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected aud claim; unset skips audience validation.' },

@@ -22,7 +22,7 @@ const DEEP = 1000
 
 const FILTER_NAMES = {
   tags: 'tags', metadata: 'metadata', occurredAfter: 'occurred_after', occurredBefore: 'occurred_before', asOf: 'as_of', minTrust: 'min_trust',
-} as const satisfies Record<keyof Filters, string>
+} as const satisfies Record<Exclude<keyof Filters, 'metadataText' | 'documentIds'>, string>
 
 const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
 
@@ -134,7 +134,7 @@ export class ExplainService {
 }
 
 function failedFilters (memory: Memory, filters: Filters): Failed {
-  const names = Object.keys(FILTER_NAMES) as Array<keyof Filters>
+  const names = Object.keys(FILTER_NAMES) as Array<keyof typeof FILTER_NAMES>
   return names.filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false).map((name) => FILTER_NAMES[name])
 }
 

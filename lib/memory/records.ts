@@ -27,6 +27,8 @@ export interface WireFilters {
   occurred_before?: string
   as_of?: string
   min_trust?: Trust
+  /** Conditions that the gateway's own API has no words for; only other doors to the service set them. */
+  also?: Filters
 }
 
 export function readFilters (wire: WireFilters): Filters {
@@ -38,6 +40,7 @@ export function readFilters (wire: WireFilters): Filters {
     ...(wire.occurred_before !== undefined && { occurredBefore: instantField('occurred_before', wire.occurred_before) }),
     ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
     ...(wire.min_trust !== undefined && { minTrust: wire.min_trust }),
+    ...wire.also,
   }
 }
 
@@ -62,12 +65,12 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, rerank }: ScoredCandidate, explain: boolean): Hit {
+export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, breakdown, rerank }: ScoredCandidate, explain: boolean): Hit {
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
   }
-  if (explain) hit.scores = { ...strategies, ...(signals !== undefined && { signals }), ...(rerank !== undefined && { rerank }) }
+  if (explain) hit.scores = { ...strategies, ...(signals !== undefined && { signals }), ...breakdown, ...(rerank !== undefined && { rerank }) }
   return hit
 }
 

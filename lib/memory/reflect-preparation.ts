@@ -13,7 +13,7 @@ import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
 import { readableBanks, tokenBudget } from './recall-service.js'
-import { readFilters, readReference, toHit } from './records.js'
+import { readFilters, readReference, toHit, type WireFilters } from './records.js'
 import type { AnswerRequest } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
@@ -54,7 +54,7 @@ interface ReflectRun {
  * @throws ServiceError
  */
 export async function prepareReflect (
-  request: ReflectRequest, context: RequestContext, deps: Dependencies, { timer, newBoundary }: ReflectOptions,
+  request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, deps: Dependencies, { timer, newBoundary }: ReflectOptions,
   { signal, budget }: { signal: AbortSignal | undefined, budget: RowBudget | undefined },
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps

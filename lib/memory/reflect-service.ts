@@ -5,6 +5,7 @@ import type { RequestContext } from '../identity/context.js'
 import type { Dependencies } from './dependencies.js'
 import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
+import type { WireFilters } from './records.js'
 import {
   answerInForm, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
@@ -36,7 +37,7 @@ export class ReflectService {
    * @throws ServiceError
    */
   async reflect (
-    request: ReflectRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
+    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
   ): Promise<ReflectAnswer> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, { signal, budget })
     const { deadline, question, schema, sources } = run

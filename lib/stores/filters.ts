@@ -1,17 +1,25 @@
 import { isAtLeast } from '../identity/trust.js'
-import type { Filters, Memory } from './vector-store.js'
+import type { ListFilters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
 
 /** @returns what decides whether a memory passes; undefined when there is nothing to decide */
-export function compileFilters (filters: Filters): Condition | undefined {
+export function compileFilters (filters: ListFilters): Condition | undefined {
   const conditions: Condition[] = []
-  const { tags, metadata, occurredAfter, occurredBefore, asOf, minTrust = 'suspect' } = filters
-  if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
+  const {
+    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+  } = filters
+  const { documentId, trust, retainedAfter, retainedBefore } = filters
+  if (tags !== undefined) conditions.push(tagFilter(tags))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
       conditions.push((memory) => Object.hasOwn(memory.metadata, key) && memory.metadata[key] === value)
     }
+  }
+  if (metadataText !== undefined) conditions.push(textCondition(metadataText))
+  if (documentIds !== undefined) {
+    const wanted = new Set<string | null>(documentIds)
+    conditions.push((memory) => wanted.has(memory.documentId))
   }
   if (occurredAfter !== undefined) {
     conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
@@ -21,8 +29,28 @@ export function compileFilters (filters: Filters): Condition | undefined {
   }
   if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
+  if (documentId !== undefined) conditions.push((memory) => memory.documentId === documentId)
+  if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
+  if (retainedAfter !== undefined) conditions.push((memory) => memory.retainedAt >= retainedAfter)
+  if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined
   return (memory) => conditions.every((condition) => condition(memory))
+}
+
+function tagFilter ({ values, match, orUntagged = false }: NonNullable<Filters['tags']>): Condition {
+  const condition = match === 'exact' ? exactCondition(values) : tagCondition(values, match)
+  return orUntagged ? (memory) => memory.tags.length === 0 || condition(memory) : condition
+}
+
+function exactCondition (values: readonly string[]): Condition {
+  const wanted = new Set(values)
+  return ({ tags }) => tags.length === wanted.size && tags.every((tag) => wanted.has(tag))
+}
+
+function textCondition ({ key, is, values }: NonNullable<Filters['metadataText']>): Condition {
+  const texts = new Set<unknown>(values)
+  const has = ({ metadata }: Memory) => Object.hasOwn(metadata, key) && texts.has(metadata[key])
+  return is === 'one of' ? has : (memory) => !has(memory)
 }
 
 /** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */

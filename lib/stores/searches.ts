@@ -5,10 +5,17 @@ import type { Memory, Metadata } from './records.js'
 
 /** What a memory must satisfy. All conditions hold together; an absent one holds always. */
 export interface Filters {
-  /** A memory without tags never matches a tag filter. */
-  tags?: { values: readonly string[], match: 'any' | 'all' }
+  /**
+   * exact: the memory has these tags and no other, none at all for no values. A memory without tags matches no other
+   * tag filter, unless `orUntagged` lets it through.
+   */
+  tags?: { values: readonly string[], match: 'any' | 'all' | 'exact', orUntagged?: boolean }
   /** Every listed key is there with an equal value. */
   metadata?: Readonly<Metadata>
+  /** The key has one of these texts, or none of them, which a memory without the key passes too. */
+  metadataText?: { key: string, is: 'one of' | 'none of', values: readonly string[] }
+  /** The memory belongs to one of these documents. */
+  documentIds?: readonly string[]
   /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */
   occurredAfter?: number
   /** Exclusive. */

@@ -2,7 +2,10 @@ import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
-import type { BankStatistics, BankSummary, ListBanksRequest, ListRequest, Scan } from './readings.js'
+import type {
+  BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListFilters, ListRequest, Neighbourhood,
+  NeighboursRequest, Scan,
+} from './readings.js'
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
@@ -95,6 +98,13 @@ export interface VectorStore {
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /**
+   * Counts the memories that pass the filters, up to `limit`. A store that has this takes all that a ListRequest may
+   * have; with another a list that needs more is answered 501.
+   */
+  countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
+  /** Undefined when there is no such memory; one without a document has no neighbours. Without it: 501. */
+  neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
+  /**
    * Removes for good what the selector names; with `dryRun` only counts.
    * @returns the number and up to `idLimit` ids
    */
@@ -104,6 +114,8 @@ export interface VectorStore {
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
+  /** Counts the memories of a bank by `retainedAt`. Without it the growth of a bank is answered 501. */
+  countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
    * The bank as it stood when the call was made, oldest first, however long the reading takes.
    * @param signal ends a call that has not been answered: it rejects with the signal's reason soon

@@ -1,10 +1,24 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import { secretMatcher } from '../secret-matcher.js'
 import { guardMisconfigured, guardWith, type AuthOptions } from './authentication.js'
 import { headerValue, principalHeader } from './headers.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * For clients of other products' APIs, which send a key as `Authorization: Bearer` and know no principals.
+     * `principal`: who a caller is who names none.
+     */
+    bearerKey?: { principal: string }
+  }
+}
+
+const BEARER = /^bearer[ \t]+(.+)$/i
+
+const refused = () => new ServiceError('unauthenticated', 'Invalid or missing API key')
 
 /** Auth mode `api_key`: the shared secret in X-Api-Key lets in, X-Service-Principal says who it is. */
 async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<void> {
@@ -13,15 +27,25 @@ async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<voi
     return
   }
   const matches = secretMatcher(auth.apiKey)
-  const refused = () => new ServiceError('unauthenticated', 'Invalid or missing API key')
   guardWith(app, (request) => {
-    const given = headerValue(request, 'x-api-key', refused)
-    if (given === undefined || !matches(given)) throw refused()
-    const principal = principalHeader(request)
+    const { bearerKey } = request.routeOptions.config
+    const given = [headerValue(request, 'x-api-key', refused), bearerKey === undefined ? undefined : bearer(request)]
+      .filter((key) => key !== undefined)
+    // Of two keys none is ignored.
+    if (given.length === 0 || !given.every(matches)) throw refused()
+    const principal = principalHeader(request) ?? bearerKey?.principal
     if (principal === undefined) throw new ServiceError('unauthenticated', 'X-Service-Principal required')
     refuseOnBehalfOfHeader(request, ONLY_IN_OIDC)
     return { principal, tenantId: null }
   })
+}
+
+function bearer (request: FastifyRequest): string | undefined {
+  const value = headerValue(request, 'authorization', refused)
+  if (value === undefined) return undefined
+  const key = BEARER.exec(value)?.[1]
+  if (key === undefined) throw refused()
+  return key
 }
 
 export default fp(apiKey, { name: 'auth', fastify: '5.x', dependencies: ['errors'] })

@@ -8,12 +8,12 @@ import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { addressOf, answerOf, mcpClient, refusalOf, REVISIONS, rpc, toolCall, type Revision } from '../helpers/mcp.js'
 
-const PROGRAM = join(process.cwd(), 'dist/scripts/mcp.js')
+const PROGRAM = join(process.cwd(), 'dist/cli/main.js')
 
 /** Starts the built program, as a desktop client does. */
 async function startProgram (t: Test, revision: Revision, env: Record<string, string>, args: string[] = []): Promise<Client> {
   const client = mcpClient(revision)
-  const transport = new StdioClientTransport({ command: process.execPath, args: [PROGRAM, ...args], env: { PATH: process.env['PATH'] ?? '', ...env }, stderr: 'pipe' })
+  const transport = new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp', ...args], env: { PATH: process.env['PATH'] ?? '', ...env }, stderr: 'pipe' })
   await client.connect(transport)
   t.teardown(async () => { await client.close() })
   return client

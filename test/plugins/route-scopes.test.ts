@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FastifyInstance, HTTPMethods, RouteOptions } from 'fastify'
+import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
 import { buildApp } from '../../app.js'
 import { setRouteScope, type RouteScope } from '../../plugins/route-scopes.js'
 import { testApp } from '../helpers/app.js'
@@ -13,10 +13,12 @@ const { app, inject } = await testApp(t, {
   file: { sources: { known: signedSource() } },
 })
 
+type Method = NonNullable<InjectOptions['method']>
+
 /** Each method and URL of a scope, with something in place of the parameters. */
-function routesOf (scope: RouteScope, among: readonly RouteOptions[] = app.routeTable): Array<{ method: HTTPMethods, url: string }> {
+function routesOf (scope: RouteScope, among: readonly RouteOptions[] = app.routeTable): Array<{ method: Method, url: string }> {
   return among.filter((route) => route.config?.scope === scope).flatMap(({ method, url }) =>
-    ([method].flat() as HTTPMethods[]).map((name) => ({ method: name, url: url.replace(':source_id', 'known').replaceAll(/:\w+/g, 'x') })))
+    ([method].flat() as Method[]).map((name) => ({ method: name, url: url.replace(':source_id', 'known').replaceAll(/:\w+/g, 'x') })))
 }
 
 const own = app.routeTable.filter((route) => route.schema?.hide !== true)

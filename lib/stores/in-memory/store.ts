@@ -5,14 +5,14 @@ import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
-  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory,
-  NewMemory, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth,
-  Unembedded, VectorStore,
+  BankStatistics, BankSummary, DayCounts, DayRange, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest,
+  ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict, RemoveOptions,
+  RemoveOutcome, RemovedBank, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { compareKeys, compareTenants, Directory } from './directory.js'
-import { collectAll, gather, listPage, noStatistics, summarise } from './reads.js'
+import { besides, collectAll, countDays, countUpTo, gather, listPage, noStatistics, summarise } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
@@ -120,6 +120,25 @@ export class InMemoryVectorStore implements VectorStore {
     return await this.#read(key, request.now, filters, (bank, accept) => listPage(bank, request, accept), [])
   }
 
+  async countMemories (
+    key: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
+  ): Promise<number> {
+    return await this.#read(key, now, compileFilters(filters), (bank, accept) => countUpTo(bank, limit, accept), 0)
+  }
+
+  async neighbours (
+    key: BankKey, memoryId: string, { now, before, after }: NeighboursRequest,
+  ): Promise<Neighbourhood | undefined> {
+    return await this.#read(key, now, undefined, function * (bank, accept) {
+      const entry = bank.entries.byId(memoryId)
+      if (entry === undefined || !isThere(entry.memory, now)) return undefined
+      const { memory } = entry
+      const earlier = yield * besides(bank, entry, 'before', before, accept)
+      const later = yield * besides(bank, entry, 'after', after, accept)
+      return { memory, before: earlier.reverse(), after: later }
+    }, undefined)
+  }
+
   async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
     if (options.dryRun) {
       return await this.#read(key, options.now, undefined, function * (bank, accept) {
@@ -159,6 +178,11 @@ export class InMemoryVectorStore implements VectorStore {
     const { statistics, counts } = await this.#read(key, now, undefined, gather, none)
     // The figures are of one moment; only the counting of these tokens goes on after it.
     return { ...statistics, tokens: await sumTokens(counts) }
+  }
+
+  async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
+    const none = { before: 0, byDay: new Map<number, number>() }
+    return await this.#read(key, range.now, undefined, (bank, accept) => countDays(bank, range, accept), none)
   }
 
   async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {

@@ -1,5 +1,5 @@
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
-import type { Filters } from '../vector-store.js'
+import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
 
 /** A statement and what is bound to it. */
@@ -35,25 +35,71 @@ function isStorable (text: string): boolean {
  * The filters as conditions on `m`, a row of memories.
  * @returns each with a leading `and`; '' when there is nothing to decide; undefined when no memory can pass
  */
-export function filterConditions (filters: Filters, parameters: Parameters): string | undefined {
+export function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
-  const { tags, metadata, occurredAfter, occurredBefore, asOf, minTrust = 'suspect' } = filters
+  const {
+    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+  } = filters
+  const { documentId, trust, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
-    const values = tags.values.filter(isStorable)
-    const impossible = tags.match === 'all' ? values.length < tags.values.length : values.length === 0
-    if (impossible) return undefined
-    conditions.push(tagCondition(parameters.bind(values), tags.match))
+    const condition = tagFilter(tags, parameters)
+    if (condition === undefined) return undefined
+    conditions.push(condition)
   }
   if (metadata !== undefined && Object.keys(metadata).length > 0) {
     const texts = Object.entries(metadata).flat().filter((part) => typeof part === 'string')
     if (!texts.every(isStorable)) return undefined
     conditions.push(`m.metadata @> ${parameters.bind(JSON.stringify(metadata))}::text::jsonb`)
   }
+  if (metadataText !== undefined) {
+    const condition = textFilter(metadataText, parameters)
+    if (condition === undefined) return undefined
+    conditions.push(condition)
+  }
+  if (documentIds !== undefined) {
+    const values = documentIds.filter(isStorable)
+    if (values.length === 0) return undefined
+    conditions.push(`m.document_id = any(${parameters.bind(values)}::text[])`)
+  }
   if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
   if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
   if (minTrust !== 'suspect') conditions.push(`m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`)
+  if (documentId !== undefined) {
+    if (!isStorable(documentId)) return undefined
+    conditions.push(`m.document_id = ${parameters.bind(documentId)}`)
+  }
+  if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
+  if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
+  if (retainedBefore !== undefined) conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
   return conditions.map((condition) => ` and ${condition}`).join('')
+}
+
+/** @returns undefined when no memory can pass */
+function tagFilter (
+  { values: wanted, match, orUntagged = false }: NonNullable<Filters['tags']>, parameters: Parameters,
+): string | undefined {
+  const values = wanted.filter(isStorable)
+  const isPossible = match === 'any' ? values.length > 0 : values.length === wanted.length
+  if (!isPossible) return orUntagged ? "m.tags = '{}'" : undefined
+  const placeholder = parameters.bind(values)
+  const condition = match === 'exact'
+    ? `m.tags @> ${placeholder}::text[] and m.tags <@ ${placeholder}::text[]`
+    : tagCondition(placeholder, match)
+  return orUntagged ? `(m.tags = '{}' or (${condition}))` : condition
+}
+
+/** @returns undefined when no memory can pass */
+function textFilter (
+  { key, is, values }: NonNullable<Filters['metadataText']>, parameters: Parameters,
+): string | undefined {
+  // What cannot be in the database is in no memory.
+  const texts = isStorable(key) ? values.filter(isStorable) : []
+  if (texts.length === 0) return is === 'one of' ? undefined : 'true'
+  const has = texts.map((text) => (
+    `m.metadata @> ${parameters.bind(JSON.stringify(Object.fromEntries([[key, text]])))}::text::jsonb`
+  )).join(' or ')
+  return is === 'one of' ? `(${has})` : `not (${has})`
 }
 
 /** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */

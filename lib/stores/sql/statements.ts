@@ -1,6 +1,8 @@
+import { DAY_MS } from '../../time/days.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { longColumnsStatement } from './bounded-rows.js'
 import { countInto, memoryColumns } from './fragments.js'
+import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
@@ -32,6 +34,8 @@ export interface Statements {
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
+  /** neighboursStatement() */
+  neighbours: string
   /** longColumnsStatement() */
   longColumns: string
   /**
@@ -41,6 +45,8 @@ export interface Statements {
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
   statistics: string
+  /** $1 tenant, $2 bank, $3 now, $4 first day, $5 last day; those of earlier days are under the day before. */
+  countByDay: string
   /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
   findIdempotencyRecord: string
   /**
@@ -78,6 +84,7 @@ order by m.memory_id for update`,
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
+    neighbours: neighboursStatement(schema),
     longColumns: longColumnsStatement(schema),
     // The sizes are known without the texts being read.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
@@ -99,6 +106,11 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
    from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
 from live`,
+    // All that it reads is in the index by age.
+    countByDay: `select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
+from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
+group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one

@@ -32,6 +32,8 @@ t.test('the whole client has less than 8 kB gzipped, and nothing of Node.js in i
   t.ok(size < MOST_BYTES && size > 1024, `${size} bytes`)
   const foreign = Object.keys(metafile.inputs).filter((path) => !path.includes('packages/client/src/'))
   t.same(foreign, [])
+  const tools = Object.keys(metafile.inputs).filter((path) => path.includes('src/tools/'))
+  t.same(tools, [], 'the client without tools has none of their code')
   t.notMatch(outputFiles[0]!.text, /\b(?:process|Buffer|require|__dirname)\b/)
 })
 
@@ -53,6 +55,9 @@ t.test('right uses compile and wrong ones do not, without the types of Node.js',
 t.test('the package has no dependency and gives what it builds', (t) => {
   const manifest = JSON.parse(readFileSync(pathOf('../package.json'), 'utf8')) as Record<string, unknown>
   t.equal(manifest['dependencies'], undefined)
+  const peers = Object.keys(manifest['peerDependencies'] as object)
+  t.same(peers, ['@langchain/core', '@mastra/core', '@openai/agents', 'ai'])
+  t.same(manifest['peerDependenciesMeta'], Object.fromEntries(peers.map((name) => [name, { optional: true }])))
   t.same(manifest['files'], ['dist'])
   t.end()
 })

@@ -64,7 +64,20 @@ function having (key: string, value: Metadata[string]): Metadata {
   return Object.fromEntries([[key, value]])
 }
 
-const tags = (match: 'any' | 'all', ...values: string[]): Filters => ({ tags: { values, match } })
+/** In a document and in none, with kinds and without. */
+const KINDS: Record<string, MemoryFields> = {
+  none: { documentId: 'diary' },
+  red: { metadata: { kind: 'red' }, documentId: 'diary' },
+  blue: { metadata: { kind: 'blue' }, documentId: 'Diary' },
+  number: { metadata: { kind: 1 } },
+  null: { metadata: { kind: null } },
+}
+
+const tags = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => ({ tags: { values, match } })
+const orUntagged = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => (
+  { tags: { values, match, orUntagged: true } }
+)
+const kinds = (is: 'one of' | 'none of', ...values: string[]): Filters => ({ metadataText: { key: 'kind', is, values } })
 const value = (wanted: Metadata[string]): Filters => ({ metadata: { value: wanted } })
 
 export const FILTER_CASES: FilterCase[] = [
@@ -78,6 +91,24 @@ export const FILTER_CASES: FilterCase[] = [
   { about: 'a tag is no pattern', filters: tags('any', 're%', 'r*', 'r_d', '.*'), memories: TAGGED, expected: [] },
   { about: 'no tag at all is in no memory', filters: tags('any'), memories: TAGGED, expected: [] },
   { about: 'an untagged memory has not even all of no tags', filters: tags('all'), memories: { none: {} }, expected: [] },
+  { about: 'exactly one tag', filters: tags('exact', 'red'), memories: TAGGED, expected: ['red'] },
+  { about: 'exactly two tags, in any order', filters: tags('exact', 'red', 'blue', 'red'), memories: TAGGED, expected: ['both'] },
+  { about: 'exactly no tag', filters: tags('exact'), memories: TAGGED, expected: ['none'] },
+  { about: 'exactly a tag that nobody has', filters: tags('exact', '\u0000'), memories: TAGGED, expected: [] },
+  { about: 'any of two tags, or untagged', filters: orUntagged('any', 'red', 'blue'), memories: TAGGED, expected: ['none', 'red', 'blue', 'both'] },
+  { about: 'all of two tags, or untagged', filters: orUntagged('all', 'red', 'blue'), memories: TAGGED, expected: ['none', 'both'] },
+  { about: 'exactly one tag, or untagged', filters: orUntagged('exact', 'blue'), memories: TAGGED, expected: ['none', 'blue'] },
+  { about: 'any of tags that nobody can have, or untagged', filters: orUntagged('any', '\u0000'), memories: TAGGED, expected: ['none'] },
+  { about: 'one of one text', filters: kinds('one of', 'red'), memories: KINDS, expected: ['red'] },
+  { about: 'one of two texts', filters: kinds('one of', 'red', 'blue', '1'), memories: KINDS, expected: ['red', 'blue'] },
+  { about: 'one of no texts', filters: kinds('one of'), memories: KINDS, expected: [] },
+  { about: 'none of one text', filters: kinds('none of', 'red'), memories: KINDS, expected: ['none', 'blue', 'number', 'null'] },
+  { about: 'none of two texts', filters: kinds('none of', 'red', 'blue', '\u0000'), memories: KINDS, expected: ['none', 'number', 'null'] },
+  { about: 'none of no texts', filters: kinds('none of'), memories: KINDS, expected: Object.keys(KINDS) },
+  { about: 'a document', filters: { documentIds: ['diary'] }, memories: KINDS, expected: ['none', 'red'] },
+  { about: 'two documents', filters: { documentIds: ['Diary', 'diary', 'x'] }, memories: KINDS, expected: ['none', 'red', 'blue'] },
+  { about: 'no document', filters: { documentIds: [] }, memories: KINDS, expected: [] },
+  { about: 'a document that there is not', filters: { documentIds: ['\u0000'] }, memories: KINDS, expected: [] },
   { about: 'metadata null is there and null', filters: value(null), memories: VALUES, expected: ['null'] },
   { about: 'metadata true is no text and no 1', filters: value(true), memories: VALUES, expected: ['true'] },
   { about: 'metadata false is no 0, no null and not absent', filters: value(false), memories: VALUES, expected: ['false'] },

@@ -10,12 +10,13 @@ t.test('a section that is new is taken over when none of what it says needs a re
 })
 
 t.test('a section that is new needs a restart for what only a start reads', async (t) => {
-  const paths = ['retrieval.weights.semantic', 'identity.obo_enabled', 'escalation.circuit_breaker.failure_threshold', 'sources.shop.type', 'sources.shop.target_bank', 'sources.shop.auth.type']
+  const paths = ['retrieval.weights.semantic', 'identity.obo_enabled', 'escalation.circuit_breaker.failure_threshold', 'sources.shop.type', 'sources.shop.target_bank', 'sources.shop.auth.type', 'compatibility.hindsight']
   const after = {
     retrieval: { weights: { semantic: 1 } },
     identity: { obo_enabled: true },
     escalation: { circuit_breaker: { failure_threshold: 3 } },
     sources: { shop: { type: 'webhook' as const, target_bank: 'shop', auth: { type: 'none' as const } } },
+    compatibility: { hindsight: true },
   }
   t.same(fileChanges({}, after), { changed: paths, restartRequired: paths })
   t.same(fileChanges(after, {}), { changed: paths, restartRequired: paths })

@@ -25,6 +25,7 @@ await t.test('without .env nothing is added', async (t) => {
   t.equal(readEnvFile('/work', {}, () => { throw fault('ENOENT') }), undefined)
   const environment = { A: '1' }
   t.equal(applyEnvFile(environment, '/nowhere/at/all'), false)
+  t.same(problemsOf(() => applyEnvFile(environment, '/nowhere/at/all', 'my.env')), ['my.env cannot be read (no such file)'], 'a file that was named has to be there')
   t.same(environment, { A: '1' })
 })
 

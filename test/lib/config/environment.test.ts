@@ -39,6 +39,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     SERVICE_OIDC_AUDIENCE: 'api://memory',
     SERVICE_OIDC_ACTOR_TYPE: ' Agent ',
     SERVICES_ALLOWED_HOSTS: 'Gateway.Internal., *.Example.com ,[2001:DB8:0::1],10.0.0.1',
+    SERVICES_CORS_ORIGINS: 'https://App.Example.com/, http://localhost:5173,https://app.example.com:443,http://[::1]:80',
     SERVICE_ADMIN_TOKEN: 'admin',
     DATABASE_URL: 'postgres://db/main',
     SERVICES_PG_DSN: 'postgres://db/main',
@@ -48,6 +49,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     port: 0,
     maxBodyBytes: 1_024,
     allowedHosts: ['gateway.internal', '*.example.com', '2001:db8::1', '10.0.0.1'],
+    corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'http://[::1]'],
     healthTimeoutMs: 60_000,
     shutdownTimeoutMs: 0,
     logLevel: 'silent',
@@ -87,6 +89,9 @@ await t.test('a value out of bounds or of another kind is a problem that says wh
     ['SERVICE_AUTH_MODE', 'jwt-oidc', 'found "jwt-oidc", allowed are "dev", "api_key", "jwt_hs256", "jwt", "jwt_oidc"; did you mean "jwt_oidc"?'],
     ...['a b', 'host:80', 'http://host', '*', '*.', '*.10.0.0.1', 'a.*.b', 'a,,b', ',', 'user@host', '10.0.0', '[::1', 'a/b'].map((text): [string, string, string] => (
       ['SERVICES_ALLOWED_HOSTS', text, `found "${text}", allowed are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com`]
+    )),
+    ...['*', 'null', 'https://*.example.com', 'app.example.com', 'https://a.example/app', 'https://a.example?x', 'https://user@a.example', 'ws://a.example', 'https://', 'https://a.example,,http://b.example'].map((text): [string, string, string] => (
+      ['SERVICES_CORS_ORIGINS', text, `found "${text}", allowed are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them`]
     )),
     ['SERVICE_ALLOW_DEV_AUTH', 'on', 'found "on", allowed are "1", "true", "yes" and "0", "false", "no"'],
     ['SERVICE_OIDC_ACTOR_TYPE', 'build bot', 'found "build bot", allowed is a word of at most 64 visible characters without ":"'],

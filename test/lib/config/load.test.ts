@@ -62,3 +62,16 @@ await t.test('only the environment that is handed in counts', async (t) => {
   t.equal(loadConfig({}).port, 8080)
   t.equal(loadConfig({}).baseDirectory, process.cwd())
 })
+
+await t.test('a program gives the configuration as an object, which is checked like the file and stays its own', async (t) => {
+  const file = { access_control: { enabled: true, default_policy: 'deny' as const }, homeostasis: { recall_max_tokens: 100 } }
+  const config = loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }, { file, cwd: '/work' })
+  t.same(config.file, file)
+  t.equal(config.settings.access.enabled, true)
+  t.equal(config.baseDirectory, '/work')
+  t.ok(Object.isFrozen(config.file.homeostasis))
+  t.notOk(Object.isFrozen(file) || Object.isFrozen(file.homeostasis))
+  t.equal(loadConfig({}, { file: { vector_store_config: { path: '${HOME}' }, vector_store: './own.mjs:Store' } }).file.vector_store_config?.['path'], '${HOME}')
+  t.throws(() => loadConfig({}, { file: JSON.parse('{"vector_stor": "pglite"}') }), { message: /vector_stor is not a known key; did you mean "vector_store"\?/ })
+  t.throws(() => loadConfig({ SERVICES_CONFIG_PATH: 'c.yaml' }, { file: {} }), { message: /SERVICES_CONFIG_PATH is set, and the program gives the configuration itself/ })
+})

@@ -20,6 +20,10 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
   },
   'a time for an embedding that is never asked for': { yaml: 'retrieval: {semantic_timeout_ms: 10}', problems: ['retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'] },
   'a policy that is not enforced': { yaml: 'access_control: {default_policy: deny, owner_patterns: ["{id}"]}', problems: [enabled('access_control', 'default_policy'), enabled('access_control', 'owner_patterns')] },
+  'a principal of an API that is not served': {
+    yaml: 'compatibility: {hindsight_principal: "agent:a"}',
+    problems: ['compatibility.hindsight_principal: nothing uses it, for compatibility.hindsight is not set; set that to true, or to false when it is to wait'],
+  },
   'a connection URI with pglite': {
     yaml: 'vector_store: pglite\nvector_store_config: {data_dir: x}',
     env: { DATABASE_URL: 'postgres://user:Zq-secret@db/x' },

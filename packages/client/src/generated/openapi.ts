@@ -213,7 +213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The memories of a bank, newest first */
+        /** The memories of a bank, newest first unless asked otherwise */
         get: operations["listMemories"];
         put?: never;
         post?: never;
@@ -232,6 +232,40 @@ export interface paths {
         };
         /** One memory */
         get: operations["getMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How one bank grew, by day */
+        get: operations["getBankGrowth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory in its document, with what stands before and after it */
+        get: operations["getMemoryNeighbours"];
         put?: never;
         post?: never;
         delete?: never;
@@ -338,6 +372,26 @@ export interface paths {
          * @description With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.
          */
         get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller may do, bank by bank
+         * @description The banks that the caller may read, each with every permission and the grant or policy that it comes from.
+         */
+        get: operations["getAccess"];
         put?: never;
         post?: never;
         delete?: never;
@@ -454,6 +508,83 @@ export interface paths {
          * @description Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing.
          */
         post: operations["reloadConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests, their durations and memory over the last hour
+         * @description Of this process alone, since its start.
+         */
+        get: operations["adminGetHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a principal may do, bank by bank
+         * @description Every bank of the tenant, each with the permissions of the principal and the grant or policy that each comes from.
+         */
+        get: operations["adminGetAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of access control in the configuration file */
+        get: operations["adminGetAccessRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether a principal may do something, and why
+         * @description Decides as for a request of that principal. It changes nothing and counts as no refusal.
+         */
+        post: operations["adminCheckAccess"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1091,6 +1222,8 @@ export interface operations {
                     reference_time?: string;
                     /** @description Hits of a lower score are left out. */
                     min_score?: number;
+                    /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+                    strategies?: ("lexical" | "semantic")[];
                     /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
                     rewrite?: boolean;
                     /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
@@ -1175,6 +1308,13 @@ export interface operations {
                                 signals?: {
                                     [key: string]: number;
                                 };
+                                /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+                                contributions?: {
+                                    lexical?: number;
+                                    semantic?: number;
+                                };
+                                /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+                                sum?: number;
                                 rerank?: {
                                     rank: number;
                                     /** @description On the scale of the reranker. */
@@ -1195,6 +1335,8 @@ export interface operations {
                         trace?: {
                             stages: {
                                 name: string;
+                                /** @description When it began, counted from the first stage. */
+                                start_ms: number;
                                 duration_ms: number;
                             }[];
                             strategies: {
@@ -1486,6 +1628,46 @@ export interface operations {
                         deleted_count: number;
                         /** @description Up to 1000. */
                         memory_ids: string[];
+                        /** @description With dry_run, and for a caller who may also read the bank: the first ten of the memories. */
+                        sample?: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
                     };
                 };
             };
@@ -1679,6 +1861,30 @@ export interface operations {
                 tags?: string[];
                 /** @description Whether one tag suffices. Default any. */
                 tags_match?: "any" | "all";
+                /**
+                 * @description A JSON object of strings, numbers, booleans and nulls, all of which the memory has.
+                 * @example {"topic":"tea"}
+                 */
+                metadata?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                occurred_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                occurred_before?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                retained_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                retained_before?: string;
+                document_id?: string;
+                /** @description Only memories that are trusted at least so much. Default: all. */
+                min_trust?: "suspect" | "untrusted" | "trusted";
+                /** @description Only memories of exactly this level. */
+                trust?: "suspect" | "untrusted" | "trusted";
+                /** @description Which comes first. With the other order a cursor goes the other way from its place. Default newest. */
+                order?: "newest" | "oldest";
+                /** @description Memories to pass over, from the start or the cursor. Default 0. */
+                offset?: number;
+                /** @description Adds `total`. Default false. */
+                total?: boolean;
             };
             header?: never;
             path: {
@@ -1740,6 +1946,13 @@ export interface operations {
                         }[];
                         /** @description Null on the last page. */
                         next_cursor: string | null;
+                        /** @description With ?total=true. */
+                        total?: {
+                            /** @description Memories that pass the filters, counted up to 100000. */
+                            count: number;
+                            /** @description False when there are more. */
+                            complete: boolean;
+                        };
                     };
                 };
             };
@@ -1805,6 +2018,223 @@ export interface operations {
                          * @enum {unknown}
                          */
                         trust: "suspect" | "untrusted" | "trusted";
+                    };
+                };
+            };
+        };
+    };
+    getBankGrowth: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–366. Default 30. */
+                days?: number;
+                /**
+                 * @description The last day. Default today.
+                 * @example 2026-01-31
+                 */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The memories that the bank has now, by the day on which they were retained. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Name of a bank.
+                         * @example user-alice
+                         */
+                        bank_id: string;
+                        /**
+                         * @description The first day.
+                         * @example 2026-01-31
+                         */
+                        from: string;
+                        /**
+                         * @description The last day.
+                         * @example 2026-01-31
+                         */
+                        until: string;
+                        /** @description Memories that were retained before the first day. */
+                        count_before: number;
+                        /** @description Every day of the range, in order. */
+                        days: {
+                            /**
+                             * @description In UTC.
+                             * @example 2026-01-31
+                             */
+                            day: string;
+                            memory_count: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    getMemoryNeighbours: {
+        parameters: {
+            query?: {
+                /** @description Memories before it. Clamped to 0–50. Default 5. */
+                before?: number;
+                /** @description Memories after it. Clamped to 0–50. Default 5. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        memory: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        };
+                        /** @description In the order of the document: the last is next to the memory. */
+                        before: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
+                        /** @description In the order of the document: the first is next to the memory. */
+                        after: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
+                        /** @description Whether the document has others before these. */
+                        more_before: boolean;
+                        /** @description Whether the document has others after these. */
+                        more_after: boolean;
                     };
                 };
             };
@@ -4110,6 +4540,50 @@ export interface operations {
             };
         };
     };
+    getAccess: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        principal: string | null;
+                        tenant_id: string | null;
+                        on_behalf_of: string | null;
+                        banks: {
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            permissions: {
+                                /** @enum {unknown} */
+                                permission: "read" | "write" | "forget" | "admin";
+                                /** @description The grant or policy that gives it. */
+                                granted_by: string;
+                            }[];
+                        }[];
+                        /** @description Null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     reflect: {
         parameters: {
             query?: never;
@@ -4277,6 +4751,13 @@ export interface operations {
                                 signals?: {
                                     [key: string]: number;
                                 };
+                                /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+                                contributions?: {
+                                    lexical?: number;
+                                    semantic?: number;
+                                };
+                                /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+                                sum?: number;
                                 rerank?: {
                                     rank: number;
                                     /** @description On the scale of the reranker. */
@@ -5300,6 +5781,213 @@ export interface operations {
                     "application/json": {
                         /** @description Paths of the configuration file that were changed and are in force. */
                         changed: string[];
+                    };
+                };
+            };
+        };
+    };
+    adminGetHistory: {
+        parameters: {
+            query?: {
+                /** @description Only steps that began then or later. RFC 3339 with an offset. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        interval_seconds: number;
+                        /** @description Oldest first; the last hour. The last step is still open. */
+                        samples: {
+                            /**
+                             * Format: date-time
+                             * @description When the step began.
+                             */
+                            at: string;
+                            /** @description Requests of callers and webhook sources that ended in the step. */
+                            requests: number;
+                            /** @description Those with a status of 400 to 499, and those whose client left. */
+                            client_errors: number;
+                            /** @description Those with a status from 500 up. */
+                            server_errors: number;
+                            /** @description Half of the requests took no longer, within 12 percent; null without requests. */
+                            p50_ms: number | null;
+                            /** @description The same for 90 of 100. */
+                            p90_ms: number | null;
+                            /** @description The same for 99 of 100. */
+                            p99_ms: number | null;
+                            /** @description The longest request. */
+                            max_ms: number | null;
+                            /** @description Memory of the process. */
+                            rss_bytes: number;
+                            /** @description Of it, what the heap of JavaScript uses. */
+                            heap_used_bytes: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    adminGetAccess: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Absent: an anonymous caller, whom only dev mode knows.
+                 * @example user:alice
+                 */
+                principal?: string;
+                /** @description Absent: callers without a tenant. */
+                tenant_id?: string;
+                /**
+                 * @description The principal that it acts for.
+                 * @example user:alice
+                 */
+                on_behalf_of?: string;
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        principal: string | null;
+                        tenant_id: string | null;
+                        on_behalf_of: string | null;
+                        banks: {
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            permissions: {
+                                /** @enum {unknown} */
+                                permission: "read" | "write" | "forget" | "admin";
+                                /** @description The grant or policy that gives it. */
+                                granted_by: string;
+                            }[];
+                        }[];
+                        /** @description Null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    adminGetAccessRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description False: everybody may do everything. */
+                        enabled: boolean;
+                        /**
+                         * @description What decides when no grant does.
+                         * @enum {unknown}
+                         */
+                        default_policy: "owner_only" | "open" | "deny";
+                        /** @description The banks that a principal owns, for owner_only. */
+                        owner_patterns: string[];
+                        /** @description The first 1000. */
+                        grants: {
+                            /** @description A bank, or a prefix before one trailing `*`. */
+                            bank_id: string;
+                            /** @description A principal, or a prefix before one trailing `*`. */
+                            principal: string;
+                            permissions: ("read" | "write" | "forget" | "admin" | "*")[];
+                            /** @description Where it stands in the configuration. */
+                            origin: string;
+                        }[];
+                        /** @description True when there are more. */
+                        truncated: boolean;
+                    };
+                };
+            };
+        };
+    };
+    adminCheckAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The bank need not exist. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "principal": "user:alice",
+                 *       "bank_id": "team",
+                 *       "permission": "read"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Absent: an anonymous caller, whom only dev mode knows.
+                     * @example user:alice
+                     */
+                    principal?: string;
+                    /** @description Absent: callers without a tenant. */
+                    tenant_id?: string;
+                    /**
+                     * @description The principal that it acts for.
+                     * @example user:alice
+                     */
+                    on_behalf_of?: string;
+                    /**
+                     * @description Name of a bank.
+                     * @example user-alice
+                     */
+                    bank_id: string;
+                    /** @enum {unknown} */
+                    permission: "read" | "write" | "forget" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        allowed: boolean;
+                        /** @description The grant or policy that allows; null when none does. */
+                        granted_by: string | null;
+                        /** @description A sentence; of a denial the detail that the caller gets. */
+                        reason: string;
                     };
                 };
             };

@@ -1,0 +1,55 @@
+import { ConfigurationError } from '../../lib/config/problems.js'
+import type { Config } from '../../lib/config/config.js'
+import { checkedConfig } from '../config/check.js'
+import { applyConfiguration, type ConfigOptions } from '../configuration.js'
+import { databaseFindings } from '../doctor/database.js'
+import { failed, ok, warning, type Finding } from '../doctor/finding.js'
+import { identityFindings } from '../doctor/identity.js'
+import { embeddingFinding, languageModelFinding, rerankerFinding } from '../doctor/models.js'
+import { EXIT } from '../failures.js'
+import { endOnInterrupt } from '../interrupt.js'
+import { writeJson, writeLine } from '../output.js'
+
+export interface DoctorOptions extends ConfigOptions {
+  data?: string
+  json?: boolean
+}
+
+/** Checks everything that a server of this configuration needs, one after the other, and says what to do. */
+export async function doctor (options: DoctorOptions): Promise<void> {
+  endOnInterrupt()
+  const findings: Finding[] = []
+  for await (const finding of examine(options)) {
+    findings.push(finding)
+    if (options.json !== true) for (const line of linesOf(finding)) await writeLine(line)
+  }
+  const hasFailed = findings.some(({ status }) => status === 'failed')
+  if (options.json === true) await writeJson({ ok: !hasFailed, findings })
+  process.exitCode = hasFailed ? EXIT.failed : EXIT.done
+}
+
+async function * examine (options: DoctorOptions): AsyncGenerator<Finding, void> {
+  const check = 'configuration'
+  let config: Config
+  try {
+    applyConfiguration(options)
+    config = checkedConfig(process.env, options.data === undefined ? {} : { dataFolder: options.data })
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    for (const problem of error.problems) yield failed(check, problem)
+    return
+  }
+  yield ok(check, process.env['SERVICES_CONFIG_PATH'] ?? 'from the environment alone')
+  for (const sentence of config.warnings) yield warning(check, sentence)
+  yield * identityFindings(config.auth)
+  const { finding, space } = await embeddingFinding(config)
+  yield finding
+  yield await languageModelFinding(config)
+  const reranker = await rerankerFinding(config)
+  if (reranker !== undefined) yield reranker
+  yield * databaseFindings(config, space)
+}
+
+function linesOf ({ check, status, message, advice }: Finding): string[] {
+  return [`${status.padEnd(7)}  ${check}: ${message}`, ...(advice === undefined ? [] : [`         ${advice}`])]
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { codeOf, CommandError } from '../failures.js'
+import { note, write, writeJson } from '../output.js'
+import { withServer, type ServerOptions } from '../server-command.js'
+import { Progress } from '../progress.js'
+
+export interface ExportOptions extends ServerOptions {
+  output?: string
+}
+
+/** A gateway may write a big bank to a temporary file before it sends the first line. */
+const SILENCE_MS = 600_000
+const BLOCK_CHARACTERS = 64 * 1024
+
+/** Whole lines of an export. */
+interface Block {
+  text: string
+  lines: number
+}
+
+/** What has gone by of an export. */
+interface Count {
+  memories: number
+  bytes: number
+}
+
+/** NDJSON on standard output, or in a file that takes its name when it is complete. */
+export async function exportBank (bank: string, options: ExportOptions): Promise<void> {
+  const { output, json = false } = options
+  await withServer(options, async (gateway, call) => {
+    const blocks = blocksOf(gateway.exportBank({ bank_id: bank }, { ...call, timeoutMs: SILENCE_MS }))
+    if (output === undefined) {
+      for await (const { text } of blocks) await write(text)
+      return
+    }
+    const count = await writeFile(output, blocks)
+    if (json) await writeJson({ bank_id: bank, file: output, ...count })
+    else note(`${count.memories} memories in ${output}`)
+  })
+}
+
+/** Several lines at once, so that a big bank costs few writes. */
+async function * blocksOf (lines: AsyncIterable<string>): AsyncGenerator<Block, void> {
+  let block: Block = { text: '', lines: 0 }
+  for await (const line of lines) {
+    block.text += `${line}\n`
+    block.lines++
+    if (block.text.length < BLOCK_CHARACTERS) continue
+    yield block
+    block = { text: '', lines: 0 }
+  }
+  if (block.lines > 0) yield block
+}
+
+async function writeFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
+  const partial = `${path}.${randomBytes(4).toString('hex')}.part`
+  // Memories are nobody else's.
+  const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
+  try {
+    await once(file, 'open').catch((error: unknown) => { throw new CommandError(`${path} cannot be written (${codeOf(error) ?? 'unknown'})`) })
+    const count = await fill(file, blocks)
+    await rename(partial, path)
+    return count
+  } catch (error) {
+    file.destroy()
+    await rm(partial, { force: true })
+    throw error
+  }
+}
+
+async function fill (file: WriteStream, blocks: AsyncIterable<Block>): Promise<Count> {
+  const progress = new Progress('export')
+  // The first line is the header.
+  const count: Count = { memories: -1, bytes: 0 }
+  // A fault, a full disk for one, ends the wait for it.
+  const failed = new Promise<never>((_resolve, reject) => { file.once('error', reject) })
+  failed.catch(() => {})
+  for await (const { text, lines } of blocks) {
+    const bytes = Buffer.from(text)
+    count.bytes += bytes.length
+    count.memories += lines
+    progress.update(count.memories)
+    if (!file.write(bytes)) await Promise.race([once(file, 'drain'), failed])
+  }
+  file.end()
+  await Promise.race([once(file, 'close'), failed])
+  progress.end()
+  return { ...count, memories: Math.max(0, count.memories) }
+}

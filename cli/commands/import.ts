@@ -1,0 +1,94 @@
+import { MemoryGatewayError, type ImportBankAnswer, type MemoryGatewayClient } from '../../packages/client/src/index.js'
+import { CommandError, EXIT, usageError } from '../failures.js'
+import { importLines, openInput, type ImportPiece } from '../import-lines.js'
+import { exportItems } from '../import-export.js'
+import { foreignItems } from '../import-from/items.js'
+import { note, writeJson } from '../output.js'
+import { Progress } from '../progress.js'
+import type { Call } from '../gateway.js'
+import { withServer, type ServerOptions } from '../server-command.js'
+
+export interface ImportCommandOptions extends ServerOptions {
+  onConflict: 'skip' | 'overwrite'
+  config: 'ignore' | 'apply'
+  /** Whose export it is; absent for one of our own. */
+  from?: string
+}
+
+/** Milliseconds for one piece, with all tries: vectors of many memories take their time, and limits may ask to wait. */
+const TIMEOUT_MS = 600_000
+
+interface ImportChoices {
+  on_conflict: 'skip' | 'overwrite'
+  config: 'ignore' | 'apply'
+}
+
+/** What has been stored so far. */
+interface Counts {
+  imported: number
+  skipped: number
+  overwritten: number
+}
+
+/**
+ * Pieces of a file, one after the other; each is stored whole or not at all. A memory that stands already is skipped,
+ * so that the same command goes on after whatever ended it.
+ */
+export async function importBank (
+  bank: string, file: string | undefined, options: ImportCommandOptions,
+): Promise<void> {
+  const { onConflict, config, from, json = false } = options
+  if (from !== undefined && config === 'apply') throw usageError('--config apply is for an export of a memory gateway, which alone carries a configuration')
+  const input = await openInput(file)
+  await withServer(options, async (gateway, call) => {
+    const content = from === undefined
+      ? await exportItems(input.lines, input.name)
+      : await foreignItems(from, input.lines, input.name)
+    const counts: Counts = { imported: 0, skipped: 0, overwritten: 0 }
+    const progress = new Progress('import')
+    try {
+      let isFirst = true
+      for await (const piece of importLines(content)) {
+        const answer = await sendPiece(gateway, bank, piece, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call)
+        add(counts, answer)
+        progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
+        isFirst = false
+      }
+      progress.end()
+    } catch (error) {
+      progress.end()
+      if (call.signal.aborted) throw new CommandError(`interrupted: ${told(counts)}; the same command goes on from here`, EXIT.interrupted)
+      if (doneOf(counts) > 0) note(`${told(counts)} before the fault; the same command goes on from here`)
+      throw error
+    } finally {
+      input.close()
+    }
+    if (json) await writeJson(counts)
+    else note(told(counts))
+  })
+}
+
+async function sendPiece (
+  gateway: MemoryGatewayClient, bank: string, { body, places }: ImportPiece, how: ImportChoices, call: Call,
+): Promise<ImportBankAnswer> {
+  try {
+    return await gateway.importBank({ bank_id: bank, lines: body, ...how }, { ...call, timeoutMs: TIMEOUT_MS })
+  } catch (error) {
+    if (!(error instanceof MemoryGatewayError)) throw error
+    // The server counts the lines of the piece, its header as the first.
+    const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => places[Number(line) - 1] ?? found)
+    throw new MemoryGatewayError(error.code, message, error)
+  }
+}
+
+function add (counts: Counts, answer: ImportBankAnswer): void {
+  for (const key of ['imported', 'skipped', 'overwritten'] as const) counts[key] += answer[key]
+}
+
+function doneOf ({ imported, skipped, overwritten }: Counts): number {
+  return imported + skipped + overwritten
+}
+
+function told ({ imported, skipped, overwritten }: Counts): string {
+  return `${imported} imported, ${skipped} stood already or had expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
+}

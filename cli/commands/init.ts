@@ -1,0 +1,89 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Questions } from '../ask.js'
+import { codeOf, CommandError, usageError } from '../failures.js'
+import { isChoice, QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
+import { configText, envText } from '../init/files.js'
+import { note, writeJson } from '../output.js'
+
+type Given = Partial<Record<Question['key'], string>>
+
+export type InitOptions = Given & {
+  output: string
+  data: string
+  yes?: boolean
+  force?: boolean
+  json?: boolean
+}
+
+/** Writes a configuration file with comments, and beside it `.env`, whose secrets are new and for its owner alone. */
+export async function init (options: InitOptions): Promise<void> {
+  const { output, data, force = false, json = false } = options
+  const envPath = join(dirname(output), '.env')
+  const there = [output, envPath].filter((path) => existsSync(path))
+  if (there.length > 0 && !force) throw new CommandError(`${there.join(' and ')} would be overwritten; say --force, or write elsewhere with --output`)
+  const answers = await answersOf(options, data)
+  const { text, missing } = envText(answers, output)
+  writeNew(output, configText(answers), 0o644)
+  writeNew(envPath, text, 0o600)
+  if (json) return await writeJson({ config: output, env: envPath, answers, missing })
+  note(`${output} and ${envPath} are written`)
+  if (missing.length > 0) note(`fill in ${missing.join(', ')} in ${envPath}`)
+  note(`then: memory-gateway doctor --env-file ${envPath}\n      memory-gateway serve --env-file ${envPath}`)
+}
+
+/** Asks on a terminal what no option says; elsewhere, and with --yes, the defaults hold. */
+async function answersOf (options: InitOptions, data: string): Promise<InitAnswers> {
+  const asks = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
+  const questions = asks ? new Questions() : undefined
+  try {
+    const given: Given = {}
+    for (const question of QUESTIONS) {
+      const { key } = question
+      const option = options[key]
+      if (option !== undefined) given[key] = option
+      else if (questions !== undefined) given[key] = chosen(question, await questions.ask(promptOf(question)))
+    }
+    return checked(given, data)
+  } finally {
+    questions?.close()
+  }
+}
+
+function promptOf ({ text, choices }: Question): string {
+  const lines = choices.map(([value, meaning], index) => `  ${index + 1}  ${value}: ${meaning}`)
+  return `${text}\n${lines.join('\n')}\nNumber (1): `
+}
+
+function chosen ({ choices, text }: Question, answer: string): string {
+  const number = answer === '' ? 1 : Number(answer)
+  const found = choices[number - 1]?.[0] ?? choices.find(([value]) => value === answer)?.[0]
+  if (found === undefined) throw usageError(`${text} ${choices.map(([value]) => value).join(', ')}`)
+  return found
+}
+
+function checked (given: Given, data: string): InitAnswers {
+  const pick = <T extends string>(value: string | undefined, choices: readonly [T, ...T[]]): T => {
+    if (value === undefined) return choices[0]
+    if (!isChoice(value, choices)) throw usageError(`found ${value}, allowed are ${choices.join(', ')}`)
+    return value
+  }
+  return {
+    data,
+    store: pick(given.store, ['pglite', 'postgres', 'in_memory']),
+    embeddings: pick(given.embeddings, ['local', 'openai_compatible', 'mock']),
+    llm: pick(given.llm, ['mock', 'openai_compatible', 'anthropic']),
+    auth: pick(given.auth, ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc']),
+    access: pick(given.access, ['off', 'on']),
+  }
+}
+
+function writeNew (path: string, text: string, mode: number): void {
+  try {
+    // The mode is that of a new file only.
+    rmSync(path, { force: true })
+    writeFileSync(path, text, { mode, flag: 'wx' })
+  } catch (error) {
+    throw new CommandError(`${path} cannot be written (${codeOf(error) ?? 'unknown'})`)
+  }
+}

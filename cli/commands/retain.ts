@@ -1,0 +1,37 @@
+import { text as readAll } from 'node:stream/consumers'
+import { usageError } from '../failures.js'
+import type { Metadata } from '../option-values.js'
+import { note, writeJson, writeLine } from '../output.js'
+import { present, withServer, type ServerOptions } from '../server-command.js'
+
+export interface RetainOptions extends ServerOptions {
+  tag?: string[]
+  metadata?: Metadata
+  occurredAt?: string
+  expiresAt?: string
+  documentId?: string
+  source?: string
+}
+
+/** Writes the id of the memory. */
+export async function retain (bank: string, given: string | undefined, options: RetainOptions): Promise<void> {
+  const content = given === undefined || given === '-' ? await standardInput() : given
+  const { tag: tags, metadata, occurredAt, expiresAt, documentId, source } = options
+  await withServer(options, async (gateway, call) => {
+    const answer = await gateway.retain({
+      bank_id: bank,
+      content,
+      ...present({
+        tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source,
+      }),
+    }, call)
+    if (options.json === true) return await writeJson(answer)
+    if (answer.deduplicated) note('this memory stands already')
+    await writeLine(answer.memory_id ?? '')
+  })
+}
+
+async function standardInput (): Promise<string> {
+  if (process.stdin.isTTY) throw usageError('there is no text: give it as an argument, or on standard input')
+  return await readAll(process.stdin)
+}

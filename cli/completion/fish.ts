@@ -1,0 +1,30 @@
+import type { CommandWords, OptionWord } from './words.js'
+
+/** For fish, which shows descriptions beside the words. */
+export function fishCompletion (commands: readonly CommandWords[]): string {
+  const lines = commands.flatMap(({ path, commands: children, options }) => {
+    const condition = conditionOf(path, children.map(({ name }) => name))
+    return [
+      ...children.map(({ name, description }) => `complete -c memory-gateway -f -n ${condition} -a ${name} -d ${quoted(description)}`),
+      ...options.map((option) => `complete -c memory-gateway -n ${condition} ${optionWords(option)} -d ${quoted(option.description)}`),
+    ]
+  })
+  return `# fish completion of memory-gateway: memory-gateway completion fish | source\n${lines.join('\n')}\n`
+}
+
+/** Whether the line is at a command: all words of its path are there, and none of those below it. */
+function conditionOf (path: string, children: readonly string[]): string {
+  const seen = path === '' ? ['__fish_use_subcommand'] : path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
+  const below = path !== '' && children.length > 0 ? [`not __fish_seen_subcommand_from ${children.join(' ')}`] : []
+  return quoted([...seen, ...below].join('; and '))
+}
+
+function optionWords ({ names, takesValue, takesPath, choices }: OptionWord): string {
+  const words = names.map((name) => name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)
+  const value = !takesValue ? [] : choices.length > 0 ? ['-x', `-a ${quoted(choices.join(' '))}`] : takesPath ? ['-r', '-F'] : ['-x']
+  return [...words, ...value].join(' ')
+}
+
+function quoted (text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll('\'', '\\\'')}'`
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { recordOf } from '../answers.js'
+import { withDefaults } from '../../lib/config/defaults.js'
+import type { Config } from '../../lib/config/config.js'
+import { FileSchema } from '../../lib/config/schema.js'
+import { VARIABLES } from '../../lib/config/variables.js'
+
+const HIDDEN = '(not shown)'
+/** Settings whose value may be a secret. */
+const SENSITIVE = /secret|passw|pwd|token$|key$|^key|dsn|credential|private/i
+const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
+const REFERENCE = /\$\{/
+/** Names of variables, and lists of keys, are no secrets. */
+const NAMES_ONLY = /(?:_env|_keys)$/
+
+export interface Effective {
+  /** Variables that are set; of a secret only that it is. */
+  environment: Record<string, string>
+  /** The file with every default filled in. A value that came from a variable shows the variable. */
+  file: unknown
+}
+
+/**
+ * What is in force, and no secret.
+ * @param config as it was loaded: checked
+ * @param path of its file, when it has one
+ */
+export function effectiveConfig (config: Config, environment: NodeJS.ProcessEnv, path: string | undefined): Effective {
+  const written: unknown = path === undefined ? {} : parse(readFileSync(path, 'utf8'))
+  return { environment: variables(environment), file: shown(withDefaults(FileSchema, config.file), written, '') }
+}
+
+function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const { name, secret, ...rest } of VARIABLES) {
+    const value = environment[name]
+    const fallback = 'default' in rest ? rest.default : undefined
+    if (value !== undefined) found[name] = secret || URL_WITH_CREDENTIALS.test(value) ? HIDDEN : value
+    else if (secret && environment[`${name}_FILE`] !== undefined) found[name] = `${HIDDEN}, from ${name}_FILE`
+    else if (fallback !== undefined) found[name] = fallback
+  }
+  return found
+}
+
+/** @param written what the file says at the same place, before variables were put in */
+function shown (value: unknown, written: unknown, key: string): unknown {
+  if (typeof written === 'string' && REFERENCE.test(written)) return written
+  if (Array.isArray(value)) {
+    return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key))
+  }
+  if (typeof value === 'object' && value !== null) {
+    const below = recordOf(written)
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shown(child, below[name], name)]))
+  }
+  if (typeof value !== 'string') return value
+  const isSecret = (SENSITIVE.test(key) && !NAMES_ONLY.test(key)) || URL_WITH_CREDENTIALS.test(value)
+  return isSecret ? HIDDEN : value
+}

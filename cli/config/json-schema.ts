@@ -1,0 +1,65 @@
+import { isRecord } from '../answers.js'
+import { FileSchema } from '../../lib/config/schema.js'
+import type { SchemaNode } from '../../lib/config/schema-node.js'
+import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
+
+/** A text of the file that is replaced by a variable; it stands for a value of any type. */
+const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** The JSON Schema (draft-07) of the configuration file. With it an editor completes keys and shows what they mean. */
+export function fileJsonSchema (): Schema {
+  const { properties, ...rest } = asSchema(FileSchema)
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Memory Gateway configuration file',
+    ...rest,
+    properties,
+    allOf: PROVIDER_SETTINGS.map(({ key, name, schema }) => ({
+      if: { properties: { [key]: { const: name } }, required: [key] },
+      then: { properties: { [`${key}_config`]: asSchema(schema) } },
+    })),
+  }
+}
+
+/** A section may stand there with nothing under it; it counts as absent then. Our annotations are left out. */
+function asSchema (node: SchemaNode): Schema {
+  const plain: unknown = JSON.parse(JSON.stringify(node))
+  return toSchema(plain)
+}
+
+function toSchema (value: unknown): Schema {
+  if (!isRecord(value)) return {}
+  const { description, default: fallback, ...rest } = withoutAnnotations(value)
+  const told = {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  }
+  if (isRecord(rest['properties']) || isRecord(rest['patternProperties'])) {
+    return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
+  }
+  if (isRecord(rest['items'])) {
+    return { ...told, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
+  }
+  if (Array.isArray(rest['anyOf'])) return { ...told, ...rest, anyOf: rest['anyOf'].map(toSchema) }
+  return takesAnyText(rest) ? { ...told, ...rest } : { ...told, anyOf: [rest, REFERENCE] }
+}
+
+function childrenOf ({ properties, patternProperties }: Schema): Schema {
+  const all = (map: Schema) => Object.fromEntries(Object.entries(map).map(([key, child]) => [key, toSchema(child)]))
+  return {
+    ...(isRecord(properties) && { properties: all(properties) }),
+    ...(isRecord(patternProperties) && { patternProperties: all(patternProperties) }),
+  }
+}
+
+/** Whether a reference to a variable is a value of the schema as it is. */
+function takesAnyText ({ type, enum: values, pattern, const: constant, maxLength }: Schema): boolean {
+  if (values !== undefined || pattern !== undefined || constant !== undefined || maxLength !== undefined) return false
+  return type === undefined || type === 'string' || type === 'object'
+}
+
+function withoutAnnotations (value: Schema): Schema {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
+}

@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { codeOf, CommandError, usageError } from './failures.js'
+
+const NAMES = ['MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL'] as const
+const DEFAULT_URL = 'http://127.0.0.1:8080'
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** Whoever else may read or write the file. */
+const OTHERS = 0o077
+
+type Name = (typeof NAMES)[number]
+type Values = Partial<Record<Name, string>>
+
+/** Where the server is, and who asks. */
+export interface Connection {
+  /** Without a slash at its end. */
+  url: string
+  apiKey?: string
+  token?: string
+  principal?: string
+}
+
+/**
+ * Variables of the environment come first, then the profile's file. The credentials of a profile are for its own
+ * server: they are not sent to another that MEMORY_GATEWAY_URL names.
+ * @param profile default: MEMORY_GATEWAY_PROFILE, else `default`, whose file may be missing
+ * @throws CommandError that shows no value of a credential
+ */
+export function readConnection (environment: NodeJS.ProcessEnv, profile?: string): Connection {
+  const given = pick(environment)
+  const chosen = profile ?? environment['MEMORY_GATEWAY_PROFILE']
+  const stored = readProfile(environment, chosen)
+  const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
+  const values: Values = { ...(!isOther && withoutRivals(stored, given)), ...given }
+  const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
+  if (apiKey !== undefined && token !== undefined) throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set the one that the server asks for')
+  return {
+    url: checkUrl(values.MEMORY_GATEWAY_URL ?? DEFAULT_URL),
+    ...(apiKey !== undefined && { apiKey: checkHeader('MEMORY_GATEWAY_API_KEY', apiKey) }),
+    ...(token !== undefined && { token: checkHeader('MEMORY_GATEWAY_TOKEN', token) }),
+    ...(principal !== undefined && { principal: checkHeader('MEMORY_GATEWAY_PRINCIPAL', principal) }),
+  }
+}
+
+/** A credential of the environment takes the place of the profile's, whichever kind that is. */
+function withoutRivals (stored: Values, given: Values): Values {
+  const { MEMORY_GATEWAY_API_KEY: _key, MEMORY_GATEWAY_TOKEN: _token, ...rest } = stored
+  if (given.MEMORY_GATEWAY_API_KEY !== undefined || given.MEMORY_GATEWAY_TOKEN !== undefined) return rest
+  return stored
+}
+
+function pick (from: Readonly<Record<string, string | undefined>>): Values {
+  const found: Values = {}
+  for (const name of NAMES) {
+    const value = from[name]?.trim()
+    if (value !== undefined && value !== '') found[name] = value
+  }
+  return found
+}
+
+/** The folder of the profiles: that of the XDG base directory specification. */
+export function profileFolder (environment: NodeJS.ProcessEnv): string {
+  const base = environment['XDG_CONFIG_HOME']
+  return join(base === undefined || base === '' ? join(homedir(), '.config') : base, 'memory-gateway')
+}
+
+function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined): Values {
+  const name = chosen ?? 'default'
+  if (!PROFILE_NAME.test(name)) throw usageError('a profile has a name of letters, digits and ._-, at most 64, the first a letter or digit')
+  const path = join(profileFolder(environment), `${name}.env`)
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && chosen === undefined) return {}
+    throw new CommandError(`the profile ${path} cannot be read (${codeOf(error) ?? 'unknown'})`)
+  }
+  // Windows keeps its access rights elsewhere.
+  if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
+    throw new CommandError(`the profile ${path} holds credentials and can be read by others; chmod 600 it`)
+  }
+  const values = parseEnv(text)
+  const unknown = Object.keys(values).filter((key) => !NAMES.some((known) => known === key))
+  if (unknown.length > 0) throw new CommandError(`the profile ${path} has ${unknown.join(', ')}; allowed are ${NAMES.join(', ')}`)
+  return pick(values)
+}
+
+function checkUrl (text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isRight = url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === ''
+  if (!isRight || url.username !== '' || url.password !== '') {
+    throw usageError('MEMORY_GATEWAY_URL must be an http or https URL without credentials, such as http://127.0.0.1:8080 (the value is not shown)')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** fetch would show the value in its own error. */
+function checkHeader (name: Name, value: string): string {
+  if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must be of visible ASCII characters without spaces (the value is not shown)`)
+  return value
+}

@@ -1,0 +1,71 @@
+import { Option, type Command } from 'commander'
+import { QUESTIONS } from './init/answers.js'
+import { integer, pair } from './option-values.js'
+
+/** Where the configuration of a server is read from. */
+function configured (command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (default: SERVICES_CONFIG_PATH)')
+    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+}
+
+/** The commands of whoever runs a server. */
+export function declareServerCommands (program: Command): void {
+  configured(program.command('serve').description('start the server'))
+    .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration they are lost at the end')
+    .option('--port <number>', 'port to listen on; 0 lets the system choose (default: SERVICES_PORT, else 8080)', integer(0, 65_535))
+    .action(async (options) => { await (await import('./commands/serve.js')).serveCommand(options) })
+
+  const init = program.command('init').description('write a configuration file with comments, and .env with new secrets; asks on a terminal')
+  for (const { flag, text, choices } of QUESTIONS) {
+    init.addOption(new Option(flag, text).choices(choices.map(([value]) => value)))
+  }
+  init.option('--data <folder>', 'folder of the store pglite; a relative one starts at the configuration file', './data')
+    .option('-o, --output <file>', 'file to write; .env is written beside it', 'memory-gateway.yaml')
+    .option('--yes', 'ask nothing: what no option says is as by default')
+    .option('--force', 'overwrite files that are there')
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/init.js')).init(options) })
+
+  configured(program.command('doctor').description('check configuration, database, models and identity provider, and say what to do'))
+    .option('--data <folder>', 'folder that memories are kept in, as for serve')
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/doctor.js')).doctor(options) })
+
+  const config = program.command('config').description('look at the configuration of a server')
+  configured(config.command('check').description('check the configuration as a start would, and start nothing'))
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/config.js')).checkConfig(options) })
+  configured(config.command('show').description('show what is in force, with every default; no secret is shown'))
+    .option('--json', 'write JSON')
+    .action(async (options) => { await (await import('./commands/config.js')).showConfig(options) })
+  config.command('schema').description('write the JSON Schema of the configuration file, for editors')
+    .action(async () => { await (await import('./commands/config.js')).writeSchema() })
+
+  configured(program.command('migrate').description('apply the missing migrations to the database; may run beside servers'))
+    .action(async (options) => { await (await import('./commands/migrate.js')).migrate(options) })
+
+  configured(program.command('reembed').description('give every memory a vector of the configured provider; banks stay in use'))
+    .option('--bank <bank>', 'only this bank')
+    .option('--tenant <tenant>', 'only banks of this tenant')
+    .option('--batch <number>', 'memories that are embedded at a time', integer(1, 10_000), 64)
+    .action(async (options) => { await (await import('./commands/reembed.js')).reembed(options) })
+
+  configured(program.command('mcp').description('speak the Model Context Protocol over standard input and output'))
+    .option('--data <folder>', 'use the memories in this folder; without it and a configuration, a server is asked')
+    .option('--bank <bank>', 'the only bank that the client may use; its tools then name no bank')
+    .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, else default)')
+    .action(async (options) => { await (await import('./commands/mcp.js')).mcp(options) })
+
+  program.command('token').description('make a token for SERVICE_AUTH_MODE=jwt_hs256, signed with SERVICE_JWT_SECRET; for development')
+    .argument('<principal>', 'who it is for, user:ada for one')
+    .option('--expires-in <seconds>', 'seconds that it is good for', integer(1, 31_536_000), 3600)
+    .option('--claim <name=value>', 'another claim; may be repeated', pair)
+    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+    .option('--json', 'write JSON')
+    .action(async (principal, options) => { await (await import('./commands/token.js')).token(principal, options) })
+
+  program.command('completion').description('write a script that completes commands and options')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(async (shell) => { await (await import('./commands/completion.js')).completion(shell, program) })
+}

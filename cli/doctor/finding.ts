@@ -1,0 +1,28 @@
+import { messageOf } from '../failures.js'
+
+export type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
+
+/** What one check has found. */
+export interface Finding {
+  check: string
+  status: FindingStatus
+  message: string
+  /** What to do about it. */
+  advice?: string
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
+export const skipped = (check: string, message: string): Finding => ({ check, status: 'skipped', message })
+export const warning = (check: string, message: string, advice?: string): Finding => (
+  { check, status: 'warning', message, ...(advice !== undefined && { advice }) }
+)
+export const failed = (check: string, message: string, advice?: string): Finding => (
+  { check, status: 'failed', message, ...(advice !== undefined && { advice }) }
+)
+
+/** An error as a finding: of a fault of ours or of the service the detail, with its cause where there is one. */
+export function failedWith (check: string, error: unknown, advice?: string): Finding {
+  const detail = error instanceof Error && 'detail' in error && typeof error.detail === 'string' ? error.detail : messageOf(error)
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return failed(check, detail.includes(cause.slice(2)) ? detail : `${detail}${cause}`, advice)
+}

@@ -1,0 +1,56 @@
+/** Exit codes of the command line. 130 is what a shell reports of a program that Ctrl-C ended. */
+export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
+
+/** A fault that is told in one message, without a stack. */
+export class CommandError extends Error {
+  readonly exitCode: number
+
+  constructor (message: string, exitCode: number = EXIT.failed, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'CommandError'
+    this.exitCode = exitCode
+  }
+}
+
+/** What was typed is wrong. */
+export function usageError (message: string): CommandError {
+  return new CommandError(message, EXIT.usage)
+}
+
+/** What people read of any error, and the exit code. */
+export interface Told {
+  text: string
+  exitCode: number
+}
+
+/**
+ * Faults of configuration, providers and the database come with words for the operator; any other error is a fault of
+ * the program and shown whole. The classes are loaded here: a command that succeeds needs none of them.
+ */
+export async function tell (error: unknown): Promise<Told> {
+  if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode }
+  const { ConfigurationError } = await import('../lib/config/problems.js')
+  const { ProviderError } = await import('../lib/providers/registry.js')
+  const { SqlError } = await import('../lib/stores/sql/executor.js')
+  const { ServiceError } = await import('../lib/errors/service-error.js')
+  if (error instanceof ServiceError) return { text: withCause(error.detail, error.cause), exitCode: EXIT.failed }
+  const words = [ConfigurationError, ProviderError, SqlError].some((known) => error instanceof known)
+  return { text: words ? messageOf(error) : stackOf(error), exitCode: EXIT.failed }
+}
+
+export function messageOf (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What a system call said, `ENOENT` for one. */
+export function codeOf (error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+function withCause (text: string, cause: unknown): string {
+  return cause instanceof Error ? `${text}: ${cause.message}` : text
+}
+
+function stackOf (error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error)
+}

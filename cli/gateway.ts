@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+// By its path: the package of the gateway is complete without the package of the client, which is compiled into dist/.
+import { MemoryGatewayClient, MemoryGatewayError, type CallOptions } from '../packages/client/src/index.js'
+import type { Connection } from './connection.js'
+import { codeOf, CommandError, messageOf } from './failures.js'
+import { note } from './output.js'
+
+/** Milliseconds that a call may take with all its tries; of a stream, milliseconds of silence. */
+const TIMEOUT_MS = 120_000
+/** A wait before another try that is longer is told. */
+const NOTABLE_WAIT_MS = 2000
+/** What the system says when nothing listens at the address. */
+const NOBODY_THERE = new Set(['ECONNREFUSED', 'ENOTFOUND'])
+
+/** What a command passes to every call: Ctrl-C ends it. */
+export type Call = CallOptions & { signal: AbortSignal }
+
+/** The client that commands use. It tells long waits, and does not try again where nothing has ever listened. */
+export function openGateway (
+  { url: baseUrl, ...credentials }: Connection, interrupt: AbortSignal,
+): { gateway: MemoryGatewayClient, call: Call } {
+  const nobody = new AbortController()
+  let isReached = false
+  const gateway = new MemoryGatewayClient({
+    baseUrl,
+    ...credentials,
+    timeoutMs: TIMEOUT_MS,
+    fetch: async (input, init) => {
+      try {
+        const response = await fetch(input, init)
+        isReached = true
+        return response
+      } catch (error) {
+        // A gateway that has answered before is probably restarted, and worth another try.
+        const code = codeOf(causeOf(error))
+        if (!isReached && code !== undefined && NOBODY_THERE.has(code)) nobody.abort(unreachable(baseUrl, code, error))
+        throw error
+      }
+    },
+    timing: {
+      sleep: async (milliseconds, signal) => {
+        if (milliseconds >= NOTABLE_WAIT_MS) note(`the gateway is busy; the next try is in ${Math.ceil(milliseconds / 1000)} s`)
+        await delay(milliseconds, undefined, { signal })
+      },
+    },
+  })
+  return { gateway, call: { signal: AbortSignal.any([interrupt, nobody.signal]) } }
+}
+
+/** An error of a call in words for people; any other error as it is. */
+export function inWords (error: unknown, { url }: Connection): unknown {
+  if (!(error instanceof MemoryGatewayError)) return error
+  const { code, message, status, requestId } = error
+  if (code === 'connection_lost') return unreachable(url, reasonOf(error), error)
+  if (code === 'timed_out') return new CommandError(`${url} did not answer in time`, undefined, error)
+  if (code === 'unusable_answer') {
+    return new CommandError(`the answer of ${url} is not that of a memory gateway (${message}); look at MEMORY_GATEWAY_URL`, undefined, error)
+  }
+  const request = requestId === undefined ? '' : `, request ${requestId}`
+  return new CommandError(`${message} (${code}${request})${hintOf(status)}`, undefined, error)
+}
+
+function unreachable (url: string, reason: string, error: unknown): CommandError {
+  const hint = NOBODY_THERE.has(reason) ? '; start it with `memory-gateway serve`, or set MEMORY_GATEWAY_URL' : ''
+  return new CommandError(`the connection to ${url} failed (${reason})${hint}`, undefined, error)
+}
+
+/** The innermost cause that the network gives: fetch itself only says that it failed. */
+function reasonOf (error: MemoryGatewayError): string {
+  const cause = causeOf(error.cause) ?? error.cause
+  return codeOf(cause) ?? (cause === undefined ? error.message : messageOf(cause))
+}
+
+function causeOf (error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
+}
+
+function hintOf (status: number | undefined): string {
+  return status === 401
+    ? '\nSet MEMORY_GATEWAY_API_KEY with MEMORY_GATEWAY_PRINCIPAL, or MEMORY_GATEWAY_TOKEN, or a profile; ' +
+      'docs/command-line.md says how'
+    : ''
+}

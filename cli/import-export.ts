@@ -1,0 +1,41 @@
+import { isRecord } from './answers.js'
+import { CommandError, messageOf } from './failures.js'
+import type { ImportContent, ImportItem } from './import-lines.js'
+
+const FORMAT = 'memory-gateway-export'
+
+/**
+ * The header and the memories of an export of our own.
+ * @throws CommandError when it begins with no such header
+ */
+export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
+  const items = numbered(lines)
+  const first = await items.next()
+  if (first.done === true) throw new CommandError(`${name} is empty`)
+  checkHeader(first.value, name)
+  return { header: first.value, items }
+}
+
+/** The lines that are not blank, with their numbers. */
+async function * numbered (lines: AsyncIterable<string>): AsyncGenerator<ImportItem, void> {
+  let number = 0
+  for await (const line of lines) {
+    number++
+    if (line.trim() !== '') yield { json: line, place: `line ${number}` }
+  }
+}
+
+function checkHeader ({ json, place }: ImportItem, name: string): void {
+  const header = parse(json, `${name}: ${place}`)
+  if (!isRecord(header) || header['format'] !== FORMAT) {
+    throw new CommandError(`${name}: ${place} is not the header of an export ({"format":"${FORMAT}",…})`)
+  }
+}
+
+function parse (json: string, place: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new CommandError(`${place} is not JSON: ${messageOf(error)}`)
+  }
+}

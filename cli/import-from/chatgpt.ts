@@ -1,0 +1,62 @@
+import { isRecord, type Answer } from '../answers.js'
+import {
+  optionalSeconds, optionalText, requireList, requireObject, requireText, type Found,
+} from './shape.js'
+
+/** A branch is longer than any conversation that people have. */
+const MAX_BRANCH = 100_000
+
+/**
+ * `conversations.json` of ChatGPT's data export: a list of conversations, each a tree of messages. The branch that was
+ * on show last is taken, and of it what user and assistant said in text.
+ */
+export function * fromChatGpt (document: unknown): Generator<Found> {
+  for (const [index, item] of requireList(document, '').entries()) {
+    const place = `[${index}]`
+    const conversation = requireObject(item, place)
+    const mapping = requireObject(conversation['mapping'], `${place}.mapping`)
+    const id = optionalText(conversation['conversation_id'] ?? conversation['id'], `${place}.conversation_id`)
+    const title = optionalText(conversation['title'], `${place}.title`)
+    for (const key of branchOf(mapping, conversation['current_node'], place)) {
+      const found = messageOf(mapping[key], `${place}.mapping[${JSON.stringify(key)}]`)
+      if (found === undefined) continue
+      yield {
+        ...found,
+        source: 'chatgpt',
+        ...(id !== undefined && { document_id: id }),
+        metadata: { ...found.metadata, ...(title !== undefined && title !== '' && { title }) },
+      }
+    }
+  }
+}
+
+/** The nodes from the root to the last one that was shown; without such a one, all in the order of the file. */
+function branchOf (mapping: Answer, current: unknown, place: string): string[] {
+  let at = optionalText(current, `${place}.current_node`)
+  if (at === undefined) return Object.keys(mapping)
+  const keys: string[] = []
+  // A circle of parents ends here.
+  while (at !== undefined && keys.length < MAX_BRANCH) {
+    const path: string = `${place}.mapping[${JSON.stringify(at)}]`
+    const node = requireObject(mapping[at], path)
+    keys.push(at)
+    at = optionalText(node['parent'], `${path}.parent`)
+  }
+  return keys.reverse()
+}
+
+function messageOf (value: unknown, place: string): Found | undefined {
+  const { message } = requireObject(value, place)
+  if (message === null || message === undefined) return undefined
+  const { author, content, create_time: time } = requireObject(message, `${place}.message`)
+  const role = requireText(requireObject(author, `${place}.message.author`)['role'], `${place}.message.author.role`)
+  if (role !== 'user' && role !== 'assistant') return undefined
+  const { content_type: type, parts } = requireObject(content, `${place}.message.content`)
+  // Code that ran, pages that were browsed and the like are nothing that was said.
+  if (type !== 'text' && type !== 'multimodal_text') return undefined
+  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => typeof part === 'string' || !isRecord(part))
+    .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
+  const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
+  if (text === '') return undefined
+  return { place, text, metadata: { role }, ...(occurredAt !== undefined && { occurred_at: occurredAt }) }
+}

@@ -1,0 +1,46 @@
+import { isRecord, type Answer } from '../answers.js'
+import {
+  optionalInstant, optionalText, requireList, requireObject, requireText, UnknownShape, type Found,
+} from './shape.js'
+
+const ROLES = new Map([['human', 'user'], ['assistant', 'assistant']])
+
+/** `conversations.json` of Claude's data export: a list of conversations, each a list of what was said. */
+export function * fromClaude (document: unknown): Generator<Found> {
+  for (const [index, item] of requireList(document, '').entries()) {
+    const place = `[${index}]`
+    const conversation = requireObject(item, place)
+    const id = requireText(conversation['uuid'], `${place}.uuid`)
+    const title = optionalText(conversation['name'], `${place}.name`)
+    const messages = requireList(conversation['chat_messages'], `${place}.chat_messages`)
+    for (const [at, value] of messages.entries()) {
+      const path = `${place}.chat_messages[${at}]`
+      const message = requireObject(value, path)
+      const sender = requireText(message['sender'], `${path}.sender`)
+      const role = ROLES.get(sender)
+      if (role === undefined) throw new UnknownShape(`${path}.sender`, 'human or assistant', sender)
+      const text = textOf(message, path)
+      const occurredAt = optionalInstant(message['created_at'], `${path}.created_at`)
+      if (text === '') continue
+      yield {
+        place: path,
+        text,
+        source: 'claude',
+        document_id: id,
+        metadata: { role, ...(title !== undefined && title !== '' && { title }) },
+        ...(occurredAt !== undefined && { occurred_at: occurredAt }),
+      }
+    }
+  }
+}
+
+/** The blocks of text, which leave out what tools did; older exports have one text only. */
+function textOf (message: Answer, place: string): string {
+  const { content } = message
+  if (content === undefined || content === null) return requireText(message['text'], `${place}.text`).trim()
+  const blocks = requireList(content, `${place}.content`).filter((block) => isRecord(block) && block['type'] === 'text')
+  const said = blocks.map((block, index) => (
+    requireText(requireObject(block, `${place}.content`)['text'], `${place}.content[${index}].text`)
+  )).join('\n').trim()
+  return said === '' ? optionalText(message['text'], `${place}.text`)?.trim() ?? '' : said
+}

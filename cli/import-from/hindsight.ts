@@ -1,0 +1,38 @@
+import { isRecord } from '../answers.js'
+import {
+  flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
+} from './shape.js'
+
+/** Lists of facts: `GET …/memories/list` has `items`, a recall `results`. */
+const LISTS = ['items', 'results', 'memories'] as const
+
+/** Facts as Hindsight lists or recalls them, bare or in the answer of the call. */
+export function * fromHindsight (document: unknown): Generator<Found> {
+  const base = isRecord(document) ? LISTS.find((name) => document[name] !== undefined) ?? 'items' : ''
+  const list = isRecord(document) ? document[base] : document
+  for (const [index, item] of requireList(list, base).entries()) {
+    const place = `${base}[${index}]`
+    const fact = requireObject(item, place)
+    const text = requireText(fact['text'], `${place}.text`)
+    const type = optionalText(fact['fact_type'] ?? fact['type'], `${place}.fact_type`)
+    const context = optionalText(fact['context'], `${place}.context`)
+    const id = optionalText(fact['document_id'], `${place}.document_id`)
+    const occurredAt = optionalInstant(fact['occurred_start'] ?? fact['date'], `${place}.occurred_start`)
+    const retainedAt = optionalInstant(fact['mentioned_at'], `${place}.mentioned_at`)
+    const tags = optionalTexts(fact['tags'], `${place}.tags`)
+    yield {
+      place,
+      text,
+      source: 'hindsight',
+      metadata: {
+        ...flatMetadata(fact['metadata'], `${place}.metadata`),
+        ...(type !== undefined && { fact_type: type }),
+        ...(context !== undefined && context !== '' && { context }),
+      },
+      ...(id !== undefined && id !== '' && { document_id: id }),
+      ...(tags.length > 0 && { tags }),
+      ...(occurredAt !== undefined && { occurred_at: occurredAt }),
+      ...(retainedAt !== undefined && { retained_at: retainedAt }),
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { CommandError, messageOf, usageError } from '../failures.js'
+import type { ImportContent, ImportItem } from '../import-lines.js'
+import { fromChatGpt } from './chatgpt.js'
+import { fromClaude } from './claude.js'
+import { fromHindsight } from './hindsight.js'
+import { fromLangGraph } from './langgraph.js'
+import { fromMem0 } from './mem0.js'
+import { UnknownShape, type Found } from './shape.js'
+
+const READERS: ReadonlyMap<string, (document: unknown) => Iterable<Found>> = new Map([
+  ['hindsight', fromHindsight], ['mem0', fromMem0], ['langgraph', fromLangGraph], ['claude', fromClaude],
+  ['chatgpt', fromChatGpt],
+])
+/** Characters that a memory may have unless the bank says otherwise. */
+const LONGEST = 50_000
+const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
+
+/**
+ * The memories of another product's export. All of it is read before the first is stored, so that an unknown form
+ * stores nothing.
+ * @param name of the file, for messages
+ * @throws CommandError that says where the form is another than the one that is known
+ */
+export async function foreignItems (from: string, lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
+  const reader = READERS.get(from)
+  if (reader === undefined) throw usageError(`there is no import from ${from}; there is one from ${[...READERS.keys()].join(', ')}`)
+  const items: ImportItem[] = []
+  try {
+    for (const found of reader(await readDocument(lines, name))) items.push(...partsOf(found))
+  } catch (error) {
+    throw error instanceof UnknownShape ? new CommandError(`${name} is no export of ${from} that is known: ${error.message}`) : error
+  }
+  return { header: HEADER, items: each(items) }
+}
+
+async function readDocument (lines: AsyncIterable<string>, name: string): Promise<unknown> {
+  const parts: string[] = []
+  for await (const line of lines) {
+    if (parts.length === 0 && line.startsWith('PK\u0003')) throw new CommandError(`${name} is an archive: unpack it and import the conversations.json in it`)
+    parts.push(line)
+  }
+  try {
+    return JSON.parse(parts.join('\n'))
+  } catch (error) {
+    throw new CommandError(`${name} is not JSON: ${messageOf(error)}`)
+  }
+}
+
+/** A text that is longer than a memory becomes several, cut at a line where there is one. */
+function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
+  const texts = cut(text.trim())
+  return texts.map((part, index) => {
+    const number = texts.length > 1 && { part: index + 1, parts: texts.length }
+    return { place, json: JSON.stringify({ ...rest, text: part, metadata: { ...metadata, ...number } }) }
+  })
+}
+
+function cut (text: string): string[] {
+  const parts: string[] = []
+  let rest = text
+  while (rest.length > LONGEST) {
+    const line = rest.lastIndexOf('\n', LONGEST)
+    // Half of a character of two units is no text.
+    const isPair = /[\ud800-\udbff]/.test(rest.charAt(LONGEST - 1))
+    const end = line > LONGEST / 2 ? line : isPair ? LONGEST - 1 : LONGEST
+    parts.push(rest.slice(0, end).trim())
+    rest = rest.slice(end).trim()
+  }
+  return [...parts, rest].filter((part) => part !== '')
+}
+
+async function * each (items: readonly ImportItem[]): AsyncGenerator<ImportItem, void> {
+  yield * items
+}

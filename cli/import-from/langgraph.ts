@@ -1,0 +1,40 @@
+import { isRecord, type Answer } from '../answers.js'
+import { flatMetadata, optionalInstant, requireList, requireObject, requireText, UnknownShape, type Found } from './shape.js'
+
+/** Members of a value that hold its text, as the memory tools of LangChain write them. */
+const TEXTS = ['content', 'text', 'memory', 'data'] as const
+
+/** Items of a LangGraph store: what `search` and `POST /store/items/search` answer, bare or under `items`. */
+export function * fromLangGraph (document: unknown): Generator<Found> {
+  const [base, list] = isRecord(document) ? ['items', document['items']] as const : ['', document] as const
+  for (const [index, entry] of requireList(list, base).entries()) {
+    const place = `${base}[${index}]`
+    const item = requireObject(entry, place)
+    const names = requireList(item['namespace'], `${place}.namespace`)
+    const namespace = names.map((name, at) => requireText(name, `${place}.namespace[${at}]`))
+    const key = requireText(item['key'], `${place}.key`)
+    const { text, rest } = contentOf(requireObject(item['value'], `${place}.value`), `${place}.value`)
+    const createdAt = optionalInstant(item['created_at'] ?? item['createdAt'], `${place}.created_at`)
+    yield {
+      place,
+      text,
+      source: 'langgraph',
+      document_id: [...namespace, key].join('/'),
+      metadata: { ...flatMetadata(rest, `${place}.value`), namespace: namespace.join('/') },
+      ...(createdAt !== undefined && { retained_at: createdAt }),
+    }
+  }
+}
+
+/** A value may have any form: its text, where it has one; its own JSON where it is structured throughout. */
+function contentOf (value: Answer, place: string): { text: string, rest: Answer } {
+  // LangMem wraps a structured memory: {kind, content: {…}}.
+  const inner = isRecord(value['content']) ? value['content'] : value
+  const name = TEXTS.find((candidate) => typeof inner[candidate] === 'string')
+  if (name !== undefined) {
+    const { [name]: text, ...rest } = inner
+    return { text: requireText(text, `${place}.${name}`), rest }
+  }
+  if (Object.keys(inner).length === 0) throw new UnknownShape(place, 'a value that is not empty', undefined)
+  return { text: JSON.stringify(inner), rest: {} }
+}

@@ -1,0 +1,32 @@
+import { isRecord } from '../answers.js'
+import {
+  flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
+} from './shape.js'
+
+/** Whose memory it is; Mem0 has these beside the metadata. */
+const OWNERS = ['user_id', 'agent_id', 'app_id', 'run_id'] as const
+
+/** What `get_all()` of Mem0 answers: a list of memories, bare or under `results`. */
+export function * fromMem0 (document: unknown): Generator<Found> {
+  const [base, list] = isRecord(document) ? ['results', document['results']] as const : ['', document] as const
+  for (const [index, item] of requireList(list, base).entries()) {
+    const place = `${base}[${index}]`
+    const memory = requireObject(item, place)
+    const text = requireText(memory['memory'], `${place}.memory`)
+    const createdAt = optionalInstant(memory['created_at'], `${place}.created_at`)
+    const owners = OWNERS.flatMap((key) => {
+      const value = optionalText(memory[key], `${place}.${key}`)
+      return value === undefined ? [] : [[key, value] as const]
+    })
+    const tags = optionalTexts(memory['categories'], `${place}.categories`)
+    yield {
+      place,
+      text,
+      source: 'mem0',
+      document_id: requireText(memory['id'], `${place}.id`),
+      metadata: { ...flatMetadata(memory['metadata'], `${place}.metadata`), ...Object.fromEntries(owners) },
+      ...(tags.length > 0 && { tags }),
+      ...(createdAt !== undefined && { retained_at: createdAt }),
+    }
+  }
+}

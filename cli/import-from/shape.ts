@@ -1,0 +1,89 @@
+import { isRecord, type Answer } from '../answers.js'
+import { CommandError } from '../failures.js'
+
+/** A memory as an import takes it, and where in the source it stands. */
+export interface Found {
+  place: string
+  text: string
+  occurred_at?: string
+  retained_at?: string
+  document_id?: string
+  source?: string
+  tags?: string[]
+  metadata?: Record<string, string | number | boolean | null>
+}
+
+/** A part of the source that has not the form that is known. */
+export class UnknownShape extends CommandError {
+  /** @param place where, `[3].mapping` for one @param expected in words */
+  constructor (place: string, expected: string, found: unknown) {
+    super(`${place === '' ? 'the top' : place}: expected ${expected}, found ${kindOf(found)}`)
+  }
+}
+
+function kindOf (value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : isRecord(value) ? 'an object' : `a ${typeof value}`
+}
+
+export function requireObject (value: unknown, place: string): Answer {
+  if (!isRecord(value)) throw new UnknownShape(place, 'an object', value)
+  return value
+}
+
+export function requireList (value: unknown, place: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new UnknownShape(place, 'a list', value)
+  return value
+}
+
+export function requireText (value: unknown, place: string): string {
+  if (typeof value !== 'string') throw new UnknownShape(place, 'a text', value)
+  return value
+}
+
+/** Null and a missing member are the same. */
+export function optionalText (value: unknown, place: string): string | undefined {
+  return value === undefined || value === null ? undefined : requireText(value, place)
+}
+
+/** An instant as RFC 3339; one without an offset is in UTC, as those products write it. */
+export function optionalInstant (value: unknown, place: string): string | undefined {
+  const text = optionalText(value, place)
+  if (text === undefined || text === '') return undefined
+  const withOffset = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
+  return instant(Date.parse(withOffset), place, value)
+}
+
+/** Seconds since 1970, as ChatGPT writes times. */
+export function optionalSeconds (value: unknown, place: string): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number') throw new UnknownShape(place, 'seconds since 1970', value)
+  return instant(value * 1000, place, value)
+}
+
+function instant (time: number, place: string, value: unknown): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) throw new UnknownShape(place, 'a time', value)
+  return date.toISOString()
+}
+
+export function optionalTexts (value: unknown, place: string): string[] {
+  if (value === undefined || value === null) return []
+  return requireList(value, place).map((item, index) => requireText(item, `${place}[${index}]`))
+}
+
+/** What of a map can stand in flat metadata; lists and maps in it are kept as their JSON. */
+export function flatMetadata (value: unknown, place: string): Found['metadata'] {
+  if (value === undefined || value === null) return {}
+  const flat: Record<string, string | number | boolean | null> = {}
+  for (const [key, child] of Object.entries(requireObject(value, place))) {
+    const isScalar = child === null || ['string', 'number', 'boolean'].includes(typeof child)
+    flat[key] = isScalar ? scalarOf(child) : JSON.stringify(child)
+  }
+  return flat
+}
+
+function scalarOf (value: unknown): string | number | boolean | null {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}

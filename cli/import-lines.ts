@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { codeOf, CommandError, usageError } from './failures.js'
+
+/** A piece stays below the least bounds that a gateway has by default: 10 MiB and 50,000 lines. */
+const PIECE_CHARACTERS = 2 * 1024 * 1024
+const PIECE_LINES = 5000
+
+/** One memory of an import, as JSON, and where in the source it stands. */
+export interface ImportItem {
+  json: string
+  place: string
+}
+
+/** What is imported: the header of an export, and memories. */
+export interface ImportContent {
+  header: ImportItem
+  items: AsyncIterable<ImportItem>
+}
+
+/** One request. */
+export interface ImportPiece {
+  /** NDJSON: a header, then memories. */
+  body: string
+  /** Where each line comes from, the header's first. */
+  places: string[]
+}
+
+/** Cuts an import into requests, each with the header. There is one even without memories. */
+export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportPiece, void> {
+  let lines = [header]
+  let characters = 0
+  for await (const item of items) {
+    if (lines.length > 1 && (characters + item.json.length > PIECE_CHARACTERS || lines.length > PIECE_LINES)) {
+      yield pieceOf(lines)
+      lines = [header]
+      characters = 0
+    }
+    lines.push(item)
+    characters += item.json.length
+  }
+  yield pieceOf(lines)
+}
+
+function pieceOf (lines: readonly ImportItem[]): ImportPiece {
+  return { body: `${lines.map(({ json }) => json).join('\n')}\n`, places: lines.map(({ place }) => place) }
+}
+
+/** What an import reads. */
+export interface Input {
+  /** For messages. */
+  name: string
+  lines: AsyncIterable<string>
+  /** Bytes of the whole; undefined for what comes through a pipe. */
+  total: number | undefined
+  /** Bytes that were read. */
+  position (): number
+  close (): void
+}
+
+/** @param path undefined or `-` for standard input. @throws CommandError when it cannot be read */
+export async function openInput (path: string | undefined): Promise<Input> {
+  if (path === undefined || path === '-') {
+    if (process.stdin.isTTY) throw usageError('there is nothing to import: name a file, or send it to standard input')
+    const { stdin } = process
+    return {
+      name: 'standard input',
+      lines: linesOf(stdin),
+      total: undefined,
+      position: () => 0,
+      close: () => { stdin.destroy() },
+    }
+  }
+  const unreadable = (error: unknown) => new CommandError(`${path} cannot be read (${codeOf(error) ?? 'unknown'})`)
+  const { size } = await stat(path).catch((error: unknown) => { throw unreadable(error) })
+  const file = createReadStream(path)
+  const lines = linesOf(file, unreadable)
+  return { name: path, lines, total: size, position: () => file.bytesRead, close: () => { file.destroy() } }
+}
+
+/** The lines without their line feeds. */
+async function * linesOf (
+  stream: NodeJS.ReadableStream, fault: (error: unknown) => unknown = (error) => error,
+): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let parts: string[] = []
+  try {
+    for await (const chunk of stream) {
+      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      const [first = '', ...rest] = text.split('\n')
+      parts.push(first)
+      for (const line of rest) {
+        yield parts.join('')
+        parts = [line]
+      }
+    }
+  } catch (error) {
+    throw error instanceof TypeError ? new CommandError('the import is not valid UTF-8') : fault(error)
+  }
+  const last = parts.join('')
+  if (last !== '') yield last
+}

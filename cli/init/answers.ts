@@ -1,0 +1,69 @@
+/** What a new configuration is made from. */
+export interface InitAnswers {
+  store: 'in_memory' | 'pglite' | 'postgres'
+  /** Folder of pglite. */
+  data: string
+  embeddings: 'mock' | 'local' | 'openai_compatible'
+  llm: 'mock' | 'openai_compatible' | 'anthropic'
+  auth: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+  /** Whether each caller has banks of their own. */
+  access: 'on' | 'off'
+}
+
+/** One question, its answers, and what each means. The first answer is the default. */
+export interface Question {
+  key: Exclude<keyof InitAnswers, 'data'>
+  flag: string
+  text: string
+  choices: ReadonlyArray<readonly [value: string, meaning: string]>
+}
+
+export const QUESTIONS: readonly Question[] = [
+  {
+    key: 'store',
+    flag: '--store <name>',
+    text: 'Where are memories kept?',
+    choices: [
+      ['pglite', 'in a folder of this machine'], ['postgres', 'in a PostgreSQL database with pgvector'],
+      ['in_memory', 'nowhere: they are lost when the process ends'],
+    ],
+  },
+  {
+    key: 'embeddings',
+    flag: '--embeddings <name>',
+    text: 'How are memories found?',
+    choices: [
+      ['local', 'by words and meaning, with a model on this machine (English)'],
+      ['openai_compatible', 'by words and meaning, with an endpoint that speaks the OpenAI API'], ['mock', 'by words alone'],
+    ],
+  },
+  {
+    key: 'llm',
+    flag: '--llm <name>',
+    text: 'What answers questions (reflect)?',
+    choices: [
+      ['mock', 'sentences of the memories themselves'], ['openai_compatible', 'a model behind the OpenAI API'],
+      ['anthropic', 'a model of Anthropic'],
+    ],
+  },
+  {
+    key: 'auth',
+    flag: '--auth <mode>',
+    text: 'How do callers prove who they are?',
+    choices: [
+      ['dev', 'not at all: for this machine alone'], ['api_key', 'one key for all, and the name of the caller'],
+      ['jwt_hs256', 'tokens under a shared secret'], ['jwt_oidc', 'tokens of an identity provider'],
+    ],
+  },
+  {
+    key: 'access',
+    flag: '--access <switch>',
+    text: 'Has each caller banks of their own?',
+    choices: [['off', 'everybody may use every bank'], ['on', 'user:ada may use the bank user-ada, and what grants allow']],
+  },
+]
+
+/** Whether an answer is one of a question's. */
+export function isChoice<T extends string> (value: string, choices: readonly T[]): value is T {
+  return choices.some((choice) => choice === value)
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { InitAnswers } from './answers.js'
+
+/** The text of the configuration file, each choice with what it means. */
+export function configText (answers: InitAnswers): string {
+  const { store, embeddings, llm, access } = answers
+  const parts = [STORES[store](answers), EMBEDDINGS[embeddings], MODELS[llm], ACCESS[access]]
+  return `# Memory Gateway. docs/configuration.md has every key; \`memory-gateway config check\` checks this file,
+# \`memory-gateway config schema\` writes its JSON Schema for editors.
+
+${parts.join('\n')}
+# What requests may take. Without the # it holds.
+# homeostasis:
+#   recall_max_tokens: 4000
+#   rate_limits:
+#     global_per_minute: 600
+`
+}
+
+const STORES: Record<InitAnswers['store'], (answers: InitAnswers) => string> = {
+  in_memory: () => `# Memories are lost when the process ends.
+vector_store: in_memory
+`,
+  pglite: ({ data }) => `# Memories are kept in a folder, for one process at a time. A relative folder starts at this file.
+vector_store: pglite
+vector_store_config:
+  data_dir: ${JSON.stringify(data)}
+`,
+  postgres: () => `# The connection URI is in DATABASE_URL, in the file .env or the environment.
+vector_store: postgres
+vector_store_config:
+  # true: the start applies missing migrations. false: \`memory-gateway migrate\` does, with a role of its own.
+  bootstrap_schema: true
+`,
+}
+
+const EMBEDDINGS: Record<InitAnswers['embeddings'], string> = {
+  mock: `# Memories are found by words alone.
+embedding_provider: mock
+`,
+  local: `# Memories are found by words and by meaning; a model on this machine (English) computes the vectors.
+embedding_provider: local
+`,
+  openai_compatible: `# Memories are found by words and by meaning. They are sent to this endpoint.
+embedding_provider: openai_compatible
+embedding_provider_config:
+  base_url: https://api.openai.com/v1
+  model: text-embedding-3-small
+  dimensions: 1536
+  api_key_env: OPENAI_API_KEY
+`,
+}
+
+const MODELS: Record<InitAnswers['llm'], string> = {
+  mock: `# Reflect answers with sentences of the memories themselves.
+llm_provider: mock
+`,
+  openai_compatible: `# Reflect asks this endpoint. Questions and their evidence are sent there.
+llm_provider: openai_compatible
+llm_provider_config:
+  base_url: https://api.openai.com/v1
+  model: gpt-4.1-mini
+  api_key_env: OPENAI_API_KEY
+`,
+  anthropic: `# Reflect asks Anthropic. Questions and their evidence are sent there.
+llm_provider: anthropic
+llm_provider_config:
+  model: claude-haiku-4-5
+  api_key_env: ANTHROPIC_API_KEY
+`,
+}
+
+const ACCESS: Record<InitAnswers['access'], string> = {
+  off: `# Everybody who may ask may use every bank.
+access_control:
+  enabled: false
+`,
+  on: `# user:ada may use the bank user-ada; what else is allowed stands here.
+access_control:
+  enabled: true
+  default_policy: owner_only
+access_grants:
+  - bank_id: shared-*
+    principal: user:*
+    permissions: [read, write]
+`,
+}
+
+/** A line of the file of variables. */
+interface VariableLine {
+  name: string
+  /** Undefined: it is for the operator to fill in. */
+  value?: string
+  says: string
+}
+
+/**
+ * The text of the file of variables, and the names of those that are left to fill in.
+ * @param configPath of the configuration file
+ * @param secret makes a new secret
+ */
+export function envText (
+  answers: InitAnswers, configPath: string, secret = () => randomBytes(32).toString('base64url'),
+): { text: string, missing: string[] } {
+  const lines = variables(answers, configPath, secret)
+  const texts = lines.map(({ name, value, says }) => `# ${says}\n${value === undefined ? `#${name}=` : `${name}="${value}"`}\n`)
+  return { text: texts.join('\n'), missing: lines.filter(({ value }) => value === undefined).map(({ name }) => name) }
+}
+
+function variables (
+  { store, embeddings, llm, auth }: InitAnswers, configPath: string, secret: () => string,
+): VariableLine[] {
+  const open = (name: string, says: string): VariableLine => ({ name, says })
+  const credentials: Record<InitAnswers['auth'], () => VariableLine[]> = {
+    dev: () => [],
+    api_key: () => [{ name: 'SERVICE_API_KEY', value: secret(), says: 'The key that callers send in X-Api-Key, with X-Service-Principal.' }],
+    jwt_hs256: () => [{ name: 'SERVICE_JWT_SECRET', value: secret(), says: 'Signs the tokens; `memory-gateway token user:ada` makes one.' }],
+    jwt_oidc: () => [
+      open('SERVICE_OIDC_JWKS_URL', 'Key set of the identity provider.'), open('SERVICE_OIDC_ISSUER', 'Expected iss claim.'),
+      open('SERVICE_OIDC_AUDIENCE', 'Expected aud claim.'),
+    ],
+  }
+  return [
+    { name: 'SERVICES_CONFIG_PATH', value: configPath, says: 'The configuration file.' },
+    { name: 'SERVICE_AUTH_MODE', value: auth, says: 'How callers prove who they are.' },
+    ...credentials[auth](),
+    { name: 'SERVICE_ADMIN_TOKEN', value: secret(), says: 'The token that /v1/admin asks for in X-Admin-Token.' },
+    ...(store === 'postgres' ? [open('DATABASE_URL', 'postgres://user:password@host:5432/database, with pgvector.')] : []),
+    ...(embeddings === 'openai_compatible' || llm === 'openai_compatible' ? [open('OPENAI_API_KEY', 'Key of the endpoint.')] : []),
+    ...(llm === 'anthropic' ? [open('ANTHROPIC_API_KEY', 'Key of Anthropic.')] : []),
+  ]
+}

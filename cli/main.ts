@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { tell } from './failures.js'
+import { endQuietlyOnBrokenPipe, note } from './output.js'
+import { run } from './program.js'
+
+endQuietlyOnBrokenPipe()
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  const { text, exitCode } = await tell(error)
+  note(text)
+  // A handler that still waits for something would keep the process.
+  process.exit(exitCode)
+}

@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { codeOf, EXIT } from './failures.js'
+
+/**
+ * Whoever reads our output may stop before its end (`| head`). That is no fault of the command, which ends there
+ * quietly.
+ */
+export function endQuietlyOnBrokenPipe (): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (codeOf(error) !== 'EPIPE') throw error
+      process.exit(EXIT.done)
+    })
+  }
+}
+
+/** Writes to standard output as fast as it is read. */
+export async function write (text: string | Uint8Array): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+export async function writeLine (text: string): Promise<void> {
+  await write(`${text}\n`)
+}
+
+export async function writeJson (value: unknown): Promise<void> {
+  await writeLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
+}
+
+/** A sentence for whoever watches; standard output has only results. */
+export function note (text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** What control characters in a stored text could do to the terminal, they shall not. Line feeds and tabs stay. */
+export function printable (text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll('\r\n', '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+}
+
+/** Lines of columns, each as wide as its longest cell. */
+export function columns (rows: ReadonlyArray<readonly string[]>): string[] {
+  const widths = rows.reduce<number[]>((found, row) => (
+    row.map((cell, index) => Math.max(found[index] ?? 0, cell.length))
+  ), [])
+  return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd())
+}

@@ -1,0 +1,54 @@
+import { Command, CommanderError } from 'commander'
+import { declareMemoryCommands } from './declare-memory-commands.js'
+import { declareServerCommands } from './declare-server-commands.js'
+import { EXIT } from './failures.js'
+import { packageVersion } from './version.js'
+
+/** Words that are for the program as a whole; any other option in the first place is one of `serve`. */
+const OF_THE_PROGRAM = new Set(['-h', '--help', '-V', '--version'])
+
+const AFTER = `
+With no command, the server is started: \`memory-gateway\` is \`memory-gateway serve\`.
+
+The commands that talk to a server read MEMORY_GATEWAY_URL (default http://127.0.0.1:8080), MEMORY_GATEWAY_API_KEY,
+MEMORY_GATEWAY_TOKEN and MEMORY_GATEWAY_PRINCIPAL, or the profile ~/.config/memory-gateway/default.env, of mode 0600.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
+
+/** Every command, with what each takes. What a command does is loaded when it runs. */
+export function makeProgram (): Command {
+  const program = new Command('memory-gateway')
+    .description('Memory for AI agents: the server, and commands for it.')
+    .version(packageVersion(), '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .usage('[command] [options]')
+    .addHelpText('after', AFTER)
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride()
+  declareServerCommands(program)
+  declareMemoryCommands(program)
+  for (const command of everyCommand(program)) {
+    if (command !== program) command.version(packageVersion(), '-V, --version', 'show the version')
+  }
+  return program
+}
+
+/** A command and all below it. */
+export function everyCommand (command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+/** @param args without the program's own name. @returns the exit code */
+export async function run (args: readonly string[]): Promise<number> {
+  const [first] = args
+  const isServe = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.has(first))
+  try {
+    await makeProgram().parseAsync(isServe ? ['serve', ...args] : [...args], { from: 'user' })
+    return Number(process.exitCode ?? EXIT.done)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // The parser has said what is wrong.
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  }
+}

@@ -1,0 +1,31 @@
+import { ProgressBar } from '../scripts/progress-bar.js'
+
+/** Between two lines where there is no terminal. */
+const LINE_EVERY_MS = 5000
+
+/** How far a command is: a bar on a terminal, or a count where the whole is not known; plain lines elsewhere. */
+export class Progress {
+  readonly #label: string
+  readonly #bar: ProgressBar
+  #lineAt = performance.now() + LINE_EVERY_MS
+  #shown = false
+
+  constructor (label: string) {
+    this.#label = label
+    this.#bar = new ProgressBar(process.stderr, label)
+  }
+
+  /** @param total as far as it is known */
+  update (done: number, total?: number): void {
+    if (total !== undefined) return this.#bar.update(done, total)
+    if (performance.now() < this.#lineAt && !process.stderr.isTTY) return
+    this.#lineAt = performance.now() + LINE_EVERY_MS
+    process.stderr.write(process.stderr.isTTY ? `\r\u001b[2K${this.#label} ${done}` : `${this.#label} ${done}\n`)
+    this.#shown = process.stderr.isTTY
+  }
+
+  end (): void {
+    this.#bar.end()
+    if (this.#shown) process.stderr.write('\r\u001b[2K')
+  }
+}

@@ -1,0 +1,96 @@
+import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '../app.js'
+import { applyEnvFile, ENV_FILE } from '../lib/config/env-file.js'
+import { ConfigurationError, loadConfig } from '../lib/config/load.js'
+import type { Config } from '../lib/config/config.js'
+import { ServiceError } from '../lib/errors/service-error.js'
+import { ProviderError } from '../lib/providers/registry.js'
+import { loadDateParser } from '../lib/retrieval/dates.js'
+import { loadVocabulary } from '../lib/text/tokens.js'
+import { listenHost, ListenError } from '../http/listen-error.js'
+import { reportLines, startReport } from '../plugins/start-report.js'
+
+/**
+ * Ends the process. Errors of the configuration, of providers and of the address are for the operator, so only their
+ * message is printed; any other error is printed with its stack.
+ */
+function refuse (error: unknown): never {
+  const known = error instanceof ConfigurationError || error instanceof ProviderError || error instanceof ListenError
+  console.error(known ? error.message : error)
+  process.exit(1)
+}
+
+/**
+ * Signals of faulty machine code, which end the process at once: a handler would return to the same instruction.
+ */
+const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
+/**
+ * Whether SIGHUP ends the process, as it does for a program whose terminal is closed. A service without a terminal
+ * reads its configuration again on SIGHUP.
+ */
+const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
+
+function stopGracefully (app: FastifyInstance, config: Config): void {
+  const skip = endsWithTerminal ? [...FAULTS] : [...FAULTS, 'SIGHUP' as const]
+  const logger = { error: (message: unknown) => app.log.error(message) }
+  closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger }, async ({ signal, err }) => {
+    if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')
+    else app.log.info({ signal }, 'stopping: requests in flight finish')
+    await app.close()
+  })
+}
+
+/** Makes SIGHUP read the configuration again; the outcome is logged. */
+function reloadOnHangup (app: FastifyInstance): void {
+  if (endsWithTerminal) return
+  process.on('SIGHUP', () => {
+    try {
+      app.reloadConfiguration()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not changed')
+    }
+  })
+}
+
+/** Reports the start: as lines for people on a terminal, elsewhere as one log line for programs. */
+function announce (app: FastifyInstance, config: Config, envFile: string | undefined): void {
+  const report = startReport(app, config, { envFile, configPath: process.env['SERVICES_CONFIG_PATH'] })
+  if (process.stdout.isTTY) process.stdout.write(reportLines(report, config))
+  else app.log.info(report, 'Memory Gateway is running')
+}
+
+export interface ServeOptions {
+  /** A file of variables that is read instead of `.env`. */
+  envFile?: string
+  /** The folder that memories are kept in, with the store pglite. */
+  dataFolder?: string
+}
+
+/** Runs the server: reads the configuration, builds the app, listens, and ends the process when it is told to. */
+export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
+  try {
+    const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
+    const load = () => loadConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
+    const config = load()
+    const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: load })
+    stopGracefully(app, config)
+    reloadOnHangup(app)
+    await app.ready()
+    // These take long and cannot be split into turns of the event loop, so they are loaded before the first request.
+    loadVocabulary()
+    loadDateParser()
+    app.openApiDocument()
+    try {
+      // A burst of connections waits in the backlog; the system may allow fewer. A client that finds the backlog full
+      // tries again only after a second.
+      await app.listen({ host: listenHost(config.host), port: config.port, backlog: app.bounds.connections })
+    } catch (error) {
+      throw new ListenError('SERVICES_HOST, SERVICES_PORT', config.host, config.port, error)
+    }
+    announce(app, config, envFile ? envFileName ?? ENV_FILE : undefined)
+  } catch (error) {
+    refuse(error)
+  }
+}

@@ -1,0 +1,64 @@
+import type { MemoryGatewayClient } from '../packages/client/src/index.js'
+import { readConnection } from './connection.js'
+import { inWords, openGateway, type Call } from './gateway.js'
+import { untilInterrupted } from './interrupt.js'
+
+/** What every command of a server takes. */
+export interface ServerOptions {
+  profile?: string
+  json?: boolean
+}
+
+/**
+ * Runs a command against the server that the environment or a profile names.
+ * @param work gets the client, and what it has to pass to every call
+ * @throws CommandError
+ */
+export async function withServer<T> (
+  { profile }: ServerOptions, work: (gateway: MemoryGatewayClient, call: Call) => Promise<T>,
+): Promise<T> {
+  const connection = readConnection(process.env, profile)
+  return await untilInterrupted(async (signal) => {
+    const { gateway, call } = openGateway(connection, signal)
+    try {
+      return await work(gateway, call)
+    } catch (error) {
+      throw inWords(error, connection)
+    }
+  })
+}
+
+/** The bank or banks of a recall; a bank's name has no comma in it. */
+export function scopeOf (banks: string): { bank_id: string } | { banks: string[] } {
+  const names = banks.split(',')
+  return names.length === 1 ? { bank_id: banks } : { banks: names }
+}
+
+/** Whether a memory has to have one of several tags or all of them. */
+export type TagsMatch = 'any' | 'all'
+
+export interface FilterOptions {
+  tag?: string[]
+  tagsMatch?: TagsMatch
+  occurredAfter?: string
+  occurredBefore?: string
+}
+
+/** The filters of a recall. */
+export interface Filters {
+  tags?: string[]
+  tags_match?: TagsMatch
+  occurred_after?: string
+  occurred_before?: string
+}
+
+export function filtersOf ({ tag, tagsMatch, occurredAfter, occurredBefore }: FilterOptions): Filters {
+  return present({ tags: tag, tags_match: tagsMatch, occurred_after: occurredAfter, occurred_before: occurredBefore })
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the members that are undefined. */
+export function present<T extends object> (members: T): Present<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>
+}

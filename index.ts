@@ -1,0 +1,33 @@
+/*
+ * What the package is as a library. `buildApp` makes a gateway with a server of its own; the default export is a
+ * Fastify plugin, which makes it a part of another app. docs/library.md shows both.
+ */
+
+// Their declarations give every FastifyInstance the types of `memory` and `reloadConfiguration`.
+import './plugins/memory.js'
+import './plugins/reload.js'
+
+export { buildApp, type AppOptions, type GatewayOptions } from './app.js'
+export { default, default as memoryGateway, type MemoryGatewayOptions } from './embedded.js'
+export type { AuthenticateCaller, HostCaller } from './plugins/auth/host.js'
+export type { LogOptions } from './plugins/logger.js'
+
+export { ConfigurationError, loadConfig, type Environment, type LoadOptions } from './lib/config/load.js'
+export type { AuthConfig, AuthMode, Config } from './lib/config/config.js'
+export type { FileConfig } from './lib/config/schema.js'
+
+export { ERROR_CODES, ServiceError, type ErrorCode, type ErrorMembers, type FieldError } from './lib/errors/service-error.js'
+export { ProviderError } from './lib/providers/registry.js'
+
+export { AccessControl, type AccessSettings, type DefaultPolicy, type GrantRule, type Permission } from './lib/access/access-control.js'
+export type { Actor, BankKey, RequestContext } from './lib/identity/context.js'
+
+export { createMemoryService, type MemoryOverrides, type MemoryService } from './lib/memory/service.js'
+export type { ReflectEvent } from './lib/memory/reflect-service.js'
+export type * from './lib/memory/schemas.js'
+
+export type { EmbedOptions, EmbeddingProvider } from './lib/models/embedding-provider.js'
+export type * from './lib/models/language-model.js'
+export type { Reranker } from './lib/models/reranker.js'
+export type * from './lib/stores/vector-store.js'
+export type { Clock } from './lib/time/clock.js'

@@ -1,0 +1,30 @@
+import { jsonSchema, tool, type Tool } from 'ai'
+import type { MemoryGatewayClient } from './client.js'
+import {
+  memoryTools as plainTools, type ApprovalOptions, type DefaultToolName, type MemoryTool, type MemoryToolInputs,
+  type MemoryToolName, type MemoryToolResult, type MemoryToolsOptions,
+} from './tools/index.js'
+
+export type * from './tools/types.js'
+
+/** Tools of the Vercel AI SDK, by name. */
+export type AiSdkMemoryTools<Name extends MemoryToolName = DefaultToolName> = {
+  [One in Name]: Tool<MemoryToolInputs[One], MemoryToolResult<One>>
+}
+
+/** Memory as tools for `generateText`, `streamText` and agents of the AI SDK (`ai` 6 and 7). */
+export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
+  client: MemoryGatewayClient, options: MemoryToolsOptions<Name> & ApprovalOptions,
+): AiSdkMemoryTools<Name> {
+  const { forgetNeedsApproval = true } = options
+  const plain: MemoryTool[] = Object.values(plainTools(client, options))
+  return Object.fromEntries(plain.map(({ name, description, inputSchema, run }) => [name, tool({
+    description,
+    // The tool itself says what is wrong with an input, in words that a model can act on.
+    inputSchema: jsonSchema<unknown>(inputSchema),
+    needsApproval: name === 'forget' && forgetNeedsApproval,
+    execute: async (input: unknown, { abortSignal }): Promise<MemoryToolResult> => await run(input, abortSignal),
+    // The model reads the text; the program finds the data in the output of the tool's result.
+    toModelOutput: ({ output: { ok, text } }) => ({ type: ok ? 'text' as const : 'error-text' as const, value: text }),
+  })])) as unknown as AiSdkMemoryTools<Name>
+}

@@ -1,0 +1,57 @@
+import type { InputSchema } from './types.js'
+
+/** The input of a model is not what the tool takes. */
+export class BadInput extends Error {}
+
+/** The members of a model's input: what is not as the schema says is told to the model, all of it at once. */
+export class Fields {
+  readonly #values: Map<string, unknown>
+  readonly #problems: string[] = []
+
+  constructor (input: unknown, { properties }: InputSchema) {
+    const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+    if (!isObject) throw new BadInput('The input is a JSON object')
+    // null is absent: models that fill in every member say it so.
+    this.#values = new Map(Object.entries(input).filter(([, value]) => value !== null && value !== undefined))
+    const known = Object.keys(properties)
+    for (const name of this.#values.keys()) {
+      if (!known.includes(name)) this.wrong(`${name}: there is no such field, only ${known.join(', ')}`)
+    }
+  }
+
+  text (name: string): string {
+    const value = this.optionalText(name)
+    if (value === undefined) this.wrong(`${name}: is missing`)
+    return value ?? ''
+  }
+
+  optionalText (name: string): string | undefined {
+    const value = this.#values.get(name)
+    if (value === undefined || typeof value === 'string') return value
+    this.wrong(`${name}: is a string`)
+    return undefined
+  }
+
+  texts (name: string): string[] {
+    const value = this.optionalTexts(name)
+    if (value === undefined) this.wrong(`${name}: is missing`)
+    return value ?? []
+  }
+
+  optionalTexts (name: string): string[] | undefined {
+    const value = this.#values.get(name)
+    if (value === undefined) return undefined
+    if (Array.isArray(value) && value.every((item): item is string => typeof item === 'string')) return value
+    this.wrong(`${name}: is a list of strings`)
+    return undefined
+  }
+
+  wrong (problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  /** To be called when all fields are read. */
+  check (): void {
+    if (this.#problems.length > 0) throw new BadInput(this.#problems.join('; '))
+  }
+}

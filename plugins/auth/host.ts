@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { ServiceError } from '../../lib/errors/service-error.js'
+import { isPrincipal } from '../../lib/identity/context.js'
+import { guardWith } from './authentication.js'
+import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
+
+/** A caller whom the app that the gateway is part of has authenticated. */
+export interface HostCaller {
+  /** 1 to 256 visible characters without spaces; only `<type>:<id>` can own a bank. */
+  principal: string
+  /** The tenant of the caller. Default: none. */
+  tenantId?: string | null
+}
+
+/** @returns undefined for a caller whom the app does not know, who is answered with 401 */
+export type AuthenticateCaller = (
+  request: FastifyRequest,
+) => HostCaller | undefined | Promise<HostCaller | undefined>
+
+/** Takes callers from the app that the gateway is part of. It knows nobody without a principal. */
+async function host (app: FastifyInstance, { authenticate }: { authenticate: AuthenticateCaller }): Promise<void> {
+  guardWith(app, async (request) => {
+    const caller = await authenticate(request)
+    if (caller === undefined) throw new ServiceError('unauthenticated', 'Authentication is required')
+    const { principal, tenantId = null } = caller
+    // A fault of the app and not of the caller: answered with 500, and the log has the cause.
+    if (typeof principal !== 'string' || !isPrincipal(principal)) {
+      throw new Error('authenticate returned a principal that is not 1 to 256 visible characters without spaces')
+    }
+    if (tenantId !== null && (typeof tenantId !== 'string' || tenantId.trim() === '')) {
+      throw new Error('authenticate returned a tenantId that is neither null nor a text')
+    }
+    refuseOnBehalfOfHeader(request, ONLY_IN_OIDC)
+    return { principal, tenantId }
+  })
+}
+
+export default fp(host, { name: 'auth', fastify: '5.x', dependencies: ['errors'] })

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util'
+import { invalidField, type ServiceError } from '../../lib/errors/service-error.js'
+import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
+import { unsupported } from './route.js'
+
+/** The middle of the scale of each trait of a disposition, which is how every answer here is given. */
+export const NEUTRAL = 3
+export const MISSION = 'reflect_mission'
+/** Prefix of the names of settings as Hindsight's environment variables have them, which its API takes too. */
+const VARIABLE = 'HINDSIGHT_API_'
+
+type Patch = Record<string, unknown>
+
+/** What a setting becomes here. @param value null: it is taken back @throws ServiceError */
+type Mapping = (value: unknown, field: string, hasReranker: boolean) => Patch
+
+/** For a setting that this server has at one value only: any other is refused. */
+const fixed = (values: readonly unknown[], why: string): Mapping => (value, field) => {
+  if (value !== null && !values.includes(value)) throw unsupported(field, why)
+  return {}
+}
+
+const NOT_EXTRACTED = 'content is stored and searched as it is here, and nothing is extracted from it'
+const NO_OBSERVATIONS = 'no observations are made of memories here'
+const NO_TRAITS = `a character of answers is not adjustable here, only ${NEUTRAL} (neutral) is; say it in ${MISSION}`
+
+const MAPPINGS: Readonly<Record<string, Mapping>> = {
+  [MISSION]: (value, field) => {
+    if (value !== null && typeof value !== 'string') throw wrongType(field, 'a text')
+    return { mission: value === '' ? null : value }
+  },
+  retain_chunk_size: (value, field) => {
+    if (value !== null && typeof value !== 'number') throw wrongType(field, 'a number')
+    return { retrieval: { chunk_max_characters: value } }
+  },
+  enable_reranking: (value, field, hasReranker) => {
+    if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'true or false')
+    if (value === true && !hasReranker) throw unsupported(field, 'the server has no reranker')
+    // Without one it is off already, and the gateway refuses settings that have no effect.
+    return { retrieval: { rerank: { weight: value === false && hasReranker ? 0 : null } } }
+  },
+  retain_extraction_mode: fixed(['chunks', 'verbatim'], NOT_EXTRACTED),
+  retain_mission: fixed([''], NOT_EXTRACTED),
+  retain_custom_instructions: fixed([''], NOT_EXTRACTED),
+  retain_structured_chunk_size: fixed([], 'content is split by its length alone here; use retain_chunk_size'),
+  enable_observations: fixed([false], NO_OBSERVATIONS),
+  observations_mission: fixed([''], NO_OBSERVATIONS),
+  enable_temporal_retrieval: fixed([true], 'the times that a query names always count here'),
+  enable_graph_retrieval: fixed([false], 'there are no entities here whose links could be followed'),
+  disposition_skepticism: fixed([NEUTRAL], NO_TRAITS),
+  disposition_literalism: fixed([NEUTRAL], NO_TRAITS),
+  disposition_empathy: fixed([NEUTRAL], NO_TRAITS),
+}
+
+/** Takes back every setting that Hindsight's API can make here. */
+export const RESET: Patch = { mission: null, retrieval: { chunk_max_characters: null, rerank: { weight: null } } }
+
+/**
+ * Settings in Hindsight's words as a merge patch of the gateway's own.
+ * @param at what stands before the name of a setting in an error
+ * @throws ServiceError invalid_request for a name that Hindsight does not have; not_supported
+ */
+export function patchOf (updates: Readonly<Record<string, unknown>>, at: string, hasReranker: boolean): Patch {
+  const patch: Patch = {}
+  for (const [given, value] of Object.entries(updates)) {
+    const name = given.startsWith(VARIABLE) ? given.slice(VARIABLE.length).toLowerCase() : given
+    const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name] : undefined
+    if (mapping === undefined) {
+      const known = Object.keys(MAPPINGS).join(', ')
+      throw invalidField(`${at}${given.slice(0, 100)}`, `is not a setting that is known here; known are ${known}`)
+    }
+    merge(patch, mapping(value, `${at}${given}`, hasReranker))
+  }
+  return patch
+}
+
+/**
+ * The part of a merge patch that changes something, without leaving empty sections behind: to name a section counts as
+ * setting it.
+ * @returns undefined when it changes nothing
+ */
+export function exactPatch (patch: Patch, standing: Patch): Patch | undefined {
+  const exact: Patch = {}
+  for (const [key, value] of Object.entries(patch)) {
+    const stands = standing[key]
+    if (isMap(value)) {
+      const below = isMap(stands) ? stands : {}
+      const more = exactPatch(value, below)
+      if (more !== undefined) exact[key] = leavesNothing(more, below) ? null : more
+    } else if (value === null ? stands !== undefined : !isDeepStrictEqual(value, stands)) {
+      exact[key] = value
+    }
+  }
+  return Object.keys(exact).length === 0 ? undefined : exact
+}
+
+function leavesNothing (patch: Patch, standing: Patch): boolean {
+  const keys = new Set([...Object.keys(standing), ...Object.keys(patch)])
+  return [...keys].every((key) => patch[key] === null)
+}
+
+/** What is in force for the bank. */
+export function configOf ({ effective }: BankConfigAnswer, hasReranker: boolean): Record<string, unknown> {
+  const { mission = null, retrieval } = effective
+  return {
+    [MISSION]: mission,
+    retain_chunk_size: retrieval?.chunk_max_characters ?? null,
+    retain_extraction_mode: 'chunks',
+    enable_observations: false,
+    enable_temporal_retrieval: true,
+    enable_graph_retrieval: false,
+    enable_reranking: hasReranker && retrieval?.rerank?.weight !== 0,
+    disposition_skepticism: NEUTRAL,
+    disposition_literalism: NEUTRAL,
+    disposition_empathy: NEUTRAL,
+  }
+}
+
+/** What the bank itself sets, of what Hindsight has a word for. */
+export function overridesOf ({ config: { mission, retrieval } }: BankConfigAnswer): Record<string, unknown> {
+  const size = retrieval?.chunk_max_characters
+  const weight = retrieval?.rerank?.weight
+  return {
+    ...(mission !== undefined && { [MISSION]: mission }),
+    ...(size !== undefined && { retain_chunk_size: size }),
+    ...(weight !== undefined && { enable_reranking: weight > 0 }),
+  }
+}
+
+function merge (into: Patch, more: Patch): void {
+  for (const [key, value] of Object.entries(more)) {
+    const before = into[key]
+    if (isMap(before) && isMap(value)) merge(before, value)
+    else into[key] = value
+  }
+}
+
+function isMap (value: unknown): value is Patch {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function wrongType (field: string, expected: string): ServiceError {
+  return invalidField(field, `must be ${expected}`)
+}

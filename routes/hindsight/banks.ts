@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type Static } from 'typebox'
+import { invalidField } from '../../lib/errors/service-error.js'
+import type { RequestContext } from '../../lib/identity/context.js'
+import { strict, type BankConfigAnswer } from '../../lib/memory/schemas.js'
+import { configOf, exactPatch, MISSION, NEUTRAL, overridesOf, patchOf, RESET } from './bank-settings.js'
+import { BANK, BankParams, routeConfig, type HindsightOptions } from './route.js'
+
+const trait = Type.Optional(Type.Number())
+const Disposition = strict({ skepticism: trait, literalism: trait, empathy: trait })
+const text = Type.Optional(Type.String())
+const flag = Type.Optional(Type.Boolean())
+const size = Type.Optional(Type.Integer())
+
+const BankBody = strict({
+  name: Type.Optional(Type.String({ maxLength: 1000 })),
+  mission: text,
+  background: text,
+  disposition: Type.Optional(Disposition),
+  disposition_skepticism: trait,
+  disposition_literalism: trait,
+  disposition_empathy: trait,
+  reflect_mission: text,
+  retain_mission: text,
+  retain_extraction_mode: text,
+  retain_custom_instructions: text,
+  retain_chunk_size: size,
+  retain_structured_chunk_size: size,
+  enable_observations: flag,
+  observations_mission: text,
+  enable_temporal_retrieval: flag,
+  enable_graph_retrieval: flag,
+  enable_reranking: flag,
+})
+
+const ConfigBody = strict({ updates: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
+
+const Profile = Type.Object({
+  bank_id: Type.String(),
+  name: Type.String(),
+  disposition: Type.Object({ skepticism: Type.Integer(), literalism: Type.Integer(), empathy: Type.Integer() }),
+  mission: Type.String(),
+})
+const anyMap = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+const Config = Type.Object({ bank_id: Type.String(), config: anyMap, overrides: anyMap })
+const Deleted = Type.Object({ success: Type.Boolean(), message: Type.String(), deleted_count: Type.Integer() })
+
+/** The configuration of a bank, in Hindsight's words. All of it needs `admin`, as it does in the gateway's own API. */
+export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
+  const { configurations } = app.memory
+  const config = routeConfig(options, 'admin')
+  const profile = { hide: true, params: BankParams, response: { 200: Profile } }
+  const settings = { hide: true, params: BankParams, response: { 200: Config } }
+  const hasReranker = () => app.memory.modelConditions().reranker !== undefined
+  /** A bank comes to life with its first memory, so where nothing changes there is nothing to do. */
+  const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
+    const standing = await configurations.get(bankId, context)
+    const exact = exactPatch(patch, standing.config)
+    return exact === undefined ? standing : await configurations.patch(bankId, exact, context)
+  }
+  const toConfig = (bankId: string, answer: BankConfigAnswer): Static<typeof Config> => (
+    { bank_id: bankId, config: configOf(answer, hasReranker()), overrides: overridesOf(answer) }
+  )
+
+  app.put(BANK, { config, schema: { ...profile, body: BankBody } }, async ({ params, body, context }) => {
+    const { bank_id: bankId } = params
+    const { name, mission, background, disposition, ...rest } = body
+    const traits = Object.entries(disposition ?? {}).map(([key, value]) => [`disposition_${key}`, value] as const)
+    const updates = { ...Object.fromEntries(traits), ...rest, ...missionOf(body) }
+    const patch = patchOf(updates, '', hasReranker())
+    const description = name === undefined ? {} : { description: name === '' ? null : name }
+    return profileOf(bankId, await change(bankId, { ...patch, ...description }, context))
+  })
+
+  app.get(`${BANK}/profile`, { config, schema: profile }, async ({ params: { bank_id: bankId }, context }) => (
+    profileOf(bankId, await configurations.get(bankId, context))
+  ))
+
+  app.get(`${BANK}/config`, { config, schema: settings }, async ({ params: { bank_id: bankId }, context }) => (
+    toConfig(bankId, await configurations.get(bankId, context))
+  ))
+
+  app.patch(`${BANK}/config`, { config, schema: { ...settings, body: ConfigBody } }, async ({ params, body, context }) => {
+    const { bank_id: bankId } = params
+    const patch = patchOf(body.updates, 'updates.', hasReranker())
+    if (Object.keys(body.updates).length === 0) throw invalidField('updates', 'must name what is to change')
+    return toConfig(bankId, await change(bankId, patch, context))
+  })
+
+  // Grants and limits that the gateway's own API has set for the bank stay, since Hindsight has none.
+  app.delete(`${BANK}/config`, { config, schema: settings }, async ({ params: { bank_id: bankId }, context }) => (
+    toConfig(bankId, await change(bankId, RESET, context))
+  ))
+
+  app.delete(BANK, {
+    config, schema: { hide: true, params: BankParams, response: { 200: Deleted } },
+  }, async ({ params: { bank_id: bankId }, context }) => {
+    const { deleted_count: count } = await configurations.remove(bankId, context)
+    return { success: true, message: `Bank '${bankId}' deleted`, deleted_count: count }
+  })
+}
+
+/** The two older names of the mission count where the newer is not given. */
+function missionOf ({ reflect_mission: newest, mission, background }: Static<typeof BankBody>): Record<string, string> {
+  const given = newest ?? mission ?? background
+  return given === undefined ? {} : { [MISSION]: given }
+}
+
+function profileOf (bankId: string, { effective }: BankConfigAnswer): Static<typeof Profile> {
+  const { description, mission } = effective
+  return {
+    bank_id: bankId,
+    name: description ?? bankId,
+    disposition: { skepticism: NEUTRAL, literalism: NEUTRAL, empathy: NEUTRAL },
+    mission: mission ?? '',
+  }
+}

@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
+import { ListedFact, listedFactOf } from './facts.js'
+import { KINDS, kindFilter, Tags, tagFilter, TagsMatch } from './filters.js'
+import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { LONGEST_WALK, tooLong, walk } from './walk.js'
+
+export const DEFAULT_PAGE = 100
+const MAX_PAGE = 1000
+
+export const pageFields = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+}
+const text = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }))
+
+const ListQuery = strict({
+  ...pageFields,
+  type: Type.Optional(Type.Enum([...KINDS])),
+  q: text,
+  state: Type.Optional(Type.Enum(['valid', 'invalidated'])),
+  document_id: text,
+  tags: Type.Optional(Tags),
+  tags_match: Type.Optional(TagsMatch),
+  consolidation_state: text,
+  entity_id: text,
+})
+
+const ListResult = Type.Object({
+  items: Type.Array(ListedFact), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer(),
+})
+
+export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
+  app.get(`${BANK}/memories/list`, {
+    config: routeConfig(options, 'read'),
+    schema: { hide: true, params: BankParams, querystring: ListQuery, response: { 200: ListResult } },
+  }, async ({ params: { bank_id: bankId }, query, context }) => {
+    const { limit = DEFAULT_PAGE, offset = 0, q, document_id: documentId } = query
+    if (query.consolidation_state !== undefined) throw unsupported('consolidation_state', 'memories are not consolidated here')
+    if (query.entity_id !== undefined) throw unsupported('entity_id', 'there are no entities here')
+    const { memory_count: count } = await app.memory.banks.describe(bankId, context)
+    // A memory is never invalid here: it is forgotten.
+    if (query.state === 'invalidated') return { items: [], total: 0, limit, offset }
+    const filters = {
+      ...tagFilter(query),
+      ...kindFilter(query.type === undefined ? [] : [query.type]),
+      ...(documentId !== undefined && { documentIds: [documentId] }),
+    }
+    const isFiltered = Object.keys(filters).length > 0 || q !== undefined
+    if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
+    if (offset >= LONGEST_WALK) throw tooLong()
+    const wanted = q?.toLowerCase()
+    const shown: MemoryRecord[] = []
+    let matched = 0
+    const release = await walk(app, {
+      bankId,
+      context,
+      filters,
+      visit: (memory) => {
+        if (wanted !== undefined && !memory.text.toLowerCase().includes(wanted)) return { goOn: true, isKept: false }
+        const isKept = matched >= offset && shown.length < limit
+        if (isKept) shown.push(memory)
+        matched++
+        return { goOn: isFiltered || shown.length < limit, isKept }
+      },
+    })
+    release()
+    return { items: shown.map(listedFactOf), total: isFiltered ? matched : count, limit, offset }
+  })
+}

@@ -1,0 +1,160 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type Static } from 'typebox'
+import { inTurns } from '../../lib/concurrency/steps.js'
+import { callerOf } from '../../lib/identity/context.js'
+import { nullable, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
+import { query } from '../../lib/memory/schemas/filters.js'
+import { countSteps } from '../../lib/text/tokens.js'
+import { factOf, Fact } from './facts.js'
+import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
+import { readInstant } from './instants.js'
+import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+
+/** How many memories Hindsight considers at each level; here as many are candidates, and answered at most. */
+const DEPTH = { low: 100, mid: 300, high: 1000 } as const
+const DEFAULT_MAX_TOKENS = 4096
+const DEFAULT_CHUNK_TOKENS = 8192
+
+const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
+const part = Type.Optional(strict({ max_tokens: tokens }))
+const share = Type.Optional(Type.Number())
+
+const RecallBody = strict({
+  query,
+  types: Type.Optional(Kinds),
+  prefer_observations: Type.Optional(Type.Boolean()),
+  budget: Type.Optional(Type.Enum(['low', 'mid', 'high'])),
+  max_tokens: tokens,
+  trace: Type.Optional(Type.Boolean()),
+  query_timestamp: Type.Optional(Type.String()),
+  include: Type.Optional(strict({
+    entities: part,
+    chunks: part,
+    source_facts: Type.Optional(Type.Object({})),
+  })),
+  ...tagFields,
+  min_scores: Type.Optional(strict({
+    semantic: share,
+    keyword: share,
+    reranker: share,
+    final: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  })),
+})
+
+const score = Type.Unsafe<number | null>({ type: ['number', 'null'] })
+const Chunk = Type.Object({
+  id: Type.String(), text: Type.String(), chunk_index: Type.Integer(), truncated: Type.Boolean(),
+})
+const anyMap = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+const RecallResult = Type.Object({
+  results: Type.Array(Type.Object({
+    ...Fact.properties,
+    entities: nullable(),
+    source_fact_ids: nullable(),
+    scores: Type.Object({ final: Type.Number(), semantic: score, keyword: score, reranker: score }),
+  })),
+  trace: Type.Optional(anyMap),
+  entities: Type.Optional(anyMap),
+  chunks: Type.Optional(Type.Record(Type.String(), Chunk)),
+  source_facts: Type.Optional(anyMap),
+  degraded: Type.Optional(Type.Array(Type.String())),
+})
+
+type Body = Static<typeof RecallBody>
+type Result = Static<typeof RecallResult>
+
+export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
+  app.post(`${BANK}/memories/recall`, {
+    config: routeConfig(options, 'read'),
+    schema: { hide: true, params: BankParams, body: RecallBody, response: { 200: RecallResult } },
+  }, async ({ params, body, context }, reply) => await app.withRowBudget(reply, async (budget) => {
+    refuseScores(body)
+    const answer = await app.memory.recall({
+      bank_id: params.bank_id,
+      query: body.query,
+      max_results: DEPTH[body.budget ?? 'mid'],
+      explain: body.trace === true,
+      ...(body.query_timestamp !== undefined && { reference_time: readInstant('query_timestamp', body.query_timestamp) }),
+      ...(body.min_scores?.final !== undefined && { min_score: body.min_scores.final }),
+      also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
+    }, context, undefined, budget)
+    return await resultOf(answer, body, callerOf(context))
+  }))
+}
+
+/** Scores of single strategies are no part of the order here, so no bound on them can be kept. */
+function refuseScores ({ min_scores: least = {} }: Body): void {
+  for (const name of ['semantic', 'keyword', 'reranker'] as const) {
+    if (least[name] !== undefined) {
+      throw unsupported(`min_scores.${name}`, 'only the final score has a bound here; use min_scores.final')
+    }
+  }
+}
+
+async function resultOf (
+  answer: RecallAnswer, { include = {}, max_tokens: most, trace }: Body, caller: string,
+): Promise<Result> {
+  const facts = answer.hits.map((hit) => ({ hit, fact: factOf(hit) }))
+  const shown = await fitting(facts, ({ fact }) => fact.text, most ?? DEFAULT_MAX_TOKENS, caller)
+  return {
+    results: shown.map(({ hit, fact }) => ({
+      ...fact,
+      entities: null,
+      source_fact_ids: null,
+      scores: scoresOf(hit),
+    })),
+    ...(trace === true && { trace: { ...answer.trace, candidates: answer.total_available } }),
+    // There are no entities and no observations, so what could be said of them is nothing.
+    ...(include.entities !== undefined && { entities: {} }),
+    ...(include.source_facts !== undefined && { source_facts: {} }),
+    ...(include.chunks !== undefined && {
+      chunks: await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+    }),
+    ...(answer.degraded !== undefined && { degraded: answer.degraded }),
+  }
+}
+
+function scoresOf ({ score, scores = {} }: Hit) {
+  return {
+    final: score,
+    semantic: scores.semantic?.score ?? null,
+    keyword: scores.lexical?.score ?? null,
+    reranker: scores.rerank?.score ?? null,
+  }
+}
+
+/** The memories whole, as far as there is room; the passage that matched in the place of one that does not fit. */
+async function chunksOf (
+  hits: readonly Hit[], most: number, caller: string,
+): Promise<Record<string, Static<typeof Chunk>>> {
+  const chunks: Array<[string, Static<typeof Chunk>]> = []
+  let left = most
+  for (const hit of hits) {
+    const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
+    for (const [index, text] of texts.entries()) {
+      const count = await inTurns(countSteps(text, left), caller)
+      if (count > left) continue
+      left -= count
+      chunks.push([hit.memory_id, { id: hit.memory_id, text, chunk_index: 0, truncated: index > 0 }])
+      break
+    }
+    if (left === 0) break
+  }
+  return Object.fromEntries(chunks)
+}
+
+/** Takes in order while there is room for the texts; the first that does not fit ends the list. */
+async function fitting<T> (
+  items: readonly T[], textOf: (item: T) => string, most: number, caller: string,
+): Promise<T[]> {
+  let left = most
+  const taken: T[] = []
+  for (const item of items) {
+    const count = await inTurns(countSteps(textOf(item), left), caller)
+    if (count > left) break
+    left -= count
+    taken.push(item)
+  }
+  return taken
+}

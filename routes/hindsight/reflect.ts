@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type Static } from 'typebox'
+import { disconnectSignal } from '../../http/disconnect-signal.js'
+import { invalidField } from '../../lib/errors/service-error.js'
+import { strict, nullable, type ReflectAnswer } from '../../lib/memory/schemas.js'
+import { query } from '../../lib/memory/schemas/filters.js'
+import { factOf, Fact } from './facts.js'
+import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
+import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+
+/** As in `query`. */
+const LONGEST_QUERY = 8192
+
+const anything = Type.Optional(Type.Unknown())
+const noExtra = Type.Optional(Type.Object({}))
+
+const ReflectBody = strict({
+  query,
+  context: Type.Optional(Type.String({ maxLength: 8192 })),
+  budget: Type.Optional(Type.Enum(['low', 'mid', 'high'])),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  include: Type.Optional(strict({ facts: noExtra, tool_calls: noExtra })),
+  response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+  ...tagFields,
+  fact_types: Type.Optional(Kinds),
+  // There are no directives and no mental models, so that all and none of them are the same.
+  apply_all_directives: anything,
+  exclude_mental_models: anything,
+  exclude_mental_model_ids: anything,
+})
+
+const ReflectResult = Type.Object({
+  text: Type.String(),
+  based_on: Type.Optional(Type.Object({
+    memories: Type.Array(Type.Object({ ...Fact.properties })),
+    mental_models: Type.Array(Type.Unknown()),
+    directives: Type.Array(Type.Unknown()),
+  })),
+  structured_output: Type.Unsafe<Record<string, unknown> | null>({
+    anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+  }),
+  usage: Type.Object({
+    input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer(),
+  }),
+  trace: nullable(),
+})
+
+export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
+  app.post(`${BANK}/reflect`, {
+    config: routeConfig(options, 'read'),
+    schema: { hide: true, params: BankParams, body: ReflectBody, response: { 200: ReflectResult } },
+  }, async ({ params, body, context }, reply) => await app.withRowBudget(reply, async (budget) => {
+    if (body.include?.tool_calls !== undefined) {
+      throw unsupported('include.tool_calls', 'a reflect here is one recall and one answer, with no calls of tools to tell')
+    }
+    const facts = body.include?.facts !== undefined
+    const answer = await app.memory.reflect({
+      bank_id: params.bank_id,
+      query: questionOf(body),
+      include_sources: facts,
+      ...(body.max_tokens !== undefined && { max_tokens: body.max_tokens }),
+      ...(body.response_schema !== undefined && { response_schema: body.response_schema }),
+      also: { ...tagFilter(body), ...kindFilter(body.fact_types ?? []) },
+    }, context, disconnectSignal(reply), budget)
+    return resultOf(answer, facts)
+  }))
+}
+
+/** As Hindsight does, the context becomes a part of the question. */
+function questionOf ({ query: question, context }: Static<typeof ReflectBody>): string {
+  if (context === undefined) return question
+  const whole = `${question}\n\nAdditional context: ${context}`
+  if (whole.length > LONGEST_QUERY) {
+    throw invalidField('context', `query and context together must have at most ${LONGEST_QUERY} characters`)
+  }
+  return whole
+}
+
+function resultOf (
+  { answer, sources, structured, usage }: ReflectAnswer, facts: boolean,
+): Static<typeof ReflectResult> {
+  return {
+    text: answer,
+    ...(facts && { based_on: { memories: sources.map(factOf), mental_models: [], directives: [] } }),
+    structured_output: structured ?? null,
+    usage: { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, total_tokens: usage.tokens },
+    trace: null,
+  }
+}

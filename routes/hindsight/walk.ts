@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import { turns } from '../../lib/concurrency/turn-budget.js'
+import { callerOf, type RequestContext } from '../../lib/identity/context.js'
+import type { WireFilters } from '../../lib/memory/records.js'
+import type { MemoryRecord } from '../../lib/memory/schemas.js'
+import { unsupported } from './route.js'
+
+/** Memories that one request may go through. Hindsight's pages are offsets, so what is before a page has to be read. */
+export const LONGEST_WALK = 10_000
+const PAGE = 200
+
+interface Walk {
+  bankId: string
+  context: RequestContext
+  /** Conditions that the store checks. */
+  filters: WireFilters['also']
+  /** @returns whether to go on, and whether the memory is kept: what is not kept gives back its room */
+  visit: (memory: MemoryRecord) => { goOn: boolean, isKept: boolean }
+}
+
+/**
+ * Goes through the memories of a bank, newest first, a page at a time.
+ * @returns lets go of the room that the kept memories take; called when the answer is made
+ * @throws ServiceError not_supported when there are more than LONGEST_WALK; server_busy
+ */
+export async function walk (app: FastifyInstance, { bankId, context, filters, visit }: Walk): Promise<() => void> {
+  const kept = app.workBytes.hold(0)
+  const caller = callerOf(context)
+  let looked = 0
+  try {
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const rows = app.workBytes.hold(0)
+      try {
+        const budget = { take: (bytes: number) => { rows.grow(bytes) } }
+        const query = {
+          limit: PAGE,
+          ...(cursor !== undefined && { cursor }),
+          ...(filters !== undefined && { also: filters }),
+        }
+        const page = await app.memory.banks.memories(bankId, query, context, budget)
+        for (const memory of page.memories) {
+          if (turns.isSpent) await turns.next(caller)
+          if (++looked > LONGEST_WALK) throw tooLong()
+          const { goOn, isKept } = visit(memory)
+          if (isKept) kept.grow(3 * memory.text.length)
+          if (!goOn) return () => { kept.release() }
+        }
+        cursor = page.next_cursor
+      } finally {
+        rows.release()
+      }
+    }
+  } catch (error) {
+    kept.release()
+    throw error
+  }
+  return () => { kept.release() }
+}
+
+export function tooLong () {
+  return unsupported(
+    `more than ${LONGEST_WALK} memories`,
+    'an answer that has to count or to skip so many is not given; GET /v1/banks/{bank_id}/memories has cursors instead',
+  )
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify'
+import { prefers } from '../http/accept.js'
+
+const NAME = 'Memory Gateway'
+const HTML = 'text/html'
+
+export interface HomeOptions {
+  version: string
+}
+
+/** GET /: what there is, as JSON for programs and as a page for browsers. */
+export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions): Promise<void> {
+  // The lists are made when the gateway is ready: plugins that are registered later add their links.
+  let json = ''
+  let page = ''
+  app.addHook('onReady', async () => {
+    const links = app.links.map(({ name, path, title }) => ({ name, title, path: `${app.prefix}${path}` }))
+    const paths = Object.fromEntries(links.map(({ name, path }) => [name, path]))
+    json = JSON.stringify({ name: NAME, version, links: paths })
+    page = pageOf(version, links)
+  })
+  app.get('/', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    void reply.header('vary', 'Accept')
+    if (!prefers(request.headers.accept, HTML, 'application/json')) {
+      return await reply.type('application/json; charset=utf-8').send(json)
+    }
+    return await reply
+      .type(`${HTML}; charset=utf-8`)
+      .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+      .header('x-content-type-options', 'nosniff')
+      .send(page)
+  })
+}
+
+/** @param links from the code, so that nothing in them has to be escaped */
+function pageOf (version: string, links: ReadonlyArray<{ path: string, title: string }>): string {
+  const items = links.map(({ path, title }) => `  <li><a href="${path}">${path}</a>: ${title}</li>`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${NAME}</title>
+</head>
+<body>
+<h1>${NAME}</h1>
+<p>Version ${version}: memory for AI agents over HTTP.</p>
+<ul>
+${items.join('\n')}
+</ul>
+</body>
+</html>
+`
+}

@@ -1,0 +1,25 @@
+import { loadCommandConfig } from '../lib/config/load.js'
+import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
+import { DATABASE_KEYS, openDatabase } from './database.js'
+
+/**
+ * Applies what the database of the configuration lacks, and builds the vector indexes of big banks.
+ * @param say takes a line for each thing that was done
+ * @throws ConfigurationError, ProviderError, SqlError
+ */
+export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {
+  const { executor, schema, indexes, name } = await openDatabase(
+    loadCommandConfig(environment, { keys: DATABASE_KEYS, migrates: true }))
+  try {
+    const migrations = readMigrations()
+    let applied = 0
+    await migrate(executor, schema, migrations, (file) => {
+      applied++
+      say(`applied ${file}`)
+    })
+    say(applied === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
+    await indexes?.maintain(say)
+  } finally {
+    await executor.close()
+  }
+}

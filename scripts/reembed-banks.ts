@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { loadCommandConfig } from '../lib/config/load.js'
+import { settingsOf } from '../lib/config/settings.js'
+import { embeddingSpace } from '../lib/memory/open-providers.js'
+import { embeddingProviders } from '../lib/models/registry.js'
+import { makeProvider, ProviderError } from '../lib/providers/registry.js'
+import { embed } from '../lib/retrieval/passages.js'
+import { HOW_TO_MIGRATE, pendingMigrations, readMigrations } from '../lib/stores/sql/migrations.js'
+import { Reembedding } from '../lib/stores/sql/reembedding.js'
+import { DATABASE_KEYS, openDatabase } from './database.js'
+import { ProgressBar } from './progress-bar.js'
+
+export interface ReembedOptions {
+  /** Only this bank. */
+  bank?: string
+  /** Only banks of this tenant. */
+  tenant?: string
+  /** Memories that are embedded at a time. */
+  batch: number
+}
+
+export interface Told {
+  /** Takes a line for each thing that was done. */
+  say: (line: string) => void
+  warn: (line: string) => void
+}
+
+/**
+ * Gives every memory a vector of the configured provider, and moves banks to it that have vectors of another.
+ * @throws ConfigurationError, ProviderError, SqlError; ServiceError when the provider fails
+ */
+export async function reembedBanks (
+  environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions, { say, warn }: Told,
+): Promise<void> {
+  const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] as const
+  const config = loadCommandConfig(environment, { keys })
+  const settings = settingsOf(config.file)
+  const { name: providerName, config: providerConfig } = settings.embeddings
+  const provider = await makeProvider(embeddingProviders, providerName, providerConfig, config.baseDirectory, {
+    environment: config.environment,
+    info: say,
+    warn,
+  })
+  const space = embeddingSpace(settings, provider)
+  const { executor, schema, indexes, name } = await openDatabase(config).catch(async (error: unknown) => {
+    // Its threads would keep the process alive.
+    await provider.close?.()
+    throw error
+  })
+  try {
+    const pending = await pendingMigrations(executor, schema, readMigrations())
+    if (pending.length > 0) {
+      throw new ProviderError(`${name} lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
+    }
+    const reembedding = new Reembedding({
+      executor,
+      schema,
+      space,
+      batch,
+      embed: async (texts) => await embed(provider, texts, { purpose: 'document' }),
+      pause: async (ms) => { await delay(ms) },
+    })
+    const banks = (await reembedding.banks()).filter(({ bank: { bankId, tenantId } }) => (
+      (onlyBank ?? bankId) === bankId && (onlyTenant ?? tenantId) === tenantId
+    ))
+    if (banks.length === 0) throw new ProviderError(`${name} has no such bank with memories`)
+    let unsettled = 0
+    for (const { bank } of banks) {
+      const label = bank.tenantId === null ? bank.bankId : `${bank.tenantId}/${bank.bankId}`
+      const bar = new ProgressBar(process.stderr, label)
+      const { embedded, moved, settled } = await reembedding.reembed(bank, ({ done, total }) => {
+        bar.update(done, total)
+      })
+      bar.end()
+      if (!settled) unsettled++
+      if (moved || embedded > 0) say(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
+    }
+    await indexes?.maintain(say)
+    say(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} dimensions)`)
+    if (unsettled > 0) say('Transactions from before a move are still open; run this once more when they have ended')
+  } finally {
+    await executor.close()
+    await provider.close?.()
+  }
+}

@@ -1,0 +1,120 @@
+/* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
+import { Ajv } from 'ajv'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { parse } from 'yaml'
+import { runCli } from '../helpers/cli.js'
+import { startServer } from '../helpers/server.js'
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
+
+t.test('config check says that all is right, or every problem', async (t) => {
+  const cwd = t.testdir({
+    'right.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data}\n',
+    'wrong.yaml': 'vector_stor: pglite\n',
+    'provider.yaml': 'vector_store: pglite\nvector_store_config: {data_dri: data}\n',
+  })
+  const right = await runCli(['config', 'check', '--config', 'right.yaml'], { cwd })
+  t.same([right.code, right.stdout], [0, 'right.yaml: the configuration is right\n'])
+  t.match(right.stderr, /^warning: SERVICE_ADMIN_TOKEN is not set/)
+  const lacking = await runCli(['config', 'check', '--json'], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } })
+  t.match(JSON.parse(lacking.stdout), { ok: true, problems: [], warnings: [/ADMIN_TOKEN/, /SERVICE_API_KEY not set: .*500/] })
+  const wrong = await runCli(['config', 'check'], { cwd, env: { SERVICES_CONFIG_PATH: 'wrong.yaml', SERVICES_PORT: 'x' } })
+  t.same([wrong.code, wrong.stdout], [1, ''])
+  t.match(wrong.stderr, /^The configuration has 2 problems:\n- SERVICES_PORT[^]*did you mean "vector_store"/)
+  const provider = await runCli(['config', 'check', '--config', 'provider.yaml', '--json'], { cwd })
+  t.equal(provider.code, 1)
+  t.match(JSON.parse(provider.stdout), { ok: false, problems: [/vector_store_config\.data_dri/] })
+  t.equal((await runCli(['config', 'chek'])).code, 2)
+})
+
+t.test('config show fills in the defaults and shows no secret', async (t) => {
+  const cwd = t.testdir({
+    'c.yaml': 'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db:5432/memory"}\n' +
+      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY}\n' +
+      'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
+  })
+  const env = { SERVICES_CONFIG_PATH: 'c.yaml', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
+  const shown = await runCli(['config', 'show', '--json'], { cwd, env })
+  t.equal(shown.code, 0, shown.stderr)
+  t.notMatch(shown.stdout, /hunter/)
+  t.match(JSON.parse(shown.stdout), {
+    environment: { SERVICE_ADMIN_TOKEN: '(not shown)', SERVICES_PORT: '8080' },
+    file: {
+      vector_store_config: { dsn: '(not shown)' },
+      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY' },
+      access_control: { enabled: false, default_policy: 'owner_only' },
+      sources: { s: { auth: { secret: '(not shown)' } } },
+    },
+  })
+  const lines = await runCli(['config', 'show'], { cwd, env })
+  t.notMatch(lines.stdout, /hunter/)
+  t.match(lines.stdout, /\n# configuration file\nvector_store: postgres\n/)
+  t.equal((await runCli(['config', 'show'], { cwd, env: { SERVICES_CONFIG_PATH: 'gone.yaml' } })).code, 1)
+})
+
+t.test('the JSON Schema takes every example, and variables in the place of values, and refuses what a start refuses', async (t) => {
+  const { code, stdout } = await runCli(['config', 'schema'])
+  t.equal(code, 0)
+  const isRight = new Ajv({ strict: false, allowUnionTypes: true }).compile(JSON.parse(stdout))
+  const examples = readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml') && !/compose|kubernetes/.test(name))
+  t.ok(examples.length > 10)
+  for (const name of examples) t.ok(isRight(parse(readFileSync(join(EXAMPLES, name), 'utf8'))), `${name}: ${JSON.stringify(isRight.errors)}`)
+  const right = ['access_control: {enabled: "${ON}"}', 'homeostasis: {recall_max_tokens: "${MANY}"}', 'banks:', 'vector_store: ./my.mjs:Store\nvector_store_config: {any: thing}']
+  for (const text of right) t.ok(isRight(parse(text)), `${text}: ${JSON.stringify(isRight.errors)}`)
+  const wrong = ['vector_stor: x', 'access_control: {enabled: "yes"}', 'homeostasis: {recall_max_tokens: many}', 'vector_store: pglite\nvector_store_config: {data_dri: x}']
+  for (const text of wrong) t.notOk(isRight(parse(text)), text)
+})
+
+t.test('token makes what the gateway takes', async (t) => {
+  const secret = 'a secret that is long enough for HS256'
+  const env = { SERVICE_JWT_SECRET: secret, SERVICE_JWT_AUDIENCE: 'memory', SERVICE_JWT_ISSUER: 'here' }
+  const { code, stdout } = await runCli(['token', 'user:ada', '--expires-in', '31536000', '--claim', 'team=blue', '--json'], { env })
+  t.equal(code, 0)
+  const { claims } = JSON.parse(stdout) as { claims: Record<string, unknown> }
+  t.match(claims, { sub: 'user:ada', aud: 'memory', iss: 'here', team: 'blue' })
+  t.equal(Number(claims['exp']) - Number(claims['iat']), 31_536_000)
+
+  const server = await startServer(t, { SERVICE_AUTH_MODE: 'jwt_hs256', ...env })
+  const made = await runCli(['token', 'user:ada'], { env })
+  const asked = { MEMORY_GATEWAY_URL: server.url, MEMORY_GATEWAY_TOKEN: made.stdout.trim() }
+  t.same(await runCli(['banks', '--json'], { env: asked }), { code: 0, stdout: '{"banks":[]}\n', stderr: '' })
+  t.match(await runCli(['banks'], { env: { ...asked, MEMORY_GATEWAY_TOKEN: `${made.stdout.trim()}x` } }), { code: 1, stderr: /Invalid token/ })
+
+  for (const [args, expected, said] of [
+    [['user ada'], 2, /principal/], [['user:ada', '--claim', 'sub=x'], 2, /has it already/], [['user:ada', '--expires-in', '0'], 2, /whole number/],
+  ] as const) {
+    const wrong = await runCli(['token', ...args], { env })
+    t.same([wrong.code, wrong.stdout], [expected, ''])
+    t.match(wrong.stderr, said)
+  }
+  t.match(await runCli(['token', 'user:ada']), { code: 1, stdout: '', stderr: /SERVICE_JWT_SECRET is not set/ })
+})
+
+t.test('init writes what config check finds right', async (t) => {
+  const cases = [
+    ['--yes'], ['--store', 'postgres', '--auth', 'jwt_oidc', '--access', 'on', '--llm', 'anthropic'],
+    ['--store', 'in_memory', '--embeddings', 'openai_compatible', '--llm', 'openai_compatible', '--auth', 'api_key'],
+    ['--embeddings', 'mock', '--auth', 'jwt_hs256', '--data', './elsewhere'],
+  ]
+  const folder = t.testdir({})
+  for (const [index, args] of cases.entries()) {
+    const cwd = join(folder, String(index))
+    mkdirSync(cwd)
+    const written = await runCli(['init', ...args], { cwd })
+    t.same([written.code, written.stdout], [0, ''], written.stderr)
+    t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
+    const check = await runCli(['config', 'check'], { cwd })
+    t.equal(check.code, 0, check.stderr)
+    t.equal(check.stdout, 'memory-gateway.yaml: the configuration is right\n')
+    const before = readFileSync(join(cwd, '.env'), 'utf8')
+    t.match(await runCli(['init', ...args], { cwd }), { code: 1, stderr: /would be overwritten; say --force/ })
+    t.equal(readFileSync(join(cwd, '.env'), 'utf8'), before)
+    const forced = await runCli(['init', ...args, '--force', '--json'], { cwd })
+    t.match(JSON.parse(forced.stdout), { config: 'memory-gateway.yaml', env: '.env', missing: Array })
+    t.not(readFileSync(join(cwd, '.env'), 'utf8'), before, 'secrets are new each time')
+  }
+  t.equal((await runCli(['init', '--store', 'sqlite'])).code, 2)
+})

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { cliServer, runCli } from '../helpers/cli.js'
+
+t.test('what is retained is listed, found, answered from and forgotten', async (t) => {
+  const { cli } = await cliServer(t)
+  const stored = await cli([
+    'retain', 'user-ada', 'Ada drinks tea in the morning.', '--tag', 'drink', '--metadata', 'cups=2', '--metadata', 'kind=green',
+    '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary', '--source', 'test',
+  ])
+  t.equal(stored.code, 0, stored.stderr)
+  t.match(stored.stdout, /^[0-9a-f-]{36}\n$/)
+  const id = stored.stdout.trim()
+
+  const again = await cli(['retain', 'user-ada', '-', '--tag', 'drink', '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary'], {
+    stdin: 'Ada drinks tea in the morning.\n',
+  })
+  t.same(again, { code: 0, stdout: `${id}\n`, stderr: 'this memory stands already\n' })
+  t.equal((await cli(['retain', 'user-ada', 'Ada lives in Lisbon.'])).code, 0)
+
+  const list = await cli(['banks'])
+  t.match(list.stdout, /^BANK {6}MEMORIES {2}LAST RETAINED\nuser-ada {2}2 {9}2/)
+  t.match(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [{ bank_id: 'user-ada', memory_count: 2 }] })
+
+  const found = await cli(['recall', 'user-ada', 'What does Ada drink?', '--tag', 'drink', '--max-results', '3'])
+  t.equal(found.code, 0, found.stderr)
+  t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} {2}2026-01-02T08:00:00\\.000Z {2}#drink {2}test {2}diary\n$`))
+  t.equal(found.stderr, '1 of 1 memories\n')
+  const json = await cli(['recall', 'user-ada,other', 'tea', '--json'])
+  t.match(JSON.parse(json.stdout), { hits: [{ memory_id: id, metadata: { cups: 2, kind: 'green' } }], total_available: 1 })
+  const explained = await cli(['recall', 'user-ada', 'tea', '--explain'])
+  t.match(explained.stdout, /lexical: rank 1, score 0\.\d+/)
+  t.match(explained.stdout, /\nsearch +[\d.]+ ms\n/)
+
+  const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
+  t.equal(answer.code, 0, answer.stderr)
+  t.match(answer.stdout, /^Ada drinks tea in the morning\. \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
+  const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
+  t.match(whole, { answer: 'Ada drinks tea in the morning. [1]', abstained: false, sources: [{ memory_id: id }], usage: { tokens: Number } })
+  const none = await cli(['reflect', 'nobody', 'What does Ada drink?', '--no-sources'])
+  t.equal(none.code, 0)
+  t.match(none.stderr, /the memories do not answer the question/)
+
+  const dry = await cli(['forget', 'user-ada', '--tag', 'drink', '--dry-run'])
+  t.same(dry, { code: 0, stdout: `${id}\n`, stderr: '1 memory would be deleted\n' })
+  t.same(JSON.parse((await cli(['forget', 'user-ada', '--id', id, '--json'])).stdout), { deleted_count: 1, memory_ids: [id] })
+  const rest = await cli(['forget', 'user-ada', '--all', '--yes'])
+  t.same([rest.code, rest.stderr], [0, '1 memory deleted\n'])
+})
+
+t.test('what a server refuses is told with its code and request id, and the exit code is 1', async (t) => {
+  const { cli } = await cliServer(t)
+  const cases: Array<[args: string[], said: RegExp]> = [
+    [['retain', 'a bank', 'text'], /bank_id.*\(invalid_request, request [0-9a-f-]{36}\)/],
+    [['recall', 'bank', 'query', '--occurred-after', 'yesterday'], /occurred_after/],
+    [['reflect', 'bank', ''], /query/],
+    [['forget', 'bank', '--id', 'x'], /memory_ids/],
+    [['export', 'a bank'], /bank_id/],
+  ]
+  for (const [args, said] of cases) {
+    const { code, stdout, stderr } = await cli(args)
+    t.same([code, stdout], [1, ''], args.join(' '))
+    t.match(stderr, said)
+    t.notMatch(stderr, /\n {4}at /)
+  }
+})
+
+t.test('wrong usage is exit code 2 and asks no server', async (t) => {
+  const cases: Array<[args: string[], said: RegExp]> = [
+    [['retain'], /missing required argument 'bank'/],
+    [['recall', 'bank'], /missing required argument 'query'/],
+    [['recall', 'bank', 'query', '--max-results', '0'], /--max-results.*whole number from 1 to 1000/],
+    [['recall', 'bank', 'query', '--min-score', '2'], /number from 0 to 1/],
+    [['recall', 'bank', 'query', '--tags-match', 'some'], /Allowed choices are any, all/],
+    [['recall', 'bank', 'query', '--explian'], /Did you mean --explain/],
+    [['retain', 'bank', 'text', '--metadata', 'x'], /form name=value/],
+    [['forget', 'bank'], /one of --id, --tag and --all/],
+    [['forget', 'bank', '--id', 'x', '--all'], /one of --id, --tag and --all/],
+    [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match is for --tag/],
+    [['forget', 'bank', '--all'], /say --yes/],
+    [['banks', 'more'], /too many arguments/],
+  ]
+  for (const [args, said] of cases) {
+    const { code, stdout, stderr } = await runCli(args, { env: { MEMORY_GATEWAY_URL: 'http://127.0.0.1:1' } })
+    t.same([code, stdout], [2, ''], `${args.join(' ')}: ${stderr}`)
+    t.match(stderr, said)
+  }
+})
+
+t.test('a gateway that is busy or breaks off is asked again, and a write keeps its key', async (t) => {
+  const keys: unknown[] = []
+  const server = createHttpServer((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    if (keys.length === 1) return response.writeHead(429, { 'retry-after': '0' }).end('{"code":"rate_limited","detail":"Later"}')
+    if (keys.length === 2) return request.socket.destroy()
+    return response.end('{"stored":true,"memory_id":"the-id","chunk_count":1,"deduplicated":false,"bank_id":"bank"}')
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('there is no port')
+  const stored = await runCli(['retain', 'bank', 'A text.'], { env: { MEMORY_GATEWAY_URL: `http://127.0.0.1:${address.port}` } })
+  t.same(stored, { code: 0, stdout: 'the-id\n', stderr: '' })
+  t.equal(keys.length, 3)
+  t.equal(new Set(keys).size, 1)
+  t.match(keys[0], /^[0-9a-f]{32}$/)
+})
+
+t.test('what is no gateway is told', async (t) => {
+  const server = createHttpServer((_request, response) => { response.end('<html>') }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('there is no port')
+  const url = `http://127.0.0.1:${address.port}`
+  const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
+  t.same([code, stderr], [1, `the answer of ${url} is not that of a memory gateway (The answer is no JSON object); look at MEMORY_GATEWAY_URL\n`])
+})
+
+t.test('a server that is not there is told', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('there is no port')
+  await new Promise((resolve) => { server.close(resolve) })
+  const url = `http://127.0.0.1:${address.port}`
+  const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
+  t.same([code, stderr], [1, `the connection to ${url} failed (ECONNREFUSED); start it with \`memory-gateway serve\`, or set MEMORY_GATEWAY_URL\n`])
+})

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { cliServer, runCli } from '../helpers/cli.js'
+
+const EXPORTS = fileURLToPath(new URL('../fixtures/exports/', import.meta.url))
+const HEADER = '{"format":"memory-gateway-export","version":1}'
+
+function textOf (memory: unknown): unknown {
+  return typeof memory === 'object' && memory !== null && 'text' in memory ? memory.text : undefined
+}
+
+t.test('an export is read back, and the same import again stores nothing twice', async (t) => {
+  const { cli, retain } = await cliServer(t)
+  await retain('user-ada', 'Ada drinks tea.', { tags: ['drink'] })
+  await retain('user-ada', 'Ada lives in Lisbon.')
+  const folder = t.testdir({})
+  const path = join(folder, 'ada.ndjson')
+
+  const written = await cli(['export', 'user-ada', '-o', path])
+  t.same(written, { code: 0, stdout: '', stderr: `2 memories in ${path}\n` })
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.same(readdirSync(folder), ['ada.ndjson'], 'nothing partial is left')
+  const piped = await cli(['export', 'user-ada'])
+  t.same(piped.stdout.split('\n').slice(1), readFileSync(path, 'utf8').split('\n').slice(1), 'the header has the time')
+  t.match(JSON.parse((await cli(['export', 'user-ada', '-o', path, '--json'])).stdout), { file: path, memories: 2 })
+
+  const first = await cli(['import', 'copy', path])
+  t.equal(first.code, 0, first.stderr)
+  t.match(first.stderr, /^import \d+\/\d+ \(100 %\)\n2 imported, 0 stood already/)
+  t.same(JSON.parse((await cli(['import', 'copy', '--json'], { stdin: piped.stdout })).stdout), { imported: 0, skipped: 2, overwritten: 0 })
+  t.same(JSON.parse((await cli(['import', 'copy', path, '--on-conflict', 'overwrite', '--json'])).stdout), { imported: 0, skipped: 0, overwritten: 2 })
+})
+
+t.test('an import that a bad line ended goes on when the line is right', async (t) => {
+  const { cli } = await cliServer(t)
+  const lines = [HEADER, '', ...Array.from({ length: 6000 }, (_, index) => JSON.stringify({ text: `Fact number ${index}.` }))]
+  const path = join(t.testdir({}), 'many.ndjson')
+  writeFileSync(path, [...lines, '{"txt":"no text"}'].join('\n'))
+  const broken = await cli(['import', 'many', path])
+  t.equal(broken.code, 1)
+  t.match(broken.stderr, /5000 imported, 0 stood already or had expired before the fault; the same command goes on from here\nline 6003: text: is required/)
+  writeFileSync(path, [...lines, '{"text":"A text."}'].join('\n'))
+  t.same(JSON.parse((await cli(['import', 'many', path, '--json'])).stdout), { imported: 1001, skipped: 5000, overwritten: 0 })
+})
+
+t.test('exports of other products are taken over', async (t) => {
+  const { cli } = await cliServer(t)
+  const cases: Array<[product: string, memories: Array<Record<string, unknown>>]> = [
+    ['chatgpt', [
+      { text: 'I eat porridge with figs for breakfast.', occurred_at: '2024-05-20T08:00:30.000Z', document_id: '6650-breakfast', metadata: { role: 'user', title: 'Breakfast' } },
+      { text: 'Figs go well with walnuts.', metadata: { role: 'assistant' } },
+    ]],
+    ['claude', [
+      { text: 'We go to the Azores in June.', occurred_at: '2026-05-20T08:00:00.000Z', metadata: { role: 'user', title: 'Holiday' } },
+      { text: 'June is warm there; take a light raincoat.', metadata: { role: 'assistant' } },
+    ]],
+    ['mem0', [
+      { text: 'Plays the cello in a quartet', retained_at: '2026-04-02T17:11:12.123Z', tags: ['hobbies'], metadata: { level: 2, where: '["home","hall"]', user_id: 'ada' } },
+      { text: 'Is allergic to nuts', retained_at: '2026-04-03T10:11:12.000Z' },
+    ]],
+    ['langgraph', [
+      { text: 'Works night shifts on Fridays', document_id: 'memories/ada/a1', metadata: { importance: 3, namespace: 'memories/ada' } },
+      { text: '{"name":"Ada","languages":["en","pt"]}', document_id: 'profile/ada' },
+    ]],
+    ['hindsight', [
+      { text: 'Ada moved to Lisbon in 2024', occurred_at: '2024-09-01T00:00:00.000Z', retained_at: '2025-01-05T12:00:00.000Z', tags: ['move'], document_id: 'letters', metadata: { fact_type: 'world', context: 'relocation' } },
+    ]],
+  ]
+  for (const [product, memories] of cases) {
+    const path = join(EXPORTS, `${product}.json`)
+    const done = await cli(['import', product, path, '--from', product, '--json'])
+    t.same([done.code, JSON.parse(done.stdout)], [0, { imported: memories.length, skipped: 0, overwritten: 0 }], `${product}: ${done.stderr}`)
+    const again = await cli(['import', product, '--from', product, '--json'], { stdin: readFileSync(path, 'utf8') })
+    t.same(JSON.parse(again.stdout), { imported: 0, skipped: memories.length, overwritten: 0 }, `${product} again`)
+    const stored = (await cli(['export', product])).stdout.trim().split('\n').slice(1).map((line): unknown => JSON.parse(line))
+    for (const memory of memories) t.hasStrict(stored.find((found) => textOf(found) === memory['text']), memory)
+  }
+})
+
+t.test('what has another form is refused with its place, and nothing is stored', async (t) => {
+  const { cli } = await cliServer(t)
+  const cases: Array<[args: string[], stdin: string, said: string]> = [
+    [['bank'], '{"text":"no header"}\n', 'standard input: line 1 is not the header of an export ({"format":"memory-gateway-export",…})\n'],
+    [['bank'], 'text\n', 'standard input: line 1 is not JSON'],
+    [['bank'], '', 'standard input is empty\n'],
+    [['bank', '--from', 'mem0'], '{"memories":[]}', 'standard input is no export of mem0 that is known: results: expected a list, found nothing\n'],
+    [['bank', '--from', 'mem0'], '[{"id":"a","memory":"x"},{"id":"b"}]', 'standard input is no export of mem0 that is known: [1].memory: expected a text, found nothing\n'],
+    [['bank', '--from', 'claude'], '[{"uuid":"a","chat_messages":[{"sender":"robot"}]}]', 'standard input is no export of claude that is known: [0].chat_messages[0].sender: expected human or assistant, found a string\n'],
+    [['bank', '--from', 'chatgpt'], '{}', 'standard input is no export of chatgpt that is known: the top: expected a list, found an object\n'],
+    [['bank', '--from', 'chatgpt'], '[{"mapping":{"a":{"message":{"author":{"role":"user"},"content":[]}}}}]', 'standard input is no export of chatgpt that is known: [0].mapping["a"].message.content: expected an object, found a list\n'],
+    [['bank', '--from', 'langgraph'], '{"items":[{"namespace":"a"}]}', 'standard input is no export of langgraph that is known: items[0].namespace: expected a list, found a string\n'],
+    [['bank', '--from', 'hindsight'], '{"items":[{"text":"x","occurred_start":"soon"}]}', 'standard input is no export of hindsight that is known: items[0].occurred_start: expected a time, found a string\n'],
+    [['bank', '--from', 'claude'], 'PK\u0003\u0004', 'standard input is an archive: unpack it and import the conversations.json in it\n'],
+  ]
+  for (const [args, stdin, said] of cases) {
+    const { code, stderr } = await cli(['import', ...args], { stdin })
+    t.same([code, stderr.slice(0, said.length)], [1, said], args.join(' '))
+  }
+  t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
+})
+
+t.test('a text longer than a memory becomes several', async (t) => {
+  const { cli } = await cliServer(t)
+  const long = Array.from({ length: 4000 }, (_, index) => `Line ${index} of a long paste.`).join('\n')
+  const { code, stdout, stderr } = await cli(['import', 'long', '--from', 'mem0', '--json'], { stdin: JSON.stringify([{ id: 'a', memory: long }]) })
+  t.same([code, JSON.parse(stdout)], [0, { imported: 3, skipped: 0, overwritten: 0 }], stderr)
+})
+
+t.test('a file that is not there, and a place that cannot be written', async (t) => {
+  const { cli, retain } = await cliServer(t)
+  await retain('bank', 'A text.')
+  t.same(await cli(['import', 'bank', '/nowhere/at/all']), { code: 1, stdout: '', stderr: '/nowhere/at/all cannot be read (ENOENT)\n' })
+  t.same(await cli(['export', 'bank', '-o', '/nowhere/at/all']), { code: 1, stdout: '', stderr: '/nowhere/at/all cannot be written (ENOENT)\n' })
+  t.equal((await runCli(['import', 'bank', '-', '--from', 'other'])).code, 2)
+  t.equal((await runCli(['import', 'bank', '-', '--from', 'mem0', '--config', 'apply'], { stdin: '[]' })).code, 2)
+})
