@@ -43,12 +43,14 @@ export function declareServerCommands (program: Command): void {
     .action(async () => { await (await import('./commands/config.js')).writeSchema() })
 
   configured(program.command('migrate').description('apply the missing migrations to the database; may run beside servers'))
+    .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/migrate.js')).migrate(options) })
 
   configured(program.command('reembed').description('give every memory a vector of the configured provider; banks stay in use'))
     .option('--bank <bank>', 'only this bank')
     .option('--tenant <tenant>', 'only banks of this tenant')
     .option('--batch <number>', 'memories that are embedded at a time', integer(1, 10_000), 64)
+    .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/reembed.js')).reembed(options) })
 
   configured(program.command('mcp').description('speak the Model Context Protocol over standard input and output'))

@@ -5,20 +5,22 @@ import { DATABASE_KEYS, openDatabase } from './database.js'
 /**
  * Applies what the database of the configuration lacks, and builds the vector indexes of big banks.
  * @param say takes a line for each thing that was done
+ * @returns the files that were applied
  * @throws ConfigurationError, ProviderError, SqlError
  */
-export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {
+export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string[]> {
   const { executor, schema, indexes, name } = await openDatabase(
     loadCommandConfig(environment, { keys: DATABASE_KEYS, migrates: true }))
   try {
     const migrations = readMigrations()
-    let applied = 0
+    const applied: string[] = []
     await migrate(executor, schema, migrations, (file) => {
-      applied++
+      applied.push(file)
       say(`applied ${file}`)
     })
-    say(applied === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
+    say(applied.length === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
     await indexes?.maintain(say)
+    return applied
   } finally {
     await executor.close()
   }

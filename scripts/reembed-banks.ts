@@ -7,6 +7,7 @@ import { makeProvider, ProviderError } from '../lib/providers/registry.js'
 import { embed } from '../lib/retrieval/passages.js'
 import { HOW_TO_MIGRATE, pendingMigrations, readMigrations } from '../lib/stores/sql/migrations.js'
 import { Reembedding } from '../lib/stores/sql/reembedding.js'
+import type { EmbeddingSpace } from '../lib/stores/vector-store.js'
 import { DATABASE_KEYS, openDatabase } from './database.js'
 import { ProgressBar } from './progress-bar.js'
 
@@ -19,6 +20,22 @@ export interface ReembedOptions {
   batch: number
 }
 
+export interface ReembeddedBank {
+  tenant_id: string | null
+  bank_id: string
+  /** Memories that were given a vector. */
+  embedded: number
+  /** Whether it had vectors of another provider before. */
+  moved: boolean
+  /** False while transactions from before the move are still open. */
+  settled: boolean
+}
+
+/** The space of the vectors that the banks have now, and what was done to each. */
+export interface Reembedded extends EmbeddingSpace {
+  banks: ReembeddedBank[]
+}
+
 export interface Told {
   /** Takes a line for each thing that was done. */
   say: (line: string) => void
@@ -27,11 +44,12 @@ export interface Told {
 
 /**
  * Gives every memory a vector of the configured provider, and moves banks to it that have vectors of another.
+ * @returns what was done to each bank
  * @throws ConfigurationError, ProviderError, SqlError; ServiceError when the provider fails
  */
 export async function reembedBanks (
   environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions, { say, warn }: Told,
-): Promise<void> {
+): Promise<Reembedded> {
   const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] as const
   const config = loadCommandConfig(environment, { keys })
   const settings = settingsOf(config.file)
@@ -64,7 +82,7 @@ export async function reembedBanks (
       (onlyBank ?? bankId) === bankId && (onlyTenant ?? tenantId) === tenantId
     ))
     if (banks.length === 0) throw new ProviderError(`${name} has no such bank with memories`)
-    let unsettled = 0
+    const done: ReembeddedBank[] = []
     for (const { bank } of banks) {
       const label = bank.tenantId === null ? bank.bankId : `${bank.tenantId}/${bank.bankId}`
       const bar = new ProgressBar(process.stderr, label)
@@ -72,12 +90,15 @@ export async function reembedBanks (
         bar.update(done, total)
       })
       bar.end()
-      if (!settled) unsettled++
+      done.push({ tenant_id: bank.tenantId, bank_id: bank.bankId, embedded, moved, settled })
       if (moved || embedded > 0) say(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
     }
     await indexes?.maintain(say)
     say(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} dimensions)`)
-    if (unsettled > 0) say('Transactions from before a move are still open; run this once more when they have ended')
+    if (done.some(({ settled }) => !settled)) {
+      say('Transactions from before a move are still open; run this once more when they have ended')
+    }
+    return { ...space, banks: done }
   } finally {
     await executor.close()
     await provider.close?.()

@@ -1,10 +1,16 @@
 import { applyMigrations } from '../../scripts/apply-migrations.js'
 import { applyConfiguration, type ConfigOptions } from '../configuration.js'
 import { endOnInterrupt } from '../interrupt.js'
+import { note, writeJson } from '../output.js'
 
-/** Applies the missing migrations; what was done is told a line each. */
-export async function migrate (options: ConfigOptions): Promise<void> {
+export interface MigrateOptions extends ConfigOptions {
+  json?: boolean
+}
+
+/** Applies the missing migrations; what was done is told a line each, which with --json is no result. */
+export async function migrate ({ json = false, ...options }: MigrateOptions): Promise<void> {
   endOnInterrupt()
   applyConfiguration(options)
-  await applyMigrations(process.env, (line) => { process.stdout.write(`${line}\n`) })
+  const applied = await applyMigrations(process.env, json ? note : (line) => { process.stdout.write(`${line}\n`) })
+  if (json) await writeJson({ applied })
 }

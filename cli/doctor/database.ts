@@ -1,30 +1,25 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../lib/config/config.js'
-import type { Executor } from '../../lib/stores/sql/executor.js'
 import { pendingMigrations, readMigrations } from '../../lib/stores/sql/migrations.js'
-import { Readiness } from '../../lib/stores/sql/readiness.js'
+import { PGVECTOR_LEAST, Readiness } from '../../lib/stores/sql/readiness.js'
 import { pgliteSettings } from '../../lib/stores/sql/settings.js'
 import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { openDatabase } from '../../scripts/database.js'
 import { clockFinding } from './clock.js'
 import { failed, failedWith, ok, skipped, warning, type Finding } from './finding.js'
+import { makingFinding, rightsFinding, type Opened } from './rights.js'
 
-const RIGHTS = ['select', 'insert', 'update', 'delete'] as const
+const POSTGRESQL_LEAST = 15
 
 interface DatabaseServer {
   version: string
   role: string
-  superuser: boolean
   /** Milliseconds since 1970. */
   now: number
-  /** Version of pgvector; null without it. */
+  /** Version of pgvector in the database; null without it. */
   vector: string | null
-}
-
-interface Opened {
-  executor: Executor
-  /** Quoted. */
-  schema: string
+  /** Version of pgvector that could be made in the database; null when it is not installed on the server. */
+  available: string | null
 }
 
 /**
@@ -49,39 +44,71 @@ export async function * databaseFindings (
   }
   try {
     yield * openFindings(opened, config, space)
+  } catch (error) {
+    yield failedWith('database', error)
   } finally {
     await opened.executor.close()
   }
 }
 
 async function * openFindings (
-  { executor, schema }: Opened, { file }: Config, space: EmbeddingSpace | undefined,
+  { executor, schema }: Opened, { file, settings }: Config, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const sent = Date.now()
   let server: DatabaseServer | undefined
   try {
-    [server] = await executor.read<DatabaseServer>(`select current_setting('server_version') as version, current_user::text as role,
-      (select rolsuper from pg_roles where rolname = current_user) as superuser,
-      extract(epoch from clock_timestamp())::float8 * 1000 as now,
-      (select extversion from pg_extension where extname = 'vector') as vector`)
+    [server] = await executor.read<DatabaseServer>(`
+select current_setting('server_version') as version, current_user::text as role,
+  extract(epoch from clock_timestamp())::float8 * 1000 as now,
+  (select extversion from pg_extension where extname = 'vector') as vector,
+  (select default_version from pg_available_extensions where name = 'vector') as available`)
   } catch (error) {
     return yield failedWith('database', error, 'look at DATABASE_URL: host, port, user, password and database')
   }
   if (server === undefined) return yield failed('database', 'the database answers nothing')
-  yield ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
+  yield Number.parseInt(server.version) < POSTGRESQL_LEAST
+    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${POSTGRESQL_LEAST} or newer`)
+    : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
   yield clockFinding('clock of the database', server.now, { sent, received: Date.now() })
 
   const bootstraps = file.vector_store_config?.['bootstrap_schema'] !== false
+  yield extensionFinding(server, bootstraps)
+  if (settings.vectorStore.name === 'postgres') {
+    const rights = await rightsFinding({ executor, schema })
+    if (rights !== undefined) yield rights
+    // Its migrations are not for this role to see.
+    if (rights?.status === 'failed') return
+  }
   const pending = await pendingMigrations(executor, schema, readMigrations()).catch((error: unknown) => failedWith('migrations', error))
   if (!Array.isArray(pending)) return yield pending
-  if (server.vector === null && !bootstraps) yield failed('extension', 'pgvector is not in the database', 'run `memory-gateway migrate`')
-  else if (server.vector !== null) yield ok('extension', `pgvector ${server.vector}`)
   if (pending.length === 0) {
     yield ok('migrations', 'all are applied')
-    yield * readinessFindings({ executor, schema }, space)
-  } else if (bootstraps) yield ok('migrations', `the start applies ${pending.join(', ')}`)
-  else yield failed('migrations', `the database lacks ${pending.join(', ')}`, 'run `memory-gateway migrate`')
-  if (file.vector_store === 'postgres') yield await rightsFinding({ executor, schema }, server, bootstraps && pending.length > 0)
+    if (server.vector !== null && isRecent(server.vector)) yield * readinessFindings({ executor, schema }, space)
+  } else if (!bootstraps) {
+    yield failed('migrations', `the database lacks ${pending.join(', ')}`, 'run `memory-gateway migrate`')
+  } else {
+    yield ok('migrations', `the start applies ${pending.join(', ')}`)
+    if (settings.vectorStore.name === 'postgres') yield await makingFinding({ executor, schema }, server.vector === null)
+  }
+}
+
+function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: boolean): Finding {
+  const check = 'extension'
+  if (vector !== null && isRecent(vector)) return ok(check, `pgvector ${vector}`)
+  const least = PGVECTOR_LEAST.join('.')
+  if (available === null || !isRecent(available)) {
+    return failed(check, available === null ? 'pgvector is not installed on the database server' : `the database server has pgvector ${available}`,
+      `install pgvector ${least} or newer there: docs/operations.md, "Roles"`)
+  }
+  if (vector !== null) return failed(check, `pgvector ${vector} is older than ${least}`, 'run in the database: alter extension vector update;')
+  return bootstraps
+    ? ok(check, `the start adds pgvector ${available} to the database`)
+    : failed(check, 'pgvector is not in the database', 'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;')
+}
+
+function isRecent (version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > PGVECTOR_LEAST[0] || (major === PGVECTOR_LEAST[0] && minor >= PGVECTOR_LEAST[1])
 }
 
 /** What the server itself asks for before it says that it is ready. */
@@ -89,32 +116,12 @@ async function * readinessFindings (
   { executor, schema }: Opened, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema: false })
+  const warnings: string[] = []
   try {
-    await readiness.start({ warn: () => {}, ...(space !== undefined && { space }) })
-    if (space !== undefined) yield ok('stored vectors', `all are of ${space.model}`)
+    await readiness.start({ warn: (message) => { warnings.push(message) }, ...(space !== undefined && { space }) })
+    if (warnings.length > 0) yield warning('stored vectors', warnings.join('; '), 'run `memory-gateway reembed`')
+    else if (space !== undefined) yield ok('stored vectors', `all are of ${space.model}`)
   } catch (error) {
     yield failedWith('stored vectors', error, 'run `memory-gateway reembed`')
   }
-}
-
-async function rightsFinding (
-  { executor, schema }: Opened, { role, superuser }: { role: string, superuser: boolean }, creates: boolean,
-): Promise<Finding> {
-  if (superuser) return warning('rights', `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"')
-  const name = schema.replaceAll('"', '')
-  const lacking = await executor.read<{ table: string, right: string }>(`
-select t.tablename::text as table, r.name as right from pg_tables t, unnest($2::text[]) as r(name)
-where t.schemaname = $1 and t.tablename <> 'schema_migrations'
-  and not (has_schema_privilege($1, 'usage') and has_table_privilege(format('%I.%I', t.schemaname, t.tablename), r.name))
-order by 1, 2`, [name, RIGHTS])
-  if (lacking.length > 0) {
-    const told = lacking.slice(0, 3).map(({ table, right }) => `${right} on ${table}`).join(', ')
-    return failed('rights', `the role ${role} lacks ${lacking.length} rights: ${told}${lacking.length > 3 ? ', …' : ''}`,
-      `grant usage on schema ${name} to ${role}; grant ${RIGHTS.join(', ')} on all tables in schema ${name} to ${role};`)
-  }
-  const [may] = creates
-    ? await executor.read<{ create: boolean }>('select has_database_privilege(current_database(), \'create\') or coalesce(has_schema_privilege(to_regnamespace($1), \'create\'), false) as create', [schema])
-    : [{ create: true }]
-  if (may?.create !== true) return failed('rights', `the role ${role} may not create the tables`, `grant create on database … to ${role}, or run \`memory-gateway migrate\` with MIGRATE_DATABASE_URL`)
-  return ok('rights', `the role ${role} has what the server needs`)
 }

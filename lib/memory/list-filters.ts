@@ -11,7 +11,7 @@ export function readListFilters (query: MemoriesQuery): ListFilters {
   const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...others } = query
   return {
     ...readFilters({ ...others, ...(metadata !== undefined && { metadata: readMetadata(metadata) }) }),
-    ...(documentId !== undefined && { documentId }),
+    ...(documentId !== undefined && { documentIds: [documentId] }),
     ...(trust !== undefined && { trust }),
     ...(after !== undefined && { retainedAfter: instantField('retained_after', after) }),
     ...(before !== undefined && { retainedBefore: instantField('retained_before', before) }),

@@ -9,7 +9,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   const {
     tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { documentId, trust, retainedAfter, retainedBefore } = filters
+  const { trust, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagFilter(tags))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
@@ -29,7 +29,6 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   }
   if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
-  if (documentId !== undefined) conditions.push((memory) => memory.documentId === documentId)
   if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
   if (retainedAfter !== undefined) conditions.push((memory) => memory.retainedAt >= retainedAfter)
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
@@ -37,7 +36,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   return (memory) => conditions.every((condition) => condition(memory))
 }
 
-function tagFilter ({ values, match, orUntagged = false }: NonNullable<Filters['tags']>): Condition {
+function tagFilter ({ values, match, orUntagged = false }: NonNullable<ListFilters['tags']>): Condition {
   const condition = match === 'exact' ? exactCondition(values) : tagCondition(values, match)
   return orUntagged ? (memory) => memory.tags.length === 0 || condition(memory) : condition
 }
@@ -47,7 +46,7 @@ function exactCondition (values: readonly string[]): Condition {
   return ({ tags }) => tags.length === wanted.size && tags.every((tag) => wanted.has(tag))
 }
 
-function textCondition ({ key, is, values }: NonNullable<Filters['metadataText']>): Condition {
+function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataText']>): Condition {
   const texts = new Set<unknown>(values)
   const has = ({ metadata }: Memory) => Object.hasOwn(metadata, key) && texts.has(metadata[key])
   return is === 'one of' ? has : (memory) => !has(memory)

@@ -6,7 +6,6 @@ import type { Filters } from './searches.js'
 
 /** What a memory of a list must satisfy, beside the filters of a search. */
 export interface ListFilters extends Filters {
-  documentId?: string
   /** Exactly this level. */
   trust?: Trust
   /** Inclusive bound on `retainedAt`. */

@@ -6,11 +6,14 @@ import type { RequestContext } from '../../lib/identity/context.js'
 import { BankId, nullable, strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import { kindOf } from './filters.js'
 import { DEFAULT_PAGE, pageFields } from './list.js'
-import { BANK, BankParams, routeConfig, type HindsightOptions } from './route.js'
+import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 import { walk } from './walk.js'
 
 /** Ids of one forget. */
 const FORGOTTEN_TOGETHER = 1000
+/** Characters of a document that is given whole: its text is a single member of the answer, made in one go. */
+const LONGEST_TEXT = 4 * 1024 * 1024
+const MOST_TAGS = 1000
 
 const documentFields = {
   id: Type.String(),
@@ -41,37 +44,48 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     config: routeConfig(options, 'read'),
     schema: { hide: true, params: BankParams, querystring: strict(pageFields), response: { 200: Documents } },
   }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }) => {
-    const documents = new Map<string, Static<typeof ListedDocument>>()
+    const documents = new Map<string, Summary>()
     const release = await walk(app, {
       bankId,
       context,
       filters: undefined,
       visit: (memory) => {
         const { document_id: id } = memory
-        if (id !== null) documents.set(id, withMemory(documents.get(id), id, memory))
-        return { goOn: true, isKept: false }
+        if (id === null) return { goOn: true, kept: 0 }
+        const known = documents.get(id)
+        const document = known ?? summaryOf(id, memory)
+        if (known === undefined) documents.set(id, document)
+        return { goOn: true, kept: addTo(document, memory) + (known === undefined ? id.length : 0) }
       },
     })
     release()
-    return { items: [...documents.values()].slice(offset, offset + limit), total: documents.size, limit, offset }
+    const shown = [...documents.values()].slice(offset, offset + limit)
+    return { items: shown.map(listedDocumentOf), total: documents.size, limit, offset }
   })
 
   app.get(`${BANK}/documents/:document_id`, {
     config: routeConfig(options, 'read'),
     schema: { hide: true, params: DocumentParams, response: { 200: Document } },
   }, async ({ params: { bank_id: bankId, document_id: id }, context }) => {
-    const memories: MemoryRecord[] = []
+    let document: Summary | undefined
+    const texts: string[] = []
+    const kinds: Record<string, number> = {}
     const release = await walk(app, {
       bankId,
       context,
       filters: { documentIds: [id] },
-      visit: (memory) => ({ goOn: memories.push(memory) > 0, isKept: true }),
+      visit: (memory) => {
+        const kept = addTo(document ??= summaryOf(id, memory), memory)
+        if (document.text_length > LONGEST_TEXT) throw tooLarge()
+        const kind = kindOf(memory.metadata)
+        kinds[kind] = (kinds[kind] ?? 0) + 1
+        texts.push(memory.text)
+        return { goOn: true, kept: kept + memory.text.length }
+      },
     })
-    try {
-      return documentOf(id, memories)
-    } finally {
-      release()
-    }
+    release()
+    if (document === undefined) throw noDocument()
+    return { ...listedDocumentOf(document), original_text: texts.reverse().join('\n\n'), nodes_by_fact_type: kinds }
   })
 
   app.delete(`${BANK}/documents/:document_id`, {
@@ -97,7 +111,7 @@ export async function memoriesOf (
 ): Promise<Part[]> {
   const parts: Part[] = []
   const visit = ({ memory_id: id, retained_at: retainedAt }: MemoryRecord) => (
-    { goOn: parts.push({ id, retainedAt }) > 0, isKept: false }
+    { goOn: parts.push({ id, retainedAt }) > 0, kept: 0 }
   )
   const release = await walk(app, { bankId, context, filters: { documentIds }, visit })
   release()
@@ -117,38 +131,53 @@ export async function forgetAll (
   return count
 }
 
-/** @param memory the next older one */
-function withMemory (
-  document: Static<typeof ListedDocument> | undefined, id: string, memory: MemoryRecord,
-): Static<typeof ListedDocument> {
-  const { bank_id: bankId, retained_at: retainedAt, tags, text } = memory
+/** What is known of a document while its memories are gone through, newest first. */
+type Summary = Omit<Static<typeof ListedDocument>, 'tags'> & { tags: Set<string> }
+
+/** @param memory its newest */
+function summaryOf (id: string, { bank_id: bankId, retained_at: retainedAt }: MemoryRecord): Summary {
   return {
     id,
     bank_id: bankId,
     content_hash: null,
     created_at: retainedAt,
-    updated_at: document?.updated_at ?? retainedAt,
-    memory_unit_count: (document?.memory_unit_count ?? 0) + 1,
-    tags: [...new Set([...document?.tags ?? [], ...tags])].sort(),
-    text_length: (document?.text_length ?? 0) + text.length,
+    updated_at: retainedAt,
+    memory_unit_count: 0,
+    tags: new Set(),
+    text_length: 0,
   }
 }
 
-/** @param memories newest first @throws ServiceError not_found */
-function documentOf (id: string, memories: readonly MemoryRecord[]): Static<typeof Document> {
-  let document: Static<typeof ListedDocument> | undefined
-  const kinds: Record<string, number> = {}
-  for (const memory of memories) {
-    document = withMemory(document, id, memory)
-    const kind = kindOf(memory.metadata)
-    kinds[kind] = (kinds[kind] ?? 0) + 1
+/**
+ * @param memory the next older one
+ * @returns characters that were kept of it
+ * @throws ServiceError not_supported
+ */
+function addTo (document: Summary, { retained_at: retainedAt, tags, text }: MemoryRecord): number {
+  document.created_at = retainedAt
+  document.memory_unit_count++
+  document.text_length += text.length
+  let kept = 0
+  for (const tag of tags) {
+    if (document.tags.has(tag)) continue
+    if (document.tags.size === MOST_TAGS) {
+      throw unsupported(`more than ${MOST_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
+    }
+    document.tags.add(tag)
+    kept += tag.length
   }
-  if (document === undefined) throw noDocument()
-  return {
-    ...document,
-    original_text: memories.map(({ text }) => text).reverse().join('\n\n'),
-    nodes_by_fact_type: kinds,
-  }
+  return kept
+}
+
+function listedDocumentOf ({ tags, ...document }: Summary): Static<typeof ListedDocument> {
+  return { ...document, tags: [...tags].sort() }
+}
+
+function tooLarge (): ServiceError {
+  return new ServiceError(
+    'answer_too_large',
+    `The document has more than ${LONGEST_TEXT} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
+  )
 }
 
 function noDocument (): ServiceError {

@@ -58,11 +58,11 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
       context,
       filters,
       visit: (memory) => {
-        if (wanted !== undefined && !memory.text.toLowerCase().includes(wanted)) return { goOn: true, isKept: false }
+        if (wanted !== undefined && !memory.text.toLowerCase().includes(wanted)) return { goOn: true, kept: 0 }
         const isKept = matched >= offset && shown.length < limit
         if (isKept) shown.push(memory)
         matched++
-        return { goOn: isFiltered || shown.length < limit, isKept }
+        return { goOn: isFiltered || shown.length < limit, kept: isKept ? memory.text.length : 0 }
       },
     })
     release()

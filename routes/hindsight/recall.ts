@@ -14,6 +14,8 @@ import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } fro
 const DEPTH = { low: 100, mid: 300, high: 1000 } as const
 const DEFAULT_MAX_TOKENS = 4096
 const DEFAULT_CHUNK_TOKENS = 8192
+/** Chunks are a single member of the answer, which is made in one go. */
+const MOST_CHUNK_TOKENS = 131_072
 
 const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
 const part = Type.Optional(strict({ max_tokens: tokens }))
@@ -29,7 +31,9 @@ const RecallBody = strict({
   query_timestamp: Type.Optional(Type.String()),
   include: Type.Optional(strict({
     entities: part,
-    chunks: part,
+    chunks: Type.Optional(strict({
+      max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CHUNK_TOKENS })),
+    })),
     source_facts: Type.Optional(Type.Object({})),
   })),
   ...tagFields,

@@ -10,7 +10,7 @@ interface Group {
   elsewhere?: Readonly<Record<string, readonly HTTPMethods[]>>
 }
 
-const NO_DIRECTIVES = 'rules of an answer are the mission of the bank here, which reflect_mission sets'
+const NO_DIRECTIVES = 'there are none here; what answers should heed is said in the mission of the bank (reflect_mission)'
 const NO_MODELS = 'nothing is written from memories in the background here; ask with reflect when it is needed'
 const NO_OPERATIONS = 'every request is done when it is answered here, so there are no operations to follow'
 const NO_ENTITIES = 'no entities are taken from texts here; recall finds memories by words and by meaning'

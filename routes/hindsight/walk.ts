@@ -8,14 +8,15 @@ import { unsupported } from './route.js'
 /** Memories that one request may go through. Hindsight's pages are offsets, so what is before a page has to be read. */
 export const LONGEST_WALK = 10_000
 const PAGE = 200
+const CHARACTER_BYTES = 2
 
 interface Walk {
   bankId: string
   context: RequestContext
   /** Conditions that the store checks. */
   filters: WireFilters['also']
-  /** @returns whether to go on, and whether the memory is kept: what is not kept gives back its room */
-  visit: (memory: MemoryRecord) => { goOn: boolean, isKept: boolean }
+  /** @returns whether to go on, and how much of the memory is kept, in characters; the rest gives back its room */
+  visit: (memory: MemoryRecord) => { goOn: boolean, kept: number }
 }
 
 /**
@@ -41,8 +42,8 @@ export async function walk (app: FastifyInstance, { bankId, context, filters, vi
         for (const memory of page.memories) {
           if (turns.isSpent) await turns.next(caller)
           if (++looked > LONGEST_WALK) throw tooLong()
-          const { goOn, isKept } = visit(memory)
-          if (isKept) kept.grow(3 * memory.text.length)
+          const { goOn, kept: characters } = visit(memory)
+          kept.grow(CHARACTER_BYTES * characters)
           if (!goOn) return () => { kept.release() }
         }
         cursor = page.next_cursor

@@ -80,6 +80,7 @@ t.test('a folder is migrated, found well, and its banks are moved to other vecto
   const migrated = await runCli(['migrate'], options)
   t.equal(migrated.code, 0, migrated.stderr)
   t.match(migrated.stdout, /^applied 0001_memories\.sql\n[^]*is up to date\n$/)
+  t.same(await runCli(['migrate', '--json'], options).then(({ code, stdout }) => [code, JSON.parse(stdout)]), [0, { applied: [] }])
   const report = await doctor([], options)
   t.equal(report.code, 0)
   t.match(report.of('database'), /^ok: PostgreSQL \d+/)

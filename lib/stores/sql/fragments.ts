@@ -40,7 +40,7 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
   const {
     tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { documentId, trust, retainedAfter, retainedBefore } = filters
+  const { trust, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
     const condition = tagFilter(tags, parameters)
     if (condition === undefined) return undefined
@@ -65,10 +65,6 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
   if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
   if (minTrust !== 'suspect') conditions.push(`m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`)
-  if (documentId !== undefined) {
-    if (!isStorable(documentId)) return undefined
-    conditions.push(`m.document_id = ${parameters.bind(documentId)}`)
-  }
   if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
   if (retainedBefore !== undefined) conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
@@ -77,7 +73,7 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
 
 /** @returns undefined when no memory can pass */
 function tagFilter (
-  { values: wanted, match, orUntagged = false }: NonNullable<Filters['tags']>, parameters: Parameters,
+  { values: wanted, match, orUntagged = false }: NonNullable<ListFilters['tags']>, parameters: Parameters,
 ): string | undefined {
   const values = wanted.filter(isStorable)
   const isPossible = match === 'any' ? values.length > 0 : values.length === wanted.length
@@ -91,7 +87,7 @@ function tagFilter (
 
 /** @returns undefined when no memory can pass */
 function textFilter (
-  { key, is, values }: NonNullable<Filters['metadataText']>, parameters: Parameters,
+  { key, is, values }: NonNullable<ListFilters['metadataText']>, parameters: Parameters,
 ): string | undefined {
   // What cannot be in the database is in no memory.
   const texts = isStorable(key) ? values.filter(isStorable) : []

@@ -4,7 +4,7 @@ import { SqlError, type Executor } from './executor.js'
 import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './migrations.js'
 
 /** Iterative index scans, without which a filter could leave a search of a big bank empty, came with this one. */
-const PGVECTOR_LEAST = [0, 8]
+export const PGVECTOR_LEAST = [0, 8] as const
 
 export interface ReadinessOptions {
   executor: Executor
@@ -62,7 +62,7 @@ export class Readiness {
     if (pending.length > 0) throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
     const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension where extname = \'vector\'')
     const [major = 0, minor = 0] = (extension?.version ?? '').split('.').map(Number)
-    if (major < PGVECTOR_LEAST[0]! || (major === PGVECTOR_LEAST[0] && minor < PGVECTOR_LEAST[1]!)) {
+    if (major < PGVECTOR_LEAST[0] || (major === PGVECTOR_LEAST[0] && minor < PGVECTOR_LEAST[1])) {
       throw new ProviderError(`vector_store: the extension vector must be version ${PGVECTOR_LEAST.join('.')} or newer; the database has ${extension?.version ?? 'none'}`)
     }
     if (this.#space !== undefined) await this.#checkSpace(this.#space)

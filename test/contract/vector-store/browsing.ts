@@ -46,13 +46,13 @@ export function browsingContract (t: Test, open: OpenStore): void {
     await store.insert(bank('other'), await newMemories(['elsewhere'], { documentId: 'd' }), NOW)
     const cases: Array<[filters: ListFilters, expected: string[]]> = [
       [{}, ['four', 'three', 'two', 'one']],
-      [{ documentId: 'd' }, ['two', 'one']],
-      [{ documentId: 'D' }, []],
-      [{ documentId: '\u0000' }, []],
+      [{ documentIds: ['d'] }, ['two', 'one']],
+      [{ documentIds: ['D'] }, []],
+      [{ documentIds: ['\u0000'] }, []],
       [{ trust: 'untrusted' }, ['one']],
       [{ trust: 'suspect' }, ['three']],
       [{ retainedAfter: NOW - 1, retainedBefore: NOW + 1 }, ['three', 'two']],
-      [{ documentId: 'd', minTrust: 'trusted', retainedAfter: NOW - 9 }, ['two']],
+      [{ documentIds: ['d'], minTrust: 'trusted', retainedAfter: NOW - 9 }, ['two']],
     ]
     for (const [filters, expected] of cases) {
       t.strictSame(texts(await listAll(store, home, { filters })), expected, JSON.stringify(filters))

@@ -59,6 +59,21 @@ t.test('documents are listed by their last memory, and gone with it', async (t) 
   t.match(await client.listMemories('home'), { total: 2 })
 })
 
+t.test('a document has bounds: of its text, and of its tags', async (t) => {
+  const { client } = await gateway(t)
+  const long = 'x'.repeat(50_000)
+  await client.retainBatch('home', Array.from({ length: 85 }, (_, index) => ({ content: `${index} ${long}`.slice(0, 50_000), document_id: 'long' })))
+  t.match(await rejection(HindsightError, client.getDocument('home', 'long')), { statusCode: 413, details: /^The document has more than 4194304 characters/ })
+  t.match(await client.listDocuments('home'), { items: [{ id: 'long', text_length: 4_250_000 }] })
+  const tags = (index: number) => Array.from({ length: 100 }, (_, tag) => `tag-${index}-${tag}`)
+  await client.retainBatch('tagged', Array.from({ length: 10 }, (_, index) => ({ content: `Note ${index}`, tags: tags(index), document_id: 'many' })))
+  t.equal((await client.getDocument('tagged', 'many'))?.tags?.length, 1000)
+  await client.retain('tagged', 'one more', { tags: ['more'], documentId: 'many', updateMode: 'append' })
+  for (const call of [() => client.getDocument('tagged', 'many'), () => client.listDocuments('tagged')]) {
+    t.match(await rejection(HindsightError, call()), { statusCode: 501, details: /^more than 1000 tags in a document: / })
+  }
+})
+
 t.test('what would have to go through more than 10,000 memories is refused, and says what to do', async (t) => {
   const { client, inject } = await gateway(t)
   const lines = Array.from({ length: 10_001 }, (_, index) => JSON.stringify({ text: `Note ${index}`, document_id: 'log' }))

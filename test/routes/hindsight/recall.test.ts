@@ -73,6 +73,7 @@ t.test('a long memory is told by what matched, and whole as its chunk', async (t
   t.match(small.chunks?.[first!.id], { text: first!.text, truncated: true })
   t.match(recallResponseToPromptString(recalled), /"source_chunk"/)
   t.equal((await client.recall('home', 'tea')).chunks, undefined, 'only when they are asked for')
+  t.match(await rejection(HindsightError, client.recall('home', 'tea', { includeChunks: true, maxChunkTokens: 131_073 })), { statusCode: 400, details: /max_tokens/ })
 })
 
 t.test('scores, a trace, and a bound on the score', async (t) => {
