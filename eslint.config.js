@@ -84,7 +84,7 @@ export default [
   {
     ignores: [
       'dist/**', 'node_modules/**', '.tap/**', '.cache/**', '.test-build/**', 'assembly/node_modules/**', 'assembly/*.ts',
-      'packages/*/dist/**', 'packages/*/src/generated/**',
+      'test/generators/uses/**', 'packages/*/dist/**', 'packages/*/src/generated/**',
     ],
   },
   ...neostandard({ ts: true }),

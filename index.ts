@@ -23,7 +23,6 @@ export { AccessControl, type AccessSettings, type DefaultPolicy, type GrantRule,
 export type { Actor, BankKey, RequestContext } from './lib/identity/context.js'
 
 export { createMemoryService, type MemoryOverrides, type MemoryService } from './lib/memory/service.js'
-export type { ReflectEvent } from './lib/memory/reflect-service.js'
 export type * from './lib/memory/schemas.js'
 
 export type { EmbedOptions, EmbeddingProvider } from './lib/models/embedding-provider.js'

@@ -11,6 +11,11 @@ function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
   return content === undefined ? [JSON_TYPE] : Object.keys(content)
 }
 
+/** Many clients set no Content-Type by themselves, and their users look for what is wrong with the body. */
+function wrongTypeOf ({ headers }: FastifyRequest): string {
+  return (headers['content-type'] ?? '') === '' ? 'Content-Type is missing' : 'Unsupported Content-Type'
+}
+
 /** Translates Fastify's own errors. Its messages can quote the body, so none of them is passed on. */
 function fromFastify (error: FastifyError, request: FastifyRequest): ServiceError | undefined {
   if (error.validation !== undefined) return validationError(error.validation)
@@ -20,7 +25,7 @@ function fromFastify (error: FastifyError, request: FastifyRequest): ServiceErro
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError(
         'unsupported_media_type',
-        `Unsupported Content-Type: this route takes ${mediaTypesOf(request).join(' or ')}`,
+        `${wrongTypeOf(request)}: this route takes ${mediaTypesOf(request).join(' or ')}`,
       )
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return new ServiceError('invalid_json', 'Request body is not valid JSON')

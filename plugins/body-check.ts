@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { turnKeyOf } from '../http/turn-key.js'
 import type { Permission } from '../lib/access/access-control.js'
+import { invalidRequest } from '../lib/errors/service-error.js'
 import { boundedLists, namedBanks } from '../lib/memory/named-banks.js'
 import { prepareInput, validationError, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
@@ -11,6 +12,8 @@ declare module 'fastify' {
     permissionFor?: (body: Readonly<Record<string, unknown>>) => Permission | undefined
   }
 }
+
+const NO_BODY = 'The request has no body: this route takes a JSON object with Content-Type: application/json'
 
 /**
  * Checks a body in the order of cost: the envelope (which banks, how many elements), the caller's permission on those
@@ -25,6 +28,7 @@ export function bodyCheck (
 ): preHandlerHookHandler {
   const lists = boundedLists(schema)
   const check = (body: unknown) => {
+    if (body === undefined) throw invalidRequest([{ field: '', message: NO_BODY }])
     prepareInput(body, schema)
     if (!validate(body)) throw validationError(validate.problems)
   }
@@ -34,7 +38,7 @@ export function bodyCheck (
     check(request.body)
   }
   return (request, _reply, done) => {
-    const body: unknown = request.body ?? null
+    const body: unknown = request.body
     const banks = permission === undefined ? undefined : namedBanks(body, lists)
     const admission = banks === undefined
       ? undefined

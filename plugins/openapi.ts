@@ -2,38 +2,24 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { errorSchema } from '../http/error-schema.js'
+import { ErrorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/config.js'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
-import type { RouteScope } from './route-scopes.js'
+import { forEveryMode, forGenerators } from './openapi/document.js'
+import { SECURITY_SCHEMES, securityOf } from './openapi/security.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI document as JSON. It is made at the first call, which must come after the gateway is ready. */
     openApiDocument: () => Buffer
+    /** The same with the credentials of every auth mode, as it is kept in openapi.json. */
+    openApiDocumentOfEveryMode: () => object
   }
 }
 
-type Security = Array<Record<string, string[]>>
-
-/** The credentials of the memory scope in each auth mode. */
-const CALLER_SECURITY: Record<AuthMode | 'host', Security> = {
-  dev: [{}, { principal: [] }],
-  api_key: [{ apiKey: [], principal: [] }],
-  jwt_hs256: [{ bearer: [] }],
-  jwt_oidc: [{ bearer: [] }],
-  // The app that the gateway is part of decides, and the gateway does not know how.
-  host: [],
-}
-
-function securityOf (scope: RouteScope, mode: AuthMode | 'host'): Security {
-  switch (scope) {
-    case 'memory': return CALLER_SECURITY[mode]
-    case 'admin': return [{ adminToken: [] }]
-    case 'source': return [{ sourceSignature: [] }, {}]
-    case 'public': return []
-  }
-}
+const SERVERS = [
+  { url: '/', description: 'The server that the document comes from.' },
+  { url: 'http://127.0.0.1:8080', description: 'A gateway on this machine, on its defaults.' },
+]
 
 export interface OpenApiOptions {
   mode: AuthMode | 'host'
@@ -49,14 +35,14 @@ async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      // The paths are those of the contract; the prefix of a gateway that is part of another app is in the URL.
-      servers: [{ url: app.prefix === '' ? '/' : app.prefix }],
       info: {
         title: 'Memory Gateway',
         description: 'Memory service for AI agents: retain, recall, reflect and forget memories in named banks.',
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      // The paths are those of the contract; the prefix of a gateway that is part of another app is in the URL.
+      servers: app.prefix === '' ? SERVERS : [{ url: app.prefix }],
       tags: [
         { name: 'memory', description: 'The four operations.' },
         { name: 'banks', description: 'Banks, their memories and their configuration.' },
@@ -66,26 +52,18 @@ async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions)
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
         { name: 'health', description: 'Probes.' },
       ],
-      components: {
-        // Each route lists its own codes. This schema has all of them, also those of no route (404, 405).
-        schemas: { Error: errorSchema(Object.keys(ERROR_CODES) as ErrorCode[]) },
-        securitySchemes: {
-          principal: { type: 'apiKey', in: 'header', name: 'X-Service-Principal', description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.' },
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
-          adminToken: { type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.' },
-          sourceSignature: { type: 'apiKey', in: 'header', name: 'X-Signature-256', description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require no signature.' },
-        },
-      },
+      components: { schemas: { Error: ErrorSchema }, securitySchemes: SECURITY_SCHEMES },
     },
     transform: ({ schema, url, route }) => ({
       schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },
       url,
     }),
+    transformObject: (made) => 'openapiObject' in made ? forGenerators(made.openapiObject) : made.swaggerObject,
   })
   // The document does not change, so all responses share one buffer.
   let document: Buffer | undefined
   app.decorate('openApiDocument', () => (document ??= Buffer.from(JSON.stringify(app.swagger()))))
+  app.decorate('openApiDocumentOfEveryMode', () => forEveryMode(app.swagger(), mode))
   app.get('/openapi.json', { config: { scope: 'public' }, schema: { hide: true } }, async (_request, reply) => (
     await reply.type('application/json; charset=utf-8').send(app.openApiDocument())
   ))

@@ -19,7 +19,22 @@ const SourcesAnswer = Type.Object({
     last_event_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
     accepted: Type.Integer({ description: 'Events retained since the start.' }),
     rejected: Type.Integer({ description: 'Events refused since the start, bad signatures included.' }),
-  })),
+  }, { title: 'Source', description: 'A webhook source and its state.' })),
+}, {
+  title: 'SourcesAnswer',
+  description: 'The webhook sources.',
+  examples: [{
+    sources: [{
+      id: 'shop',
+      type: 'webhook',
+      target_bank: 'orders',
+      healthy: true,
+      message: 'ok',
+      last_event_at: '2026-01-05T09:30:00.000Z',
+      accepted: 17,
+      rejected: 0,
+    }],
+  }],
 })
 
 const OperatorQuery = Type.Object({
@@ -29,7 +44,7 @@ const OperatorQuery = Type.Object({
 }, { additionalProperties: false })
 const ReloadAnswer = Type.Object({
   changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed and are in force.' }),
-})
+}, { title: 'ReloadAnswer', description: 'What was changed.', examples: [{ changed: ['homeostasis'] }] })
 
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.get('/v1/admin/sources', {

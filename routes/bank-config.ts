@@ -22,6 +22,7 @@ const IfMatch = Type.Object({
   })),
 })
 const Patch = Type.Unsafe<Record<string, unknown>>({
+  title: 'BankConfigPatch',
   type: 'object',
   description: 'The members to change; null removes a member.',
   examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }],
@@ -56,6 +57,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       headers: IfMatch,
       body: Type.Object(BankConfigurationSchema.properties, {
         additionalProperties: false,
+        title: 'BankConfig',
         examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }],
       }),
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),

@@ -6,11 +6,13 @@ import { MODEL_CONDITIONS } from '../lib/models/health.js'
 import { answers, PROBE_ERRORS } from '../routes/responses.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
-const Alive = Type.Object({ status: Type.Literal('ok') })
+const Alive = Type.Object({ status: Type.Literal('ok') }, {
+  title: 'LiveAnswer', description: 'The process is up.', examples: [{ status: 'ok' }],
+})
 
 const Model = (what: string) => Type.Object({
-  status: Type.Enum([...MODEL_CONDITIONS], { description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.' }),
-}, { description: `${what}, by its latest calls; this request makes none. It does not affect readiness.` })
+  status: Type.Enum([...MODEL_CONDITIONS], { title: 'ModelCondition', description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.' }),
+}, { title: 'ModelHealth', description: `${what}, by its latest calls; this request makes none. It does not affect readiness.` })
 
 const Ready = Type.Object({
   status: Type.Literal('ok', { description: 'The service is ready: the vector store answers.' }),
@@ -25,8 +27,19 @@ const Ready = Type.Object({
     auth: Type.Optional(Type.Object({
       status: Type.Literal('misconfigured'),
       missing: Type.Array(Type.String(), { description: 'Environment variables that SERVICE_AUTH_MODE needs and that are not set.' }),
-    }, { description: 'Present only while every request to the memory routes is answered with 500 because of the configuration.' })),
+    }, { title: 'AuthHealth', description: 'Present only while every request to the memory routes is answered with 500 because of the configuration.' })),
   }),
+}, {
+  title: 'HealthAnswer',
+  description: 'The service is ready.',
+  examples: [{
+    status: 'ok',
+    checks: {
+      vector_store: { status: 'ok', latency_ms: 0.2 },
+      embedding: { status: 'ok' },
+      language_model: { status: 'unknown' },
+    },
+  }],
 })
 
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }

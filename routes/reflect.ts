@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { logFailure, toServiceError } from '../http/error-handling.js'
 import { errorBody } from '../http/error-responses.js'
+import { ErrorSchema } from '../http/error-schema.js'
 import { callerOf } from '../lib/identity/context.js'
-import type { ReflectEvent } from '../lib/memory/reflect-service.js'
-import { ReflectAnswer, ReflectRequest } from '../lib/memory/schemas.js'
+import { ReflectAnswer, reflectEvents, ReflectRequest, type ReflectEvent } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { EVENT_STREAM, eventStream, wantsEvents } from '../http/event-stream.js'
@@ -13,6 +13,17 @@ import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from 
 const DESCRIPTION = `The answer cites its sources as [1], [2]. Without evidence the service abstains and calls no model.
 
 With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`), any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer but sources and usage; its \`answer\` is the whole text), or \`error\` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the \`evidence\` event is answered with an ordinary error status.`
+
+const ErrorEvent = Type.Object({ event: Type.Literal('error'), data: ErrorSchema }, { title: 'ErrorEvent' })
+const EVENTS = Type.String({
+  description: 'Server-sent events.',
+  examples: ['event: delta\ndata: {"text":"Alice drinks tea. [1]"}\n\n'],
+  'x-item-schema': {
+    title: 'ReflectEvent',
+    description: 'An event of a reflect: its name, and its data, which is JSON.',
+    oneOf: [...reflectEvents, ErrorEvent],
+  },
+})
 
 const ERRORS = [
   'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported',
@@ -37,7 +48,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
           description: 'The answer.',
           content: {
             'application/json': { schema: ReflectAnswer },
-            [EVENT_STREAM]: { schema: Type.String({ description: 'Server-sent events.' }) },
+            [EVENT_STREAM]: { schema: EVENTS },
           },
         },
       }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ERRORS),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { callerOf } from '../lib/identity/context.js'
-import { ImportAnswer, ImportQuery } from '../lib/memory/schemas.js'
+import { exportLine, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { backPressured, encodeChunks } from '../http/chunked-body.js'
 import { BankParams } from './banks.js'
@@ -12,6 +12,13 @@ import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './resp
 
 const NDJSON = 'application/x-ndjson'
 const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
+const EXAMPLE = '{"format":"memory-gateway-export","version":1}\n{"text":"Alice prefers tea over coffee."}\n'
+const EXPORT = Type.String({ examples: [EXAMPLE], 'x-item-schema': exportLine })
+const IMPORT_BODY = Type.String({
+  description: 'An export: a header line, then a memory a line.',
+  examples: [EXAMPLE],
+  'x-item-schema': importLine,
+})
 const config = { scope: 'memory', permission: 'admin' } as const
 
 /** Routes with a content type parser of their own, because their bodies are NDJSON. */
@@ -28,7 +35,10 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'A header line, then every memory, oldest first: the state of the bank when the request came.',
       params: BankParams,
       response: answers({
-        200: { description: 'NDJSON', content: { [NDJSON]: { schema: Type.String() } } },
+        200: {
+          description: 'NDJSON.',
+          content: { [NDJSON]: { schema: EXPORT } },
+        },
       }, CALLER_ERRORS, ['too_many_streams']),
     },
   }, async (request, reply) => {
@@ -57,7 +67,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: BankParams,
       querystring: ImportQuery,
       headers: IdempotencyHeaders,
-      body: { content: { [NDJSON]: { schema: Type.String({ description: 'An export: a header line, then a memory a line.' }) } } },
+      body: { content: { [NDJSON]: { schema: IMPORT_BODY } } },
       response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, IMPORT_ERRORS),
     },
   }, async (request, reply) => {

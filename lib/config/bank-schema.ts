@@ -96,7 +96,9 @@ const bankFields = {
   ...bankSections,
 }
 
-const BankGrantSchema = section({ principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.')
+const BankGrantSchema = section(
+  { principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.', 'BankGrant',
+)
 
 const bankAccess = (options: { maxItems?: number } = {}) => (
   Type.Optional(Type.Array(BankGrantSchema, { description: 'Grants on this bank, beside access_grants.', ...options }))
@@ -112,7 +114,7 @@ export const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Sett
 export const BankConfigurationSchema = section({
   access: bankAccess({ maxItems: 200 }),
   ...bankFields,
-}, 'The configuration of a bank as its admins set it.')
+}, 'The configuration of a bank as its admins set it.', 'BankConfig')
 
 export type Homeostasis = Static<typeof HomeostasisSchema>
 export type Barriers = Static<typeof BarriersSchema>

@@ -26,9 +26,12 @@ type ResolvedObject<P extends TProperties> =
   { [Key in Exclude<keyof P, KeyWithoutDefault<P>>]: Resolved<P[Key]> } &
   { [Key in KeyWithoutDefault<P>]?: Resolved<P[Key]> }
 
-/** An object of the configuration file: a key that it does not list is a mistake, never ignored. */
-export function section<P extends TProperties> (properties: P, description: string): TObject<P> {
-  return Type.Object(properties, { additionalProperties: false, description })
+/**
+ * An object of the configuration file: a key that it does not list is a mistake, never ignored.
+ * @param title its name in the OpenAPI document, when it is there
+ */
+export function section<P extends TProperties> (properties: P, description: string, title?: string): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, description, ...(title !== undefined && { title }) })
 }
 
 /**

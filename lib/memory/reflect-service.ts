@@ -9,16 +9,9 @@ import type { WireFilters } from './records.js'
 import {
   answerInForm, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
-import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
+import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'
-
-/** The events of a streamed reflect: the evidence, then pieces of the answer, the usage, and the conclusion. */
-export type ReflectEvent =
-  | { event: 'evidence', data: { sources: Hit[] } }
-  | { event: 'delta', data: { text: string } }
-  | { event: 'usage', data: ReflectAnswer['usage'] }
-  | { event: 'done', data: Conclusion }
 
 type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
 

@@ -17,10 +17,8 @@ import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines
 import { checkItem, type CheckedItem } from './item-check.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
-import { ImportLine, type ImportAnswer } from './schemas.js'
+import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
 
-const FORMAT = 'memory-gateway-export'
-const VERSION = 1
 /** The most imports that wait for another one into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
 const INDEXED_TOGETHER = 256

@@ -11,7 +11,7 @@ import { testConfig } from '../helpers/config.js'
 import { openSource, sendJson } from '../routes/webhooks.js'
 import { HEADER, importInto, ndjson } from '../routes/ndjson.js'
 
-interface Content { schema?: object, example?: unknown, examples?: Record<string, { value: unknown }> }
+interface Content { schema?: object, example?: unknown, examples?: Record<string, { value?: unknown, $ref?: string }> }
 interface Operation {
   operationId: string
   summary: string
@@ -26,7 +26,7 @@ interface Document {
   info: { version: string }
   tags: Array<{ name: string }>
   paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes: Record<string, unknown>, schemas: Record<string, object> }
+  components: { securitySchemes: Record<string, unknown>, schemas: Record<string, object>, examples: Record<string, { value: unknown }> }
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -35,6 +35,8 @@ addFormats.default(ajv)
 const config = { file: { sources: { shop: openSource() } } }
 const app = await testApp(t, config, {}, { reloadConfig: () => testConfig(config) })
 const document = (await app.get('/openapi.json')).json<Document>()
+/** The schema with all that it may refer to. */
+const whole = (schema: object) => ({ ...schema, components: document.components })
 const operations = new Map<string, Operation>(Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
 const routes = app.app.routeTable
@@ -135,8 +137,9 @@ const codes: Record<string, readonly ErrorCode[]> = {
 for (const [name, operation] of operations) {
   await t.test(`${name} documents every error that it can answer with, under its status`, async (t) => {
     const documented = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400).flatMap(([status, { content }]) => {
-      const { properties } = content!['application/json']!.schema as { properties: { code: { enum: ErrorCode[] } } }
-      return properties.code.enum.map((code) => `${status} ${code}`)
+      const { schema, examples = {} } = content!['application/json']!
+      t.same(schema, { $ref: '#/components/schemas/Error' })
+      return Object.keys(examples).map((code) => `${status} ${code}`)
     })
     t.same(documented.sort(), (codes[operation.operationId] ?? []).map((code) => `${ERROR_RESPONSES[code].status} ${code}`).sort())
     t.ok('200' in operation.responses)
@@ -144,23 +147,26 @@ for (const [name, operation] of operations) {
 }
 
 await t.test('every code of the table is listed with its meaning', async (t) => {
-  const schema = document.components.schemas['Error'] as { description: string, properties: { code: { enum: string[] } } }
-  t.same(schema.properties.code.enum, Object.keys(ERROR_CODES))
-  for (const [code, meaning] of Object.entries(ERROR_CODES)) t.ok(schema.description.includes(`\`${code}\`: ${meaning}`), code)
+  const schema = document.components.schemas['ErrorCode'] as { description: string, enum: string[] }
+  t.same(schema.enum, Object.keys(ERROR_CODES))
+  for (const [code, meaning] of Object.entries(ERROR_CODES)) {
+    t.ok(schema.description.includes(`\`${code}\`: ${meaning}`), code)
+    t.match(document.components.examples[code], { summary: meaning, value: { code } })
+  }
 })
 
 await t.test('every example is what its schema says', async (t) => {
   let checked = 0
   const check = (schema: object, example: unknown, where: string) => {
     checked++
-    t.ok(ajv.validate(schema, example), `${where}: ${ajv.errorsText()}`)
+    t.ok(ajv.validate(whole(schema), example), `${where}: ${ajv.errorsText()}`)
   }
   const walk = (node: unknown, where: string): void => {
     if (typeof node !== 'object' || node === null) return
     const { schema, example, examples } = node as Content & { examples?: unknown }
     if (schema !== undefined && example !== undefined) check(schema, example, where)
     if (Array.isArray(examples)) for (const one of examples as unknown[]) check(node, one, where)
-    else if (schema !== undefined && examples !== undefined) for (const { value } of Object.values(examples)) check(schema, value, where)
+    else if (schema !== undefined && examples !== undefined) for (const { $ref = '' } of Object.values(examples)) check(schema, document.components.examples[$ref.split('/').at(-1)!]!.value, where)
     for (const [key, member] of Object.entries(node)) if (key !== 'example' && key !== 'examples') walk(member, `${where}/${key}`)
   }
   walk(document, '')
@@ -224,7 +230,7 @@ await t.test('what the service answers is what the document says', async (t) => 
   t.same(Object.keys(answers).concat('GET /v1/banks/{bank_id}/export').sort(), [...operations.keys()].sort())
   for (const [name, response] of Object.entries(answers)) {
     t.equal(response.statusCode, 200, name)
-    t.ok(ajv.validate(operations.get(name)!.responses['200']!.content!['application/json']!.schema!, response.json()), `${name}: ${ajv.errorsText()}`)
+    t.ok(ajv.validate(whole(operations.get(name)!.responses['200']!.content!['application/json']!.schema!), response.json()), `${name}: ${ajv.errorsText()}`)
   }
 })
 

@@ -57,7 +57,9 @@ for (const [url, body] of Object.entries(good)) {
     })
 
     await t.test('refuses a request with neither body nor content type', async (t) => {
-      refused(t, await sendText(url, undefined, {}), 400, 'invalid_request')
+      refused(t, await sendText(url, undefined, {}), 400, 'invalid_request', {
+        detail: 'The request has no body: this route takes a JSON object with Content-Type: application/json',
+      })
     })
 
     const text = JSON.stringify(body)
@@ -68,7 +70,9 @@ for (const [url, body] of Object.entries(good)) {
     }
 
     await t.test('refuses a body without a content type', async (t) => {
-      refused(t, await sendText(url, Buffer.from(text), {}), 415, 'unsupported_media_type')
+      for (const headers of [{}, { 'content-type': '' }]) {
+        refused(t, await sendText(url, Buffer.from(text), headers), 415, 'unsupported_media_type', { detail: 'Content-Type is missing: this route takes application/json' })
+      }
     })
 
     for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="utf-8"']) {

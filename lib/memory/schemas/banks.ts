@@ -31,10 +31,17 @@ export const MemoriesAnswer = strict({
     count: Type.Integer({ description: 'Memories that pass the filters, counted up to 100000.' }),
     complete: Type.Boolean({ description: 'False when there are more.' }),
   }, { description: 'With ?total=true.' })),
+}, {
+  title: 'MemoriesPage',
+  description: 'A page of memories, newest first.',
+  examples: [{ memories: [], next_cursor: null }],
 })
 const bankFields = { bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.') }
-export const BankAnswer = strict(bankFields)
-export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: nextCursor })
+const BANK = { bank_id: 'user-alice', memory_count: 1, last_retained_at: '2026-01-05T09:30:00.000Z' }
+export const BankAnswer = strict(bankFields, { title: 'Bank', description: 'A bank.', examples: [BANK] })
+export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: nextCursor }, {
+  title: 'BanksPage', description: 'A page of banks.', examples: [{ banks: [BANK], next_cursor: null }],
+})
 
 export const StatisticsAnswer = strict({
   ...bankFields,
@@ -44,20 +51,52 @@ export const StatisticsAnswer = strict({
   first_retained_at: nullableInstant('Of the oldest memory.'),
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
-  tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }), { description: 'By falling count; the first 100.' }),
+  tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
+    description: 'By falling count; the first 100.',
+  }),
+}, {
+  title: 'BankStatistics',
+  description: 'Figures of a bank.',
+  examples: [{
+    ...BANK,
+    chunk_count: 1,
+    token_count: 7,
+    first_retained_at: '2026-01-05T09:30:00.000Z',
+    first_occurred_at: null,
+    last_occurred_at: null,
+    tags: [{ tag: 'preference', memory_count: 1 }],
+  }],
 })
 
 export const AdminBanksQuery = strict({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) })
-export const AdminBanksAnswer = strict({ banks: Type.Array(strict({ tenant_id: nullable(), ...bankFields })) })
+const AdminBank = strict({ tenant_id: nullable(), ...bankFields }, {
+  title: 'AdminBank', description: 'A bank of a tenant.',
+})
+export const AdminBanksAnswer = strict({ banks: Type.Array(AdminBank) }, {
+  title: 'AdminBanksAnswer',
+  description: 'Banks with their tenants.',
+  examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
+})
 const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the header ETag.', examples: ['"r17"'] })
 
 export const BankConfigAnswer = strict({
   config: BankConfigurationSchema,
-  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, description: 'What is in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration together.' }),
-  origin: Type.Record(Type.String(), Type.Enum(['default', 'file', 'profile', 'bank']), { description: 'Where each value of `effective` comes from, by its path.', examples: [{ 'homeostasis.recall_max_tokens': 'bank' }] }),
+  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, title: 'BankConfig', description: 'What is in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration together.' }),
+  origin: Type.Record(Type.String(), Type.Enum(['default', 'file', 'profile', 'bank'], { title: 'SettingOrigin' }), { description: 'Where each value of `effective` comes from, by its path.', examples: [{ 'homeostasis.recall_max_tokens': 'bank' }] }),
   etag: entityTag,
   updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
   updated_by: nullable({ description: 'The principal who set it.' }),
+}, {
+  title: 'BankConfigAnswer',
+  description: 'What a bank sets, what is in force, and where each value comes from.',
+  examples: [{
+    config: { mission: 'Be brief.' },
+    effective: { mission: 'Be brief.' },
+    origin: { mission: 'bank' },
+    etag: '"r17"',
+    updated_at: '2026-01-05T09:30:00.000Z',
+    updated_by: 'user:alice',
+  }],
 })
 
 export const BankConfigHistoryAnswer = strict({
@@ -66,13 +105,17 @@ export const BankConfigHistoryAnswer = strict({
     etag: entityTag,
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
-  }), { description: 'Newest first; the last 100 changes.' }),
-})
+  }, { title: 'BankConfigChange' }), { description: 'Newest first; the last 100 changes.' }),
+}, { title: 'BankConfigHistory', description: 'The earlier configurations of a bank.', examples: [{ history: [] }] })
 
 export const DeleteBankAnswer = strict({
   bank_id: BankId,
   deleted_count: Type.Integer({ description: 'Memories that were deleted.' }),
   config_deleted: Type.Boolean({ description: 'Whether the bank had a configuration of its own.' }),
+}, {
+  title: 'DeleteBankAnswer',
+  description: 'What was deleted.',
+  examples: [{ bank_id: 'user-alice', deleted_count: 1, config_deleted: false }],
 })
 
 export type PageQuery = Static<typeof PageQuery>

@@ -11,11 +11,14 @@ export const clamped = (description: string) => Type.Integer({ description })
 export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Name of a bank.', examples: ['user-alice'] })
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
-export const TagsMatch = Type.Enum(['any', 'all'], { description: 'Whether one tag suffices. Default any.' })
-export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { description })
+export const TagsMatch = Type.Enum(['any', 'all'], {
+  title: 'TagsMatch', description: 'Whether one tag suffices. Default any.',
+})
+export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 
 export const MetadataSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  title: 'Metadata',
   description: 'Flat map to string, number, boolean or null.',
 })

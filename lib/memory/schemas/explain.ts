@@ -12,7 +12,11 @@ export const ExplainRequest = strict({
   bank_id: BankId,
   expect: Type.String({ format: 'uuid', description: 'Id of the memory that is looked for.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }),
   ...recallBounds,
-}, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', expect: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f' }] })
+}, {
+  title: 'ExplainRecallRequest',
+  description: 'A search, and the memory to explain.',
+  examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', expect: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f' }],
+})
 
 const strategyFields = {
   rank: nullableInteger('From 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when it does not find the memory, or not within `beyond`.'),
@@ -24,7 +28,7 @@ const strategyFields = {
 const FilterStage = strict({
   passed: Type.Boolean(),
   failed: Type.Array(Type.Enum(['tags', 'metadata', 'occurred_after', 'occurred_before', 'as_of', 'min_trust']), { description: 'Every filter that the memory does not satisfy.' }),
-}, { description: 'The filters of the request.' })
+}, { title: 'ExplainedFilter', description: 'The filters of the request.' })
 
 const LexicalStage = strict({
   state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.' }),
@@ -35,39 +39,42 @@ const LexicalStage = strict({
     in_memory: Type.Array(Type.String(), { description: 'Those of them that the memory itself holds.' }),
     from_neighbours: nullableBoolean('Whether neighbours in the same document add to the score. Null when the score is not known.'),
   }),
-}, { description: 'Search by words.' })
+}, { title: 'ExplainedLexical', description: 'Search by words.' })
 
 const SemanticStage = strict({
   state: Type.Enum(['candidate', 'too_low', 'no_vector', 'filtered', 'degraded', 'off'], { description: 'As in `lexical`. no_vector: the memory has no embedding (yet). degraded: the query could not be embedded in time.' }),
   ...strategyFields,
-}, { description: 'Search by meaning.' })
+}, { title: 'ExplainedSemantic', description: 'Search by meaning.' })
 
 const TimesStage = strict({
-  spans: Type.Array(strict({ from: Type.String({ format: 'date-time' }), to: Type.String({ format: 'date-time', description: 'Exclusive.' }) })),
+  spans: Type.Array(strict({
+    from: Type.String({ format: 'date-time' }),
+    to: Type.String({ format: 'date-time', description: 'Exclusive.' }),
+  }, { title: 'TimeSpan' })),
   searched: Type.Boolean({ description: 'Whether the memory occurred in a period that was also searched separately, so that it can be a candidate without a rank in a strategy.' }),
-}, { description: 'The times that the query names; absent when it names none.' })
+}, { title: 'ExplainedTimes', description: 'The times that the query names; absent when it names none.' })
 
 const PartsStage = Type.Array(strict({
   query: Type.String(),
   rank: nullableInteger('From 1 among the candidates of this part. Null when it is none of them.'),
-}), { description: 'The parts that the query was split into, whose rankings are interleaved; absent when it was not split.' })
+}, { title: 'ExplainedPart' }), { description: 'The parts that the query was split into, whose rankings are interleaved; absent when it was not split.' })
 
 const FusionStage = strict({
   rank: Type.Integer({ description: 'From 1, by the strategies alone.' }),
   score: Type.Number({ description: 'The sum over the strategies, weights included.' }),
-}, { description: 'The strategies together; absent when none returned the memory for the whole query.' })
+}, { title: 'ExplainedFusion', description: 'The strategies together; absent when none returned the memory for the whole query.' })
 
 const ScorersStage = strict({
   rank: Type.Integer({ description: 'From 1, by strategies and scorers.' }),
   score: Type.Number({ description: 'Within 0–1.' }),
   signals: Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration); those that added nothing are left out.' }),
-}, { description: 'The scorers, which rank candidates in addition to the strategies.' })
+}, { title: 'ExplainedScorers', description: 'The scorers, which rank candidates in addition to the strategies.' })
 
 const RerankStage = strict({
   state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: ranked below the candidates that were sent to the reranker. degraded: it failed or was late. off: none is configured.' }),
   rank: nullableInteger('From 1, by the scores of the reranker alone.'),
   score: nullableNumber('On the scale of the reranker.'),
-}, { description: 'The reranker.' })
+}, { title: 'ExplainedRerank', description: 'The reranker.' })
 
 const BudgetStage = strict({
   cut_by: Type.Array(Type.Enum(['min_score', 'max_results', 'max_tokens']), { description: 'Every bound that keeps the memory out by itself.' }),
@@ -75,7 +82,7 @@ const BudgetStage = strict({
   max_results: Type.Integer({ description: 'After clamping.' }),
   max_tokens: nullableInteger('The request\'s own or the bank\'s ceiling, whichever is less. Null: no bound.'),
   tokens_needed: Type.Integer({ description: 'Tokens of the memory and all before it.' }),
-}, { description: 'The bounds that cut the ranking to the hits.' })
+}, { title: 'ExplainedBudget', description: 'The bounds that cut the ranking to the hits.' })
 
 export const ExplainAnswer = strict({
   memory_id: MemoryId,
@@ -95,8 +102,19 @@ export const ExplainAnswer = strict({
     scorers: Type.Optional(ScorersStage),
     rerank: Type.Optional(RerankStage),
     budget: Type.Optional(BudgetStage),
-  }, { description: 'In order; those that the memory did not reach are absent, all of them when it is not in the bank.' }),
+  }, { title: 'ExplainedStages', description: 'In order; those that the memory did not reach are absent, all of them when it is not in the bank.' }),
   degraded: Type.Optional(Degraded),
+}, {
+  title: 'ExplainRecallAnswer',
+  description: 'The way of one memory through a recall.',
+  examples: [{
+    memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
+    found: false,
+    verdict: 'not_in_bank',
+    rank: null,
+    score: null,
+    stages: {},
+  }],
 })
 
 export type ExplainRequest = Static<typeof ExplainRequest>

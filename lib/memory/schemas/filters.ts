@@ -9,6 +9,9 @@ export const scope = {
   banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks in one ranking; instead of bank_id.' })),
 }
 
+/** Of a request with `scope`: the choice in it, which the operation checks itself. */
+export const oneBankOrSeveral = { 'x-exactly-one-of': { bank_id: [], banks: [] } }
+
 export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
 
 /** Filters on memories. */

@@ -9,12 +9,24 @@ export const ForgetRequest = strict({
   tags_match: Type.Optional(TagsMatch),
   scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; asks for `admin`.' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'Counts and deletes nothing. Default false.' })),
-}, { description: 'Exactly one of memory_ids, tags and scope.', examples: [{ bank_id: 'user-alice', tags: ['preference'], dry_run: true }] })
+}, {
+  // The operation checks the choice itself.
+  'x-exactly-one-of': { memory_ids: [], tags: ['tags_match'], scope: [] },
+  title: 'ForgetRequest',
+  description: 'What is to be forgotten: exactly one of memory_ids, tags and scope.',
+  examples: [{ bank_id: 'user-alice', tags: ['preference'], dry_run: true }],
+})
 
 export const ForgetAnswer = strict({
   deleted_count: Type.Integer(),
   memory_ids: Type.Array(MemoryId, { description: 'Up to 1000.' }),
-  sample: Type.Optional(Type.Array(MemoryRecord, { description: 'With dry_run, and for a caller who may also read the bank: the first ten of the memories.' })),
+  sample: Type.Optional(Type.Array(MemoryRecord, {
+    description: 'With dry_run, and for a caller who may also read the bank: the first ten of the memories.',
+  })),
+}, {
+  title: 'ForgetAnswer',
+  description: 'What was deleted.',
+  examples: [{ deleted_count: 1, memory_ids: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }],
 })
 
 export type ForgetRequest = Static<typeof ForgetRequest>

@@ -1,6 +1,22 @@
 import { Type, type Static } from 'typebox'
 import { strict, nullable, nullableInstant, BankId, MemoryId, trust, MetadataSchema } from './common.js'
 
+const MEMORY = {
+  memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
+  bank_id: 'user-alice',
+  text: 'Alice prefers tea over coffee.',
+  tags: ['preference'],
+  metadata: { channel: 'chat' },
+  occurred_at: null,
+  retained_at: '2026-01-05T09:30:00.000Z',
+  expires_at: null,
+  document_id: null,
+  source: null,
+  trust: 'trusted',
+}
+/** What the examples of answers show. */
+export const HIT = { ...MEMORY, score: 0.82 }
+
 const memoryFields = {
   memory_id: MemoryId,
   bank_id: BankId,
@@ -15,12 +31,14 @@ const memoryFields = {
   trust: trust('How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.'),
 }
 
-export const MemoryRecord = strict(memoryFields)
+export const MemoryRecord = strict(memoryFields, {
+  title: 'Memory', description: 'A memory of a bank.', examples: [MEMORY],
+})
 
 const StrategyScore = strict({
   rank: Type.Optional(Type.Integer({ description: 'From 1, among the candidates of the strategy; absent when it was none of them.' })),
   score: Type.Number({ description: 'Within 0–1.' }),
-})
+}, { title: 'StrategyScore', description: 'How a strategy ranks a hit.' })
 
 const Scores = strict({
   lexical: Type.Optional(StrategyScore),
@@ -32,7 +50,7 @@ const Scores = strict({
   }, { description: 'What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative.' })),
   sum: Type.Optional(Type.Number({ description: '`contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it.' })),
   rerank: Type.Optional(strict({ rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }) })),
-}, { description: 'Rank and score per strategy and what the scorers added (`explain`).' })
+}, { title: 'HitScores', description: 'Rank and score per strategy and what the scorers added (`explain`).' })
 
 export const Hit = strict({
   ...memoryFields,
@@ -42,9 +60,11 @@ export const Hit = strict({
     start: Type.Integer({ description: 'UTF-16 offset into the text.' }),
     end: Type.Integer({ description: 'UTF-16 offset behind the passage.' }),
     score: Type.Number(),
-  }), { description: 'What matched, best first, when the memory was split.' })),
+  }, { title: 'Passage', description: 'A passage of a memory that matched.' }), {
+    description: 'What matched, best first, when the memory was split.',
+  })),
   scores: Type.Optional(Scores),
-})
+}, { title: 'Hit', description: 'A memory that a query finds.', examples: [HIT] })
 
 export type MemoryRecord = Static<typeof MemoryRecord>
 export type Hit = Static<typeof Hit>

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { STRATEGIES } from '../../retrieval/candidates.js'
 import { strict, clamped } from './common.js'
-import { scope, query, filters, referenceTime } from './filters.js'
-import { Hit } from './memory-record.js'
+import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
+import { Hit, HIT } from './memory-record.js'
 
 /** Filters of a recall, and the bounds that cut the ranking to the hits. */
 export const recallBounds = {
@@ -21,27 +21,42 @@ export const RecallRequest = strict({
   rewrite: Type.Optional(Type.Boolean({ description: 'Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false.' })),
   model_rerank: Type.Optional(Type.Boolean({ description: 'Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false.' })),
   explain: Type.Optional(Type.Boolean({ description: 'Adds `scores` to each hit, and `trace`. Default false.' })),
-}, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', max_results: 5 }] })
+}, {
+  ...oneBankOrSeveral,
+  title: 'RecallRequest',
+  description: 'A search; in exactly one of `bank_id` and `banks`.',
+  examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', max_results: 5 }],
+})
 
 export const Trace = strict({
   stages: Type.Array(strict({
     name: Type.String(),
     start_ms: Type.Number({ description: 'When it began, counted from the first stage.' }),
     duration_ms: Type.Number(),
-  })),
-  strategies: Type.Array(strict({ name: Type.String(), weight: Type.Number(), candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }) })),
-})
+  }, { title: 'TraceStage' })),
+  strategies: Type.Array(strict({
+    name: Type.String(),
+    weight: Type.Number(),
+    candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }),
+  }, { title: 'TraceStrategy' })),
+}, { title: 'Trace', description: 'The time of each stage, and what each strategy returned (`explain`).' })
 
 export const DEGRADATIONS = ['rewrite', 'semantic', 'rerank'] as const
-export const Degraded = Type.Array(Type.Enum([...DEGRADATIONS]), { description: 'The stages that were skipped because a model was down or late. Absent when none was.' })
+export const Degraded = Type.Array(Type.Enum([...DEGRADATIONS], { title: 'Degradation' }), { description: 'The stages that were skipped because a model was down or late. Absent when none was.' })
 
 export const RecallAnswer = strict({
   hits: Type.Array(Hit),
   total_available: Type.Integer({ description: 'Memories that were candidates after filters, whatever max_results is.' }),
   truncated: Type.Boolean({ description: 'True when max_tokens ended the list.' }),
-  usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the hits given.' }) }),
+  usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the hits given.' }) }, {
+    title: 'RecallUsage',
+  }),
   degraded: Type.Optional(Degraded),
   trace: Type.Optional(Trace),
+}, {
+  title: 'RecallAnswer',
+  description: 'The hits, best first.',
+  examples: [{ hits: [HIT], total_available: 1, truncated: false, usage: { tokens: 7 } }],
 })
 
 export type RecallRequest = Static<typeof RecallRequest>

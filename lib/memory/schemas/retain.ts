@@ -1,6 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { strict, instant, BankId, MemoryId, Tags, trust, MetadataSchema } from './common.js'
 
+const RETAINED = {
+  stored: true,
+  memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
+  chunk_count: 1,
+  deduplicated: false,
+  bank_id: 'user-alice',
+}
+
 export const retainFields = {
   content: Type.String({ description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers say otherwise.', examples: ['Alice prefers tea over coffee.'] }),
   tags: Type.Optional(Tags),
@@ -11,8 +19,12 @@ export const retainFields = {
   expires_at: Type.Optional(instant('When the memory ceases to exist; in the future.')),
 }
 
-export const RetainItem = strict(retainFields)
-export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, { examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }] })
+export const RetainItem = strict(retainFields, { title: 'RetainItem', description: 'A memory to store, of a batch.' })
+export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
+  title: 'RetainRequest',
+  description: 'A memory to store.',
+  examples: [{ bank_id: 'user-alice', content: 'Alice prefers tea over coffee.', tags: ['preference'] }],
+})
 
 export const RetainAnswer = strict({
   stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
@@ -24,13 +36,21 @@ export const RetainAnswer = strict({
   near_duplicate: Type.Optional(strict({
     memory_id: MemoryId,
     similarity: Type.Number({ description: 'Within 0–1.' }),
-  }, { description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
+  }, { title: 'NearDuplicate', description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
   trust: Type.Optional(trust('Of the memory at `memory_id`, when it is less than trusted: `untrusted` by who wrote it, `suspect` when it looks like an instruction to a model or hides text.')),
   redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
-})
+}, { title: 'RetainAnswer', description: 'What became of a memory.', examples: [RETAINED] })
 
-export const RetainBatchRequest = strict({ bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }) }, { examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }] })
-export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) })
+export const RetainBatchRequest = strict({
+  bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }),
+}, {
+  title: 'RetainBatchRequest',
+  description: 'Memories to store, all or none.',
+  examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }],
+})
+export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) }, {
+  title: 'RetainBatchAnswer', description: 'What became of each memory.', examples: [{ results: [RETAINED] }],
+})
 
 export type RetainItem = Static<typeof RetainItem>
 export type RetainRequest = Static<typeof RetainRequest>

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { BankConfigurationSchema } from '../../config/schema.js'
 import { strict, instant, trust, MetadataSchema } from './common.js'
+import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
 export const ImportQuery = strict({
@@ -7,9 +9,13 @@ export const ImportQuery = strict({
   config: Type.Optional(Type.Enum(['ignore', 'apply'], { description: 'apply: the configuration that the export carries, if any, takes the place of the bank\'s. Default ignore.' })),
 })
 
-export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() })
+export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() }, {
+  title: 'ImportBankAnswer',
+  description: 'How many memories came in.',
+  examples: [{ imported: 2, skipped: 0, overwritten: 0 }],
+})
 
-/** A line of an export, which an import accepts with its ids and instants. */
+/** A line of an import after the first: a line of an export, with its ids and instants. */
 export const ImportLine = strict({
   text: retainFields.content,
   memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
@@ -22,7 +28,24 @@ export const ImportLine = strict({
   document_id: retainFields.document_id,
   source: retainFields.source,
   trust: Type.Optional(trust('Lowers the trust that the importer\'s memories have; it cannot raise it.')),
-})
+}, { title: 'ImportedMemory', description: 'A memory to import. Members may also be null, which means absent.' })
+
+export const EXPORT_FORMAT = 'memory-gateway-export'
+export const EXPORT_VERSION = 1
+
+/** The first line. An import reads its format, its version and its configuration. */
+const ExportHeader = Type.Object({
+  format: Type.Literal(EXPORT_FORMAT),
+  version: Type.Literal(EXPORT_VERSION),
+  bank_id: Type.Optional(Type.String({ description: 'Information only.' })),
+  exported_at: Type.Optional(Type.String({ format: 'date-time' })),
+  memory_count: Type.Optional(Type.Integer()),
+  config: Type.Optional(BankConfigurationSchema),
+}, { title: 'ExportHeader', description: 'The first line of an export.' })
+
+/** For the OpenAPI document: what each line of an export and of an import is. */
+export const exportLine = { title: 'ExportLine', oneOf: [ExportHeader, MemoryRecord] }
+export const importLine = { title: 'ImportLine', anyOf: [ExportHeader, MemoryRecord, ImportLine] }
 
 export type ImportAnswer = Static<typeof ImportAnswer>
 export type ImportLine = Static<typeof ImportLine>

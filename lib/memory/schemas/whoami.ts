@@ -1,12 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { strict, nullable, BankId } from './common.js'
 
-const Permission = Type.Enum(['read', 'write', 'forget', 'admin'])
+const Permission = Type.Enum(['read', 'write', 'forget', 'admin'], { title: 'Permission' })
 export const WhoamiQuery = strict({ bank_id: Type.Optional(BankId) })
 
 export const WhoamiAnswer = strict({
   principal: nullable(),
   actor: Type.Unsafe<{ type: string, id: string, claims: Record<string, string> } | null>({
+    title: 'Actor',
+    description: 'Who acts, in jwt_oidc mode.',
     type: ['object', 'null'],
     properties: { type: { type: 'string' }, id: { type: 'string' }, claims: { type: 'object', additionalProperties: { type: 'string' } } },
     required: ['type', 'id', 'claims'],
@@ -14,7 +16,13 @@ export const WhoamiAnswer = strict({
   }),
   tenant_id: nullable(),
   on_behalf_of: nullable(),
-  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
+  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, {
+    title: 'GrantedPermission',
+  }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
+}, {
+  title: 'WhoamiAnswer',
+  description: 'The caller, as the service sees it.',
+  examples: [{ principal: 'user:alice', actor: null, tenant_id: null, on_behalf_of: null }],
 })
 
 export type WhoamiAnswer = Static<typeof WhoamiAnswer>

@@ -1,67 +1,55 @@
 import type { components, operations } from './generated/openapi.js'
 
 /*
- * The names under which the client gives the types of the OpenAPI document. Everything that depends on the form of the
- * document is in this file: types are found by operation, so that it does not matter which schemas have names there.
+ * The names under which the client gives the types of the OpenAPI document. What a query has in it is found by
+ * operation; everything else has a name in the document, in which a choice of members is a union.
  */
 
-type Json<Content> = Content extends { 'application/json': infer Body } ? Body : never
-type AnswerOf<Name extends keyof operations> =
-  operations[Name] extends { responses: { 200: { content: infer Content } } } ? Json<Content> : never
-type BodyOf<Name extends keyof operations> =
-  operations[Name] extends { requestBody: { content: infer Content } } ? Json<Content> : never
+type Schemas = components['schemas']
 type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
-
-/** `T` with exactly one of the members `K`, a choice that the document tells in words. */
-type ExactlyOne<T, K extends keyof T> = Omit<T, K> & {
-  [One in K]: { [P in One]-?: NonNullable<T[P]> } & { [Other in Exclude<K, One>]?: never }
-}[K]
-type OneBankOrSeveral<T extends { bank_id?: string, banks?: string[] }> = ExactlyOne<T, 'bank_id' | 'banks'>
 
 /** Names a bank. */
 export interface BankRequest { bank_id: string }
 
-export type RetainRequest = BodyOf<'retain'>
-export type RetainAnswer = AnswerOf<'retain'>
-export type RetainBatchRequest = BodyOf<'retainBatch'>
-export type RetainItem = RetainBatchRequest['items'][number]
-export type RetainBatchAnswer = AnswerOf<'retainBatch'>
+export type RetainRequest = Schemas['RetainRequest']
+export type RetainAnswer = Schemas['RetainAnswer']
+export type RetainBatchRequest = Schemas['RetainBatchRequest']
+export type RetainItem = Schemas['RetainItem']
+export type RetainBatchAnswer = Schemas['RetainBatchAnswer']
 
 /** Exactly one of `bank_id` and `banks`. */
-export type RecallRequest = OneBankOrSeveral<BodyOf<'recall'>>
-export type RecallAnswer = AnswerOf<'recall'>
-export type Hit = RecallAnswer['hits'][number]
-export type ExplainRecallRequest = BodyOf<'explainRecall'>
-export type ExplainRecallAnswer = AnswerOf<'explainRecall'>
+export type RecallRequest = Schemas['RecallRequest']
+export type RecallAnswer = Schemas['RecallAnswer']
+export type Hit = Schemas['Hit']
+export type ExplainRecallRequest = Schemas['ExplainRecallRequest']
+export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
 
 /** Exactly one of `bank_id` and `banks`. */
-export type ReflectRequest = OneBankOrSeveral<BodyOf<'reflect'>>
-export type ReflectAnswer = AnswerOf<'reflect'>
+export type ReflectRequest = Schemas['ReflectRequest']
+export type ReflectAnswer = Schemas['ReflectAnswer']
 /** What a stream of reflect tells. A failure in the middle is thrown and is no event. */
-export type ReflectEvent =
-  | { event: 'evidence', data: { sources: Hit[] } }
-  | { event: 'delta', data: { text: string } }
-  | { event: 'usage', data: ReflectAnswer['usage'] }
-  | { event: 'done', data: Omit<ReflectAnswer, 'sources' | 'usage'> }
+export type ReflectEvent = Exclude<Schemas['ReflectEvent'], Schemas['ErrorEvent']>
 
 /** Exactly one of `memory_ids`, `tags` and `scope`. */
-export type ForgetRequest = ExactlyOne<BodyOf<'forget'>, 'memory_ids' | 'tags' | 'scope'>
-export type ForgetAnswer = AnswerOf<'forget'>
+export type ForgetRequest = Schemas['ForgetRequest']
+export type ForgetAnswer = Schemas['ForgetAnswer']
 
 export type ListBanksRequest = QueryOf<'listBanks'>
-export type BanksPage = AnswerOf<'listBanks'>
-export type Bank = BanksPage['banks'][number]
-export type BankStatistics = AnswerOf<'getBankStatistics'>
-export type DeleteBankAnswer = AnswerOf<'deleteBank'>
+export type BanksPage = Schemas['BanksPage']
+export type Bank = Schemas['Bank']
+export type BankStatistics = Schemas['BankStatistics']
+export type DeleteBankAnswer = Schemas['DeleteBankAnswer']
 export type ListMemoriesRequest = BankRequest & QueryOf<'listMemories'>
-export type MemoriesPage = AnswerOf<'listMemories'>
-export type Memory = MemoriesPage['memories'][number]
+export type MemoriesPage = Schemas['MemoriesPage']
+export type Memory = Schemas['Memory']
+export type Metadata = Schemas['Metadata']
+export type TrustLevel = Schemas['TrustLevel']
 export interface GetMemoryRequest extends BankRequest { memory_id: string }
 
-export type BankConfigAnswer = AnswerOf<'getBankConfig'>
+export type BankConfigAnswer = Schemas['BankConfigAnswer']
 /** What a bank sets for itself. */
-export type BankConfig = BodyOf<'putBankConfig'>
-export type BankConfigHistory = AnswerOf<'getBankConfigHistory'>
+export type BankConfig = Schemas['BankConfig']
+export type BankConfigHistory = Schemas['BankConfigHistory']
 export interface ResetBankConfigRequest extends BankRequest {
   /** The `etag` of the configuration that is to be changed: with another one in force, nothing is changed. */
   if_match?: string
@@ -69,21 +57,25 @@ export interface ResetBankConfigRequest extends BankRequest {
 export interface PutBankConfigRequest extends ResetBankConfigRequest { config: BankConfig }
 export interface PatchBankConfigRequest extends ResetBankConfigRequest {
   /** The members to change (RFC 7396); null takes one away. */
-  patch: BodyOf<'patchBankConfig'>
+  patch: Schemas['BankConfigPatch']
 }
 
+/** A line of an export, parsed: the header, then a memory a line. */
+export type ExportLine = Schemas['ExportLine']
+/** What an import takes as a line. */
+export type ImportLine = Schemas['ImportLine']
 /** A line with or without its line feed, bytes of the file wherever they are cut, or a line as an object. */
-export type ImportPiece = string | Uint8Array | object
+export type ImportPiece = string | Uint8Array | ImportLine
 /** A whole export (a file that a browser's user has chosen is a Blob), or its pieces. */
 export type ImportSource = string | Uint8Array | Blob | Iterable<ImportPiece> | AsyncIterable<ImportPiece>
 export type ImportBankRequest = BankRequest & QueryOf<'importBank'> & { lines: ImportSource }
-export type ImportBankAnswer = AnswerOf<'importBank'>
+export type ImportBankAnswer = Schemas['ImportBankAnswer']
 
 export type WhoamiRequest = QueryOf<'whoami'>
-export type WhoamiAnswer = AnswerOf<'whoami'>
-export type HealthAnswer = AnswerOf<'health'>
+export type WhoamiAnswer = Schemas['WhoamiAnswer']
+export type HealthAnswer = Schemas['HealthAnswer']
 
 /** The body of an error. */
-export type ErrorBody = components['schemas']['Error']
+export type ErrorBody = Schemas['Error']
 /** The codes of the gateway. */
-export type ErrorCode = ErrorBody['code']
+export type ErrorCode = Schemas['ErrorCode']

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MemoryGatewayClient, MemoryGatewayError, type ImportSource } from '../src/index.js'
+import { MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource } from '../src/index.js'
 import { collect, gateway } from './gateway.js'
 import { answering, HostileServer } from './hostile-server.js'
 
@@ -87,7 +87,7 @@ t.test('a bank moves from one place to another', async (t) => {
     export: () => client.exportBank({ bank_id: 'from' }),
     lines: () => lines,
     'ended-lines': () => new Set(lines.map((line) => `${line}\n`)),
-    objects: () => lines.map((line) => JSON.parse(line) as object),
+    objects: () => lines.map((line) => JSON.parse(line) as ImportLine),
     // Cut within characters of several bytes.
     bytes: () => cut(bytes, 7),
   }

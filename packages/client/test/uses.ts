@@ -1,5 +1,5 @@
 /* Uses of the client that the compiler has to take, and such that it has to refuse. Nothing here is run. */
-import { MemoryGatewayError, type MemoryGatewayClient } from '../src/index.js'
+import { MemoryGatewayError, type ExportLine, type MemoryGatewayClient } from '../src/index.js'
 
 export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   await client.recall({ bank_id: 'a', query: 'x', tags_match: 'all' })
@@ -10,6 +10,11 @@ export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   await client.retain({ bank_id: 'a', content: 'x', metadata: { turn: 1, said: true, by: null } }, { idempotencyKey: 'k' })
   await client.patchBankConfig({ bank_id: 'a', patch: { mission: null } })
   await client.importBank({ bank_id: 'b', lines: client.exportBank({ bank_id: 'a' }) })
+  await client.importBank({ bank_id: 'b', lines: [{ format: 'memory-gateway-export', version: 1 }, { text: 'x' }] })
+  for await (const line of client.exportBank({ bank_id: 'a' })) {
+    const parsed = JSON.parse(line) as ExportLine
+    if ('text' in parsed) await client.importBank({ bank_id: 'b', lines: [parsed] })
+  }
   for await (const told of client.reflectStream({ bank_id: 'a', query: 'x' })) {
     if (told.event === 'delta') return told.data.text
     if (told.event === 'done') return told.data.answer
@@ -33,6 +38,10 @@ export async function wrongUses (client: MemoryGatewayClient): Promise<void> {
   await client.forget({ bank_id: 'a' })
   // @ts-expect-error -- two ways of naming it
   await client.forget({ bank_id: 'a', tags: ['x'], scope: 'all' })
+  // @ts-expect-error -- of tags alone it can be asked how many must match
+  await client.forget({ bank_id: 'a', scope: 'all', tags_match: 'all' })
+  // @ts-expect-error -- a memory of an import has a text, no content
+  await client.importBank({ bank_id: 'a', lines: [{ content: 'x' }] })
   // @ts-expect-error -- no content
   await client.retain({ bank_id: 'a' })
   // @ts-expect-error -- a name that is not the gateway's

@@ -7,6 +7,7 @@ await t.test('an empty environment gives the documented defaults', async (t) => 
   const { settings, ...config } = load({})
   t.same(settings, settingsOf({}))
   t.same(JSON.parse(JSON.stringify(config)), {
+    allowDevAuth: false,
     host: '127.0.0.1',
     port: 8080,
     logLevel: 'info',
@@ -90,9 +91,10 @@ await t.test('a value out of bounds or of another kind is a problem that says wh
     ...['a b', 'host:80', 'http://host', '*', '*.', '*.10.0.0.1', 'a.*.b', 'a,,b', ',', 'user@host', '10.0.0', '[::1', 'a/b'].map((text): [string, string, string] => (
       ['SERVICES_ALLOWED_HOSTS', text, `found "${text}", allowed are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com`]
     )),
-    ...['*', 'null', 'https://*.example.com', 'app.example.com', 'https://a.example/app', 'https://a.example?x', 'https://user@a.example', 'ws://a.example', 'https://', 'https://a.example,,http://b.example'].map((text): [string, string, string] => (
+    ...['*', 'null', 'https://*.example.com', 'app.example.com', 'https://a.example/app', 'https://a.example?x', 'ws://a.example', 'https://', 'https://a.example,,http://b.example'].map((text): [string, string, string] => (
       ['SERVICES_CORS_ORIGINS', text, `found "${text}", allowed are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them`]
     )),
+    ['SERVICES_CORS_ORIGINS', 'https://user@a.example', 'found a URL with credentials (not shown), allowed are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them'],
     ['SERVICE_ALLOW_DEV_AUTH', 'on', 'found "on", allowed are "1", "true", "yes" and "0", "false", "no"'],
     ['SERVICE_OIDC_ACTOR_TYPE', 'build bot', 'found "build bot", allowed is a word of at most 64 visible characters without ":"'],
     ['SERVICE_OIDC_ACTOR_TYPE', 'a:b', 'found "a:b", allowed is a word of at most 64 visible characters without ":"'],

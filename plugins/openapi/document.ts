@@ -1,0 +1,83 @@
+import type { AuthMode } from '../../lib/config/config.js'
+import { ERROR_CODES } from '../../lib/errors/service-error.js'
+import { NamedSchemas } from './named-schemas.js'
+import { mapValues, type Schema } from './schema.js'
+import { securityOf } from './security.js'
+
+/** Of an OpenAPI document, what the pass over it looks at. */
+interface Document {
+  [member: string]: unknown
+  paths?: Record<string, Record<string, Operation>>
+  components?: { [kind: string]: unknown, schemas?: Record<string, Schema> }
+}
+
+interface Operation {
+  [member: string]: unknown
+  parameters?: Media[]
+  requestBody?: Body
+  responses?: Record<string, Body>
+  security?: unknown
+}
+
+interface Body {
+  [member: string]: unknown
+  description?: string
+  content?: Record<string, Media>
+}
+
+interface Media {
+  [member: string]: unknown
+  schema?: Schema
+}
+
+/**
+ * Makes a document that generators of clients read well of one that has every schema wherever it is used: named schemas
+ * are referred to, enums have types, choices are `oneOf`, and the body of errors stands once.
+ * @throws Error when two different schemas have one name
+ */
+export function forGenerators (made: object): object {
+  // The types of @fastify/swagger are those of every version of OpenAPI, with references wherever they may be.
+  const document = made as Document
+  const schemas = new NamedSchemas()
+  for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) schemas.define(name, schema)
+  const media = ({ schema, ...rest }: Media): Media => {
+    if (schema === undefined) return rest
+    const { 'x-error-codes': codes } = schema
+    return Array.isArray(codes)
+      ? { schema: { $ref: '#/components/schemas/Error' }, ...rest, examples: examplesOf(codes) }
+      : { schema: schemas.refer(schema), ...rest }
+  }
+  const body = ({ content, ...rest }: Body): Body => (
+    { ...rest, ...(content !== undefined && { content: mapValues(content, media) }) }
+  )
+  const operation = ({ parameters, requestBody, responses, ...rest }: Operation): Operation => ({
+    ...rest,
+    ...(parameters !== undefined && { parameters: parameters.map(media) }),
+    ...(requestBody !== undefined && { requestBody: body(requestBody) }),
+    ...(responses !== undefined && { responses: mapValues(responses, body) }),
+  })
+  const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, operation))
+  const components = { ...document.components, schemas: schemas.components(), examples: errorExamples() }
+  return { ...document, paths, components }
+}
+
+/** The document with the credentials of every auth mode wherever it has those of one. */
+export function forEveryMode (made: object, mode: AuthMode | 'host'): object {
+  const document = made as Document
+  const own = JSON.stringify(securityOf('memory', mode))
+  const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, (operation) => (
+    JSON.stringify(operation.security) === own ? { ...operation, security: securityOf('memory', 'any') } : operation
+  )))
+  return { ...document, paths }
+}
+
+function examplesOf (codes: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+}
+
+function errorExamples (): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(ERROR_CODES).map(([code, meaning]) => [code, {
+    summary: meaning,
+    value: { detail: meaning, code, request_id: '5f0c6f0e-7b3c-4a10-8d2f-4b1f2c3d4e5f' },
+  }]))
+}

@@ -1,0 +1,50 @@
+/** Of a JSON Schema, what the passes over the document look at. Everything else is kept as it stands. */
+export interface Schema {
+  [keyword: string]: unknown
+  $ref?: string
+  title?: string
+  type?: string | string[]
+  enum?: unknown[]
+  required?: string[]
+  properties?: Record<string, Schema | boolean>
+  patternProperties?: Record<string, Schema | boolean>
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  not?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  /** The members of an object of which exactly one is given, each with the members that go with it alone. */
+  'x-exactly-one-of'?: Record<string, string[]>
+  /** Of a text that is a stream: the schema of each item in it, as the `itemSchema` of OpenAPI 3.2. */
+  'x-item-schema'?: Schema
+}
+
+const MAPS = ['properties', 'patternProperties'] as const
+const LISTS = ['anyOf', 'oneOf', 'allOf'] as const
+const SINGLE = ['additionalProperties', 'items', 'not', 'x-item-schema'] as const
+
+export function mapValues<From, To> (
+  record: Readonly<Record<string, From>>, map: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+}
+
+/** A copy of a schema with every schema directly in it replaced. */
+export function mapChildren (schema: Schema, map: (child: Schema) => Schema): Schema {
+  const copy = { ...schema }
+  for (const keyword of MAPS) {
+    const children = schema[keyword]
+    if (children === undefined) continue
+    copy[keyword] = mapValues(children, (child) => typeof child === 'object' ? map(child) : child)
+  }
+  for (const keyword of LISTS) {
+    const children = schema[keyword]
+    if (children !== undefined) copy[keyword] = children.map(map)
+  }
+  for (const keyword of SINGLE) {
+    const child = schema[keyword]
+    if (typeof child === 'object') copy[keyword] = map(child)
+  }
+  return copy
+}

@@ -1,0 +1,49 @@
+import type { AuthMode } from '../../lib/config/config.js'
+import type { RouteScope } from '../route-scopes.js'
+
+type Security = Array<Record<string, string[]>>
+
+export const SECURITY_SCHEMES = {
+  principal: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Principal',
+    description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
+  adminToken: {
+    type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.',
+  },
+  sourceSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Signature-256',
+    description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require no signature.',
+  },
+} as const
+
+/** The credentials of the memory scope in each auth mode. */
+const CALLER_SECURITY: Record<AuthMode | 'host', Security> = {
+  dev: [{}, { principal: [] }],
+  api_key: [{ apiKey: [], principal: [] }],
+  jwt_hs256: [{ bearer: [] }],
+  jwt_oidc: [{ bearer: [] }],
+  // The app that the gateway is part of decides, and the gateway does not know how.
+  host: [],
+}
+
+/** What guards a scope. The document that serves every auth mode has the credentials of all of them. */
+export function securityOf (scope: RouteScope, mode: AuthMode | 'host' | 'any'): Security {
+  switch (scope) {
+    case 'memory': return mode === 'any' ? anyOfAll() : CALLER_SECURITY[mode]
+    case 'admin': return [{ adminToken: [] }]
+    case 'source': return [{ sourceSignature: [] }, {}]
+    case 'public': return []
+  }
+}
+
+function anyOfAll (): Security {
+  const texts = new Set(Object.values(CALLER_SECURITY).flat().map((one) => JSON.stringify(one)))
+  return [...texts].map((text) => JSON.parse(text) as Record<string, string[]>)
+}
