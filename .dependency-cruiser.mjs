@@ -16,20 +16,27 @@ export default {
       comment: 'lib knows nothing of HTTP, so it imports lib and nothing above it.',
       severity: 'error',
       from: { path: '^lib/' },
-      to: { path: '^(cli|http|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|http|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'http-is-below-plugins-and-routes',
       comment: 'http/ holds what plugins and routes share, so it imports neither.',
       severity: 'error',
       from: { path: '^http/' },
-      to: { path: '^(cli|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },
+    },
+    {
+      name: 'mcp-knows-no-http-server',
+      comment: 'mcp/ speaks the protocol over any transport, so it imports lib and nothing of the gateway beside it.',
+      severity: 'error',
+      from: { path: '^mcp/' },
+      to: { path: '^(cli|http|plugins|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'plugins-do-not-know-routes',
       severity: 'error',
       from: { path: '^plugins/' },
-      to: { path: '^(cli|routes|scripts|app\\.ts|server\\.ts)' },
+      to: { path: '^(cli|mcp|routes|scripts|app\\.ts|server\\.ts)' },
     },
     {
       name: 'routes-do-not-know-plugins',
@@ -62,7 +69,7 @@ export default {
     {
       name: 'product-does-not-know-tests',
       severity: 'error',
-      from: { path: '^(lib|http|plugins|routes|app\\.ts|server\\.ts)' },
+      from: { path: '^(lib|http|mcp|plugins|routes|app\\.ts|server\\.ts)' },
       to: { path: '^(test|bench|packages)/' },
     },
     {

@@ -54,9 +54,11 @@ import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { homeRoutes } from './routes/home.js'
 import { ingestRoutes } from './routes/ingest.js'
+import { mcpRoutes } from './routes/mcp.js'
 import { metricsRoutes } from './routes/metrics.js'
 import { recallRoutes } from './routes/recall.js'
 import { reflectRoutes } from './routes/reflect.js'
+import { resourceMetadataRoutes } from './routes/resource-metadata.js'
 import { retainRoutes } from './routes/retain.js'
 import { transferRoutes } from './routes/transfer.js'
 import { whoamiRoutes } from './routes/whoami.js'
@@ -179,6 +181,11 @@ export async function assemble (
   const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
   if (hindsight !== undefined) await app.register(hindsight.versionRoute)
 
+  const { mcp } = settings
+  const { oidcIssuer } = config.auth
+  if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
+    await app.register(resourceMetadataRoutes, { issuer: oidcIssuer, publicUrl: mcp.publicUrl })
+  }
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
@@ -191,6 +198,19 @@ export async function assemble (
     await scope.register(bankAccess)
     for (const routes of MEMORY_ROUTES) await scope.register(routes)
     await scope.register(reflectRoutes, { heartbeatMs })
+    if (mcp.enabled) {
+      await scope.register(async (inner) => {
+        if (mcp.allowedHosts !== undefined) {
+          await inner.register(hostNames, { allowed: mcp.allowedHosts, setting: 'mcp.allowed_hosts' })
+        }
+        await inner.register(mcpRoutes, {
+          settings: mcp,
+          version,
+          hasIdentityProvider: mode === 'jwt_oidc',
+          corsOrigins: config.corsOrigins ?? [],
+        })
+      })
+    }
     if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, hindsight.options)
   })
   await app.register(async (scope) => {

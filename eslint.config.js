@@ -36,7 +36,7 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
           message: `lib/${room} may import ${allowed.map((name) => `lib/${name}`).join(', ') || 'no other room'} and nothing above it.`,
         },
         {
-          regex: '^(\\.\\./)+(cli|http|plugins|routes|test|bench|app|embedded|index|server)(/|\\.js$)',
+          regex: '^(\\.\\./)+(cli|http|mcp|plugins|routes|test|bench|app|embedded|index|server)(/|\\.js$)',
           message: 'lib knows nothing of the HTTP layer.',
         },
         {
@@ -74,7 +74,7 @@ const LONGER_FILES = [
 
 /** Where lines have at most 120 columns. */
 const SHORT_LINES = [
-  'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'plugins/**',
+  'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
   'routes/**', 'scripts/**',
   'assembly/*.mjs', 'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**',
   'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
@@ -107,7 +107,10 @@ export default [
     },
   },
   {
-    files: ['lib/**/*.ts', 'http/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts', 'embedded.ts', 'index.ts'],
+    files: [
+      'lib/**/*.ts', 'http/**/*.ts', 'mcp/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'app.ts', 'embedded.ts',
+      'index.ts',
+    ],
     ignores: ['lib/config/**'],
     rules: {
       'no-restricted-properties': ['error', {

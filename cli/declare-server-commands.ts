@@ -53,6 +53,12 @@ export function declareServerCommands (program: Command): void {
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/reembed.js')).reembed(options) })
 
+  configured(program.command('mcp').description('speak the Model Context Protocol over standard input and output'))
+    .option('--data <folder>', 'use the memories in this folder; without it and a configuration, a server is asked')
+    .option('--bank <bank>', 'the only bank that the client may use; its tools then name no bank')
+    .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, else default)')
+    .action(async (options) => { await (await import('./commands/mcp.js')).mcp(options) })
+
   program.command('token').description('make a token for SERVICE_AUTH_MODE=jwt_hs256, signed with SERVICE_JWT_SECRET; for development')
     .argument('<principal>', 'who it is for, user:ada for one')
     .option('--expires-in <seconds>', 'seconds that it is good for', integer(1, 31_536_000), 3600)

@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander'
-import { readFileSync } from 'node:fs'
-import { packageFile } from '../lib/resources/package-file.js'
 import { declareMemoryCommands } from './declare-memory-commands.js'
 import { declareServerCommands } from './declare-server-commands.js'
 import { EXIT } from './failures.js'
+import { packageVersion } from './version.js'
 
 /** Words that are for the program as a whole; any other option in the first place is one of `serve`. */
 const OF_THE_PROGRAM = new Set(['-h', '--help', '-V', '--version'])
@@ -15,12 +14,6 @@ The commands that talk to a server read MEMORY_GATEWAY_URL (default http://127.0
 MEMORY_GATEWAY_TOKEN and MEMORY_GATEWAY_PRINCIPAL, or the profile ~/.config/memory-gateway/default.env, of mode 0600.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
-
-/** The version of the package. */
-export function packageVersion (): string {
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
-  return String(version)
-}
 
 /** Every command, with what each takes. What a command does is loaded when it runs. */
 export function makeProgram (): Command {

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerH
 import { turnKeyOf } from '../http/turn-key.js'
 import type { Permission } from '../lib/access/access-control.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
-import { isBankId } from '../lib/identity/context.js'
+import { boundedLists, namedBanks } from '../lib/memory/named-banks.js'
 import { prepareInput, validationError, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
@@ -26,7 +26,7 @@ export function bodyCheck (
   validate: Validator,
   { permission, permissionFor }: FastifyContextConfig = {},
 ): preHandlerHookHandler {
-  const lists = listsOf(schema)
+  const lists = boundedLists(schema)
   const check = (body: unknown) => {
     if (body === undefined) throw invalidRequest([{ field: '', message: NO_BODY }])
     prepareInput(body, schema)
@@ -39,7 +39,7 @@ export function bodyCheck (
   }
   return (request, _reply, done) => {
     const body: unknown = request.body
-    const banks = permission === undefined ? undefined : banksOf(body, lists)
+    const banks = permission === undefined ? undefined : namedBanks(body, lists)
     const admission = banks === undefined
       ? undefined
       : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
@@ -55,27 +55,4 @@ export function bodyCheck (
     }
     done()
   }
-}
-
-/** The top-level lists of a body that have a maximum length. */
-function listsOf ({ properties = {} }: InputSchema): Array<{ name: string, maxItems: number }> {
-  return Object.entries(properties).flatMap(([name, { maxItems }]) => (
-    maxItems === undefined ? [] : [{ name, maxItems }]
-  ))
-}
-
-/** @returns the banks that a body names; undefined when its envelope is invalid, which its validation reports */
-function banksOf (body: unknown, lists: ReadonlyArray<{ name: string, maxItems: number }>): string[] | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-  const members = body as Record<string, unknown>
-  for (const { name, maxItems } of lists) {
-    const list = members[name]
-    if (Array.isArray(list) && list.length > maxItems) return undefined
-  }
-  const { bank_id: bankId, banks } = members
-  if (typeof bankId === 'string' && (banks === undefined || banks === null)) {
-    return isBankId(bankId) ? [bankId] : undefined
-  }
-  if ((bankId !== undefined && bankId !== null) || !Array.isArray(banks) || banks.length === 0) return undefined
-  return banks.every((bank): bank is string => typeof bank === 'string' && isBankId(bank)) ? banks : undefined
 }

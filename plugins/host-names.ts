@@ -3,12 +3,20 @@ import fp from 'fastify-plugin'
 import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/config/hosts.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
+export interface HostNamesOptions {
+  allowed: readonly string[]
+  /** The setting that adds names, for the error message. Default: SERVICES_ALLOWED_HOSTS. */
+  setting?: string
+}
+
 /**
  * Protects dev mode, which trusts every caller, against DNS rebinding: a web page can point its own name to this
  * machine and then read memories from the browser. Requests are served only when Host is loopback, an allowed name, or
  * the local address of the connection, which probes use and which is not a name that a page can have.
  */
-async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly string[] }): Promise<void> {
+async function hostNames (
+  app: FastifyInstance, { allowed, setting = 'SERVICES_ALLOWED_HOSTS' }: HostNamesOptions,
+): Promise<void> {
   const isServed = (header: string, localAddress: string | undefined) => {
     const host = hostOfHeader(header)
     if (host === undefined) return false
@@ -25,7 +33,7 @@ async function hostNames (app: FastifyInstance, { allowed }: { allowed: readonly
       last = { header, localAddress }
       done()
     } else {
-      done(new ServiceError('host_not_allowed', 'The server is not asked under this host name; SERVICES_ALLOWED_HOSTS adds names'))
+      done(new ServiceError('host_not_allowed', `The server is not asked under this host name; ${setting} adds names`))
     }
   })
 }

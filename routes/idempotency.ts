@@ -2,10 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
-import type { IdempotencyKey } from '../lib/memory/idempotency.js'
-import { requestFingerprint } from './request-fingerprint.js'
-
-const KEY = /^[\x20-\x7e]{1,255}$/
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
+import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 
 /** The schema for the OpenAPI document. readKey() checks the value, because its error says more than a schema's. */
 export const IdempotencyHeaders = Type.Object({
@@ -28,7 +26,7 @@ export function idempotencyOf (
 }
 
 async function readKey (key: string | string[], request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> {
-  if (typeof key !== 'string' || !KEY.test(key)) throw invalidField('Idempotency-Key', 'must be 1 to 255 visible characters')
+  if (typeof key !== 'string' || !isIdempotencyKey(key)) throw invalidField('Idempotency-Key', IDEMPOTENCY_KEY_RULE)
   return {
     key,
     operation: `${request.method} ${pathOf(request)}`,

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
 
 /** What dist/ is made from: these, and all TypeScript of scripts/. */
-const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 
 /** What the program reads at run time and the compiler does not emit. */
 const ASSETS = [

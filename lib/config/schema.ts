@@ -5,6 +5,7 @@ import {
   SignalQualitySchema,
 } from './bank-schema.js'
 import { BoundsSchema } from './bounds.js'
+import { McpSchema } from './mcp-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
 import {
   choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, text, TrustOfWriter,
@@ -102,6 +103,7 @@ export const FileSchema = section({
       'know.'), 'service:hindsight'),
   }, 'APIs of other products, beside the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
+  mcp: McpSchema,
   homeostasis: setting(HomeostasisSchema, {}, ''),
   barriers: setting(BarriersSchema, {}, ''),
   signal_quality: setting(SignalQualitySchema, {}, ''),

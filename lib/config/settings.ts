@@ -1,5 +1,6 @@
 import type { Trust } from '../identity/trust.js'
 import { withDefaults } from './defaults.js'
+import { parseHostPattern } from './hosts.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { Resolved } from './schema-parts.js'
 
@@ -34,6 +35,21 @@ export interface SourceSettings {
   signature: { secret: string, header: string, timestampHeader: string | undefined } | undefined
 }
 
+/** The endpoint of the Model Context Protocol. */
+export interface McpSettings {
+  enabled: boolean
+  /** Tokens of one answer. */
+  answerTokens: number
+  /** Messages of one JSON-RPC batch. */
+  batchMessages: number
+  /** Without a slash at its end. Undefined: the address is taken from the Host header. */
+  publicUrl: string | undefined
+  /** In canonical form. Undefined: any. */
+  allowedHosts: readonly string[] | undefined
+  /** Host names of web pages that may send requests, besides loopback names and that of `publicUrl`. */
+  allowedOrigins: readonly string[]
+}
+
 /** What the configuration file says of the whole gateway, in the words of the rooms, with every default filled in. */
 export interface Settings {
   vectorStore: ProviderChoice
@@ -63,6 +79,7 @@ export interface Settings {
   prices: ResolvedFile['prices']
   /** Bytes of all exports that wait in temporary files. */
   spoolBytes: number
+  mcp: McpSettings
   /** By their ids. */
   sources: Readonly<Record<string, SourceSettings>>
 }
@@ -95,6 +112,14 @@ export function settingsOf (file: FileConfig): Settings {
     degradedMode,
     prices: all.prices,
     spoolBytes: all.bounds.spool_bytes,
+    mcp: {
+      enabled: all.mcp.enabled,
+      answerTokens: all.mcp.answer_tokens,
+      batchMessages: all.mcp.batch_messages,
+      publicUrl: all.mcp.public_url?.replace(/\/+$/, ''),
+      allowedHosts: all.mcp.allowed_hosts?.map((host) => parseHostPattern(host) ?? host),
+      allowedOrigins: all.mcp.allowed_origins,
+    },
     sources: Object.fromEntries(Object.entries(all.sources).map(([id, source]) => [id, sourceSettings(id, source)])),
   }
 }

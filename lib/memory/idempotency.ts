@@ -14,6 +14,15 @@ import {
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
+/** The form of a caller's key: 1–255 visible ASCII characters or spaces. */
+const KEY = /^[\x20-\x7e]{1,255}$/
+
+export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 visible characters'
+
+export function isIdempotencyKey (text: string): boolean {
+  return KEY.test(text)
+}
+
 /** How a caller marks a repeat of the same request. */
 export interface IdempotencyKey {
   key: string

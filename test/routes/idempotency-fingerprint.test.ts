@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import stringify from 'safe-stable-stringify'
 import t from 'tap'
-import { requestFingerprint } from '../../routes/request-fingerprint.js'
+import { requestFingerprint } from '../../lib/memory/request-fingerprint.js'
 
 /** What the receipts of earlier releases were made with. */
 function inOneGo (query: unknown, body: unknown): string {

@@ -3,9 +3,10 @@ import { connections } from './connections.js'
 import { contents } from './contents.js'
 import { envelopes } from './envelopes.js'
 import type { Input } from './input.js'
+import { mcp } from './mcp.js'
 import { parsing } from './parsing.js'
 import { readers } from './readers.js'
 import { transfers } from './transfers.js'
 
 /** Every hostile input, in the order in which they are run. */
-export const INPUTS: readonly Input[] = [...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts]
+export const INPUTS: readonly Input[] = [...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp]

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
-import { turns } from '../lib/concurrency/turn-budget.js'
+import { turns } from '../concurrency/turn-budget.js'
 
 /** Bytes or characters that are hashed at a time. */
 const PIECE = 256 * 1024

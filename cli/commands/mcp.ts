@@ -1,0 +1,27 @@
+import { loadConfig } from '../../lib/config/load.js'
+import { runMcpStdio } from '../../mcp/stdio.js'
+import { applyConfiguration, type ConfigOptions } from '../configuration.js'
+import { readConnection } from '../connection.js'
+import { untilInterrupted } from '../interrupt.js'
+import { packageVersion } from '../version.js'
+
+export interface McpCommandOptions extends ConfigOptions {
+  data?: string
+  bank?: string
+  profile?: string
+}
+
+/** On the store of a folder or of a configuration, if one is named; else in front of a server. */
+export async function mcp ({ data, bank, profile, ...options }: McpCommandOptions): Promise<void> {
+  applyConfiguration(options)
+  const isEmbedded = data !== undefined || options.config !== undefined
+  await untilInterrupted(async (signal) => {
+    const common = { version: packageVersion(), bankId: bank, signal }
+    if (isEmbedded) {
+      const config = loadConfig(process.env, data === undefined ? {} : { dataFolder: data })
+      await runMcpStdio({ ...common, source: 'embedded', config, principal: process.env['MEMORY_GATEWAY_PRINCIPAL'] })
+    } else {
+      await runMcpStdio({ ...common, source: 'server', server: readConnection(process.env, profile) })
+    }
+  })
+}

@@ -1,0 +1,109 @@
+import {
+  createMcpHandler, isLegacyRequest, ProtocolErrorCode, WebStandardStreamableHTTPServerTransport, type McpHttpHandler,
+  type Server,
+} from '@modelcontextprotocol/server'
+import { unlessAborted } from '../lib/concurrency/aborting.js'
+
+/** The headers of a request that the protocol reads. */
+const PROTOCOL_HEADERS = [
+  'accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id',
+] as const
+
+/** The SDK wants an absolute address and does not use it. */
+const ADDRESS = 'http://localhost/mcp'
+
+export interface McpExchange {
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The parsed body, within the bounds of the gateway. */
+  body: unknown
+  /** Aborts when the client disconnects. */
+  signal: AbortSignal
+  makeServer: () => Server
+}
+
+/** An HTTP response whose body is complete. */
+export interface McpResponse {
+  status: number
+  contentType: string | undefined
+  body: string
+}
+
+/**
+ * Streamable HTTP without sessions, for the revision 2026-07-28 and for those of 2024 and 2025. Every POST has a server
+ * of its own and is answered with one JSON body, so nothing is kept between requests and no stream is held open.
+ */
+export class McpHttp {
+  readonly #servers = new WeakMap<Request, () => Server>()
+  readonly #modern: McpHttpHandler
+
+  /** @param onerror gets the protocol faults of clients */
+  constructor (onerror: (error: Error) => void) {
+    this.#modern = createMcpHandler(({ requestInfo }) => {
+      const make = requestInfo === undefined ? undefined : this.#servers.get(requestInfo)
+      if (make === undefined) throw new Error('The exchange of an MCP request is not known')
+      return make()
+    }, { legacy: 'reject', onerror })
+  }
+
+  /** @throws the signal's reason when the client disconnects */
+  async answer ({ headers, body, signal, makeServer }: McpExchange): Promise<McpResponse> {
+    // The stream would stay open as long as the client wishes, and there is nothing to tell on it.
+    if (isListen(body)) return methodNotFound(body.id)
+    const request = new Request(ADDRESS, { method: 'POST', headers: protocolHeaders(headers), signal })
+    if (await isLegacyRequest(request, body)) return await this.#answerLegacy(request, body, makeServer)
+    this.#servers.set(request, makeServer)
+    return await complete(await unlessAborted(this.#modern.fetch(request, { parsedBody: body }), signal))
+  }
+
+  async #answerLegacy (request: Request, body: unknown, makeServer: () => Server): Promise<McpResponse> {
+    const server = makeServer()
+    // No session id is made without a generator.
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    try {
+      const response = transport.handleRequest(request, { parsedBody: body })
+      return await complete(await unlessAborted(response, request.signal))
+    } finally {
+      // Cancels what the request has begun, if the client has disconnected.
+      await server.close()
+    }
+  }
+
+  async close (): Promise<void> {
+    await this.#modern.close()
+  }
+}
+
+function protocolHeaders (headers: McpExchange['headers']): Record<string, string> {
+  return Object.fromEntries(PROTOCOL_HEADERS.flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, [value].flat().join(', ')]]
+  }))
+}
+
+async function complete (response: Response): Promise<McpResponse> {
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? undefined,
+    body: await response.text(),
+  }
+}
+
+function isListen (body: unknown): body is { id: unknown } {
+  return typeof body === 'object' && body !== null && 'id' in body && 'method' in body &&
+    body.method === 'subscriptions/listen'
+}
+
+function methodNotFound (id: unknown): McpResponse {
+  const isId = typeof id === 'string' || typeof id === 'number'
+  return {
+    // As the SDK answers methods that a revision does not have.
+    status: 404,
+    contentType: 'application/json',
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: isId ? id : null,
+      error: { code: ProtocolErrorCode.MethodNotFound, message: 'This server has no subscriptions' },
+    }),
+  }
+}

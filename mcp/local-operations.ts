@@ -1,0 +1,55 @@
+import type { RowBudget } from '../lib/concurrency/byte-budget.js'
+import { invalidField } from '../lib/errors/service-error.js'
+import { callerOf, type RequestContext } from '../lib/identity/context.js'
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
+import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
+import type { MemoryService } from '../lib/memory/service.js'
+import type { MemoryOperations } from './operations.js'
+
+/** Does work with a budget for the rows that a store reads into the process. */
+export type WithRowBudget = <T>(work: (budget: RowBudget | undefined) => Promise<T>) => Promise<T>
+
+const unbounded: WithRowBudget = async (work) => await work(undefined)
+
+/** The operations of the memory service in this process, as one caller. */
+export function localOperations (
+  memory: MemoryService, context: RequestContext, withRowBudget: WithRowBudget = unbounded,
+): MemoryOperations {
+  const { banks } = memory
+  const keyOf = async (operation: string, request: object, key: string | undefined) => (
+    key === undefined ? undefined : await idempotencyOf(operation, request, key, context)
+  )
+  return {
+    admit: (permission, bankIds) => memory.admit(context, permission, bankIds),
+    retain: async (request, { idempotencyKey, signal }) => (
+      await memory.retain(request, context, await keyOf('retain', request, idempotencyKey), signal)
+    ),
+    recall: async (request, { signal }) => (
+      await withRowBudget(async (budget) => await memory.recall(request, context, signal, budget))
+    ),
+    reflect: async (request, { signal }) => (
+      await withRowBudget(async (budget) => await memory.reflect(request, context, signal, budget))
+    ),
+    forget: async (request, { idempotencyKey, signal }) => (
+      await memory.forget(request, context, await keyOf('forget', request, idempotencyKey), signal)
+    ),
+    listBanks: async (query) => await banks.list(query, context),
+    getBank: async (bankId) => await banks.describe(bankId, context),
+    listMemories: async (bankId, query) => (
+      await withRowBudget(async (budget) => await banks.memories(bankId, query, context, budget))
+    ),
+    getMemory: async (bankId, memoryId) => await banks.memory(bankId, memoryId, context),
+  }
+}
+
+/** A key of a tool is another key than the same one on a route, whose answer has another form. */
+async function idempotencyOf (
+  operation: string, request: object, key: string, context: RequestContext,
+): Promise<IdempotencyKey> {
+  if (!isIdempotencyKey(key)) throw invalidField('idempotency_key', IDEMPOTENCY_KEY_RULE)
+  return {
+    key,
+    operation: `MCP ${operation}`,
+    fingerprint: await requestFingerprint({}, request, callerOf(context)),
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type CallToolResult,
+} from '@modelcontextprotocol/server'
+import { ServiceError, type FieldError } from '../lib/errors/service-error.js'
+import { RemoteError } from './remote-error.js'
+
+/** JSON-RPC leaves this code to servers (section 5.1): the request is right and is refused. */
+const REFUSED = -32_000
+
+/** Why a call was refused, in the form that a model gets. */
+export interface Refusal {
+  code: string
+  message: string
+  /** Seconds after which a retry can succeed. */
+  retry_after_seconds?: number
+  errors?: FieldError[]
+  request_id?: string
+}
+
+/** Turns errors of operations into refusals. Of an unknown error the model learns nothing but that it happened. */
+export class Refusals {
+  readonly #requestId: string | undefined
+  readonly #report: (error: unknown) => void
+
+  /** @param report gets every error; it decides which of them are faults */
+  constructor (requestId: string | undefined, report: (error: unknown) => void) {
+    this.#requestId = requestId
+    this.#report = report
+  }
+
+  of (error: unknown): Refusal {
+    this.#report(error)
+    const requestId = error instanceof RemoteError ? error.requestId : this.#requestId
+    return { ...described(error), ...(requestId !== undefined && { request_id: requestId }) }
+  }
+
+  /** The result of a tool that was refused: the model reads it, so that it can correct itself or wait. */
+  asToolResult (error: unknown): CallToolResult {
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: this.of(error) }) }] }
+  }
+
+  /** The error of a resource or a prompt, whose results cannot be errors. */
+  asProtocolError (error: unknown, uri?: string): ProtocolError {
+    if (error instanceof ProtocolError) return error
+    const { message, ...data } = this.of(error)
+    if (data.code === 'not_found' && uri !== undefined) return new ResourceNotFoundError(uri)
+    const isInvalid = data.code === 'invalid_request'
+    return new ProtocolError(isInvalid ? ProtocolErrorCode.InvalidParams : REFUSED, message, data)
+  }
+}
+
+function described (error: unknown): Refusal {
+  if (error instanceof ServiceError) {
+    const { code, detail, members: { errors }, retryAfterSeconds } = error
+    return {
+      code,
+      message: detail,
+      ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
+      ...(errors !== undefined && { errors }),
+    }
+  }
+  if (error instanceof RemoteError) {
+    const { code, message, retryAfterSeconds } = error
+    return { code, message, ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }) }
+  }
+  return { code: 'internal_error', message: 'Internal server error' }
+}

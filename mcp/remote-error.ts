@@ -1,0 +1,24 @@
+/** The refusal of a server, or the failure to reach it. */
+export class RemoteError extends Error {
+  /** The code of the server's answer, or one of `connection_lost`, `timed_out` and `unusable_answer`. */
+  readonly code: string
+  readonly retryAfterSeconds: number | undefined
+  /** The id under which the server has logged the request. */
+  readonly requestId: string | undefined
+
+  constructor (
+    code: string, message: string, { retryAfterSeconds, requestId, cause }: RemoteErrorOptions = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'RemoteError'
+    this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
+    this.requestId = requestId
+  }
+}
+
+export interface RemoteErrorOptions {
+  retryAfterSeconds?: number | undefined
+  requestId?: string | undefined
+  cause?: unknown
+}

@@ -1,0 +1,168 @@
+import type { Static, TSchema } from 'typebox'
+import {
+  BankAnswer, BanksAnswer, ForgetAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainAnswer,
+} from '../lib/memory/schemas.js'
+import { schemaCheck } from '../lib/validation/schema-check.js'
+import type { CallOptions, MemoryOperations, WriteOptions } from './operations.js'
+import { RemoteError } from './remote-error.js'
+
+/** A server, and the credentials of the caller. */
+export interface ServerConnection {
+  /** `https://memory.example.com` for instance; a path before `/v1` is kept. */
+  url: string
+  apiKey?: string | undefined
+  token?: string | undefined
+  principal?: string | undefined
+}
+
+export interface RemoteOptions {
+  /** Milliseconds that one call may take. Default 60000. */
+  timeoutMs?: number
+  /** Bytes of an answer at most. Default 32 MiB, as `bounds.answer_bytes`. */
+  answerBytes?: number
+}
+
+interface Exchange {
+  method?: string
+  body?: object
+  idempotencyKey?: string | undefined
+}
+
+type Ask = <S extends TSchema>(schema: S, path: string, exchange: Exchange, signal: AbortSignal) => Promise<Static<S>>
+
+/** The operations of a server, over its HTTP API. The server decides access before it validates. */
+export function remoteOperations (connection: ServerConnection, options: RemoteOptions = {}): MemoryOperations {
+  const ask = asking(connection, options)
+  const post = async <S extends TSchema>(schema: S, path: string, body: object, call: CallOptions | WriteOptions) => (
+    await ask(schema, path, {
+      method: 'POST',
+      body,
+      idempotencyKey: 'idempotencyKey' in call ? call.idempotencyKey : undefined,
+    }, call.signal)
+  )
+  const get = async <S extends TSchema>(schema: S, path: string, { signal }: CallOptions) => (
+    await ask(schema, path, {}, signal)
+  )
+  return {
+    admit: () => undefined,
+    retain: async (request, call) => await post(RetainAnswer, '/v1/retain', request, call),
+    recall: async (request, call) => await post(RecallAnswer, '/v1/recall', request, call),
+    reflect: async (request, call) => await post(ReflectAnswer, '/v1/reflect', request, call),
+    forget: async (request, call) => await post(ForgetAnswer, '/v1/forget', request, call),
+    listBanks: async (query, call) => await get(BanksAnswer, `/v1/banks${queryString(query)}`, call),
+    getBank: async (bankId, call) => await get(BankAnswer, bankPath(bankId), call),
+    listMemories: async (bankId, query, call) => (
+      await get(MemoriesAnswer, `${bankPath(bankId)}/memories${queryString(query)}`, call)
+    ),
+    getMemory: async (bankId, memoryId, call) => (
+      await get(MemoryRecord, `${bankPath(bankId)}/memories/${encodeURIComponent(memoryId)}`, call)
+    ),
+  }
+}
+
+function bankPath (bankId: string): string {
+  return `/v1/banks/${encodeURIComponent(bankId)}`
+}
+
+function queryString (query: object): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value].flat()) if (each !== undefined) parameters.append(name, String(each))
+  }
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`
+}
+
+function asking (
+  { url, apiKey, token, principal }: ServerConnection,
+  { timeoutMs = 60_000, answerBytes = 32 * 1024 * 1024 }: RemoteOptions,
+): Ask {
+  const base = url.replace(/\/+$/, '')
+  const credentials = {
+    ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(principal !== undefined && { 'x-service-principal': principal }),
+  }
+  return async (schema, path, { method = 'GET', body, idempotencyKey }, signal) => {
+    const timeout = AbortSignal.timeout(timeoutMs)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(`${base}${path}`, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...credentials,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // Credentials must not follow a redirect to another server.
+        redirect: 'error',
+        signal: AbortSignal.any([signal, timeout]),
+      })
+      text = await readText(response, answerBytes)
+    } catch (cause) {
+      if (cause instanceof RemoteError) throw cause
+      signal.throwIfAborted()
+      if (timeout.aborted) throw new RemoteError('timed_out', `The server did not answer within ${timeoutMs} ms`)
+      throw new RemoteError('connection_lost', `The connection to ${base} failed`, { cause })
+    }
+    const value = jsonIn(text)
+    if (!response.ok) throw refusalOf(response, value)
+    try {
+      return checkOf(schema)(value)
+    } catch (cause) {
+      throw new RemoteError('unusable_answer', 'The answer is not one of a memory gateway; check the URL', { cause })
+    }
+  }
+}
+
+async function readText ({ body }: Response, limit: number): Promise<string> {
+  if (body === null) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    // Leaving the loop cancels the body.
+    if (size > limit) throw new RemoteError('unusable_answer', `The answer of the server is larger than ${limit} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function jsonIn (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function refusalOf ({ status, headers }: Response, value: unknown): RemoteError {
+  const body = typeof value === 'object' && value !== null ? value : {}
+  const code: unknown = Reflect.get(body, 'code')
+  const detail: unknown = Reflect.get(body, 'detail')
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
+  return new RemoteError(
+    typeof code === 'string' ? code : 'unusable_answer',
+    typeof detail === 'string' ? detail : `The server answered with status ${status}`,
+    {
+      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+      requestId: headers.get('x-request-id') ?? undefined,
+    },
+  )
+}
+
+const checks = new WeakMap<TSchema, (value: unknown) => unknown>()
+
+/** Checks an answer against its schema, but for members that a newer server may have added. */
+function checkOf<S extends TSchema> (schema: S): (value: unknown) => Static<S> {
+  let check = checks.get(schema)
+  if (check === undefined) {
+    const open = JSON.parse(JSON.stringify(schema), (key, value: unknown) => (
+      key === 'additionalProperties' && value === false ? undefined : value
+    )) as S
+    checks.set(schema, check = schemaCheck(open))
+  }
+  return check as (value: unknown) => Static<S>
+}

@@ -1,0 +1,118 @@
+import {
+  ProtocolError, ProtocolErrorCode, type ListResourcesResult, type ReadResourceResult, type Resource,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server'
+import { isBankId } from '../lib/identity/context.js'
+import type { CallOptions, MemoryOperations } from './operations.js'
+import type { TokenBudget } from './token-budget.js'
+import { cutMemory, fittingMemories, memoryView } from './views.js'
+
+const MIME_TYPE = 'application/json'
+/** Resources in one page of the list, and memories of a bank that its resource has. */
+const PAGE = 50
+const MAX_TITLE = 80
+const ROOT = 'memory://banks'
+const BANK_URI = /^memory:\/\/banks\/([^/?#]{1,1024})$/
+const MEMORY_URI = /^memory:\/\/banks\/([^/?#]{1,1024})\/memories\/([^/?#]{1,128})$/
+
+const MEMORY_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${ROOT}/{bank_id}/memories/{memory_id}`,
+  name: 'memory',
+  title: 'A memory',
+  description: 'One memory with its whole text, as far as the bound on answers allows.',
+  mimeType: MIME_TYPE,
+}
+const BANK_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${ROOT}/{bank_id}`,
+  name: 'bank',
+  title: 'A bank',
+  description: `A bank and its newest memories, at most ${PAGE}.`,
+  mimeType: MIME_TYPE,
+}
+
+export interface ResourceCall extends CallOptions {
+  operations: MemoryOperations
+  budget: TokenBudget
+  /** The bank of the endpoint; undefined when the address of a resource names it. */
+  pinned: string | undefined
+}
+
+export function resourceTemplates (pinned: string | undefined): ResourceTemplateType[] {
+  if (pinned === undefined) return [BANK_TEMPLATE, MEMORY_TEMPLATE]
+  // A memory id needs no encoding, and nothing but the id is left open.
+  return [{ ...MEMORY_TEMPLATE, uriTemplate: `${bankUri(pinned)}/memories/{memory_id}` }]
+}
+
+/** A page of the banks that the caller may read; of a pinned endpoint, the bank and its memories. */
+export async function listResources (cursor: string | undefined, call: ResourceCall): Promise<ListResourcesResult> {
+  const { operations, signal, pinned } = call
+  const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) }
+  if (pinned === undefined) {
+    const { banks, next_cursor: next } = await operations.listBanks(query, { signal })
+    return page(banks.map(({ bank_id: bankId, memory_count: count }) => bankResource(bankId, count)), next)
+  }
+  const { memories, next_cursor: next } = await operations.listMemories(pinned, query, { signal })
+  const resources = memories.map(({ memory_id: memoryId, text }): Resource => ({
+    uri: `${bankUri(pinned)}/memories/${memoryId}`,
+    name: memoryId,
+    title: text.length > MAX_TITLE ? `${text.slice(0, MAX_TITLE)}…` : text,
+    mimeType: MIME_TYPE,
+  }))
+  return page(cursor === undefined ? [bankResource(pinned), ...resources] : resources, next)
+}
+
+function page (resources: Resource[], next: string | null): ListResourcesResult {
+  return { resources, ...(next !== null && { nextCursor: next }) }
+}
+
+function bankResource (bankId: string, count?: number): Resource {
+  return {
+    uri: bankUri(bankId),
+    name: bankId,
+    title: bankId,
+    mimeType: MIME_TYPE,
+    ...(count !== undefined && { description: `${count} memories` }),
+  }
+}
+
+function bankUri (bankId: string): string {
+  return `${ROOT}/${encodeURIComponent(bankId)}`
+}
+
+/** @throws ProtocolError for an address of no resource; ServiceError or RemoteError for a refusal */
+export async function readResource (uri: string, call: ResourceCall): Promise<ReadResourceResult> {
+  const contents = await contentsOf(uri, call)
+  return { contents: [{ uri, mimeType: MIME_TYPE, text: JSON.stringify(contents) }] }
+}
+
+async function contentsOf (uri: string, { operations, budget, signal, pinned }: ResourceCall): Promise<object> {
+  const memory = MEMORY_URI.exec(uri)
+  const bankId = decoded((memory ?? BANK_URI.exec(uri))?.[1])
+  if (bankId === undefined || !isBankId(bankId) || (pinned !== undefined && bankId !== pinned)) throw unknownUri()
+  if (memory === null) {
+    const bank = await operations.getBank(bankId, { signal })
+    const { memories, next_cursor: next } = await operations.listMemories(bankId, { limit: PAGE }, { signal })
+    await budget.take(bank)
+    const fitting = await fittingMemories(memories, budget)
+    return { ...bank, memories: fitting, truncated: next !== null || fitting.length < memories.length }
+  }
+  const memoryId = decoded(memory[2])
+  if (memoryId === undefined) throw unknownUri()
+  const view = memoryView(await operations.getMemory(bankId, memoryId, { signal }))
+  return await budget.take(view) ? view : await cutMemory(view, budget)
+}
+
+/** An address of another bank than the pinned one is answered like any that does not exist. */
+function unknownUri (): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams, 'No such resource; resources/list and resources/templates/list have their addresses',
+  )
+}
+
+function decoded (part: string | undefined): string | undefined {
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}

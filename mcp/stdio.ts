@@ -1,0 +1,125 @@
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
+import { AccessControl } from '../lib/access/access-control.js'
+import { callerOf, isBankId, type RequestContext } from '../lib/identity/context.js'
+import type { Config } from '../lib/config/config.js'
+import { invalidField, ServiceError } from '../lib/errors/service-error.js'
+import { createMemoryService } from '../lib/memory/service.js'
+import { localOperations } from './local-operations.js'
+import type { MemoryOperations } from './operations.js'
+import { Refusals } from './refusals.js'
+import { RemoteError } from './remote-error.js'
+import { remoteOperations, type ServerConnection } from './remote-operations.js'
+import { createMcpServer } from './server.js'
+
+/** Calls that one client has executed at a time; further ones wait. */
+const CONCURRENCY = 8
+/** Bytes of one message; a client that sends a longer one is disconnected. As SERVICES_MAX_BODY_BYTES by default. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+
+/** In front of a server: every call is a request to it. */
+interface ServerSource {
+  source: 'server'
+  server: ServerConnection
+}
+
+/** On a store in this process, for instance a folder with `vector_store: pglite`. */
+interface EmbeddedSource {
+  source: 'embedded'
+  config: Config
+  /** Who stores and reads, `<type>:<id>`. Default: the anonymous caller, who has no limits of access. */
+  principal?: string | undefined
+}
+
+export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
+  /** The version of the gateway. */
+  version: string
+  /** The only bank that the client may use. Default: calls name their banks. */
+  bankId?: string | undefined
+  /** Tokens of one answer. Default: `mcp.answer_tokens` of the configuration, else 8000. */
+  answerTokens?: number | undefined
+  /** Ends the connection. */
+  signal?: AbortSignal
+  /** Gets one line for each warning and fault. Default: standard error. Standard output belongs to the protocol. */
+  log?: (line: string) => void
+  stdin?: Readable
+  stdout?: Writable
+}
+
+/**
+ * Speaks the Model Context Protocol over standard input and output, as desktop clients want it.
+ * @returns when the client has closed its end, or the signal was aborted
+ * @throws ServiceError for a bank id that is none; ProviderError when a provider cannot be made
+ */
+export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
+  const { bankId, signal, log = (line) => { process.stderr.write(`${line}\n`) } } = options
+  if (bankId !== undefined && !isBankId(bankId)) throw invalidField('bank', 'is not a bank id')
+  const { operations, caller, answerTokens, close } = await openSource(options, log)
+  const refusals = new Refusals(undefined, (error) => {
+    if (!(error instanceof ServiceError) && !(error instanceof RemoteError)) log(`unexpected fault: ${stackOf(error)}`)
+  })
+  try {
+    await new Promise<void>((resolve) => {
+      const transport = new ObservedTransport(options.stdin, options.stdout, resolve)
+      const connection = serveStdio(() => createMcpServer({
+        operations,
+        refusals,
+        version: options.version,
+        answerTokens,
+        concurrency: CONCURRENCY,
+        caller,
+        pinned: bankId,
+      }), { transport, maxSubscriptions: 0, onerror: (error) => { log(error.message) } })
+      const stop = () => { void connection.close().then(resolve, resolve) }
+      if (signal?.aborted === true) stop()
+      else signal?.addEventListener('abort', stop, { once: true })
+    })
+  } finally {
+    await close()
+  }
+}
+
+/** Tells when the connection has ended, for whatever reason. */
+class ObservedTransport extends StdioServerTransport {
+  readonly #ended: () => void
+
+  constructor (stdin: Readable | undefined, stdout: Writable | undefined, ended: () => void) {
+    super(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
+    this.#ended = ended
+  }
+
+  override async close (): Promise<void> {
+    await super.close()
+    this.#ended()
+  }
+}
+
+interface OpenSource {
+  operations: MemoryOperations
+  caller: string
+  answerTokens: number
+  close: () => Promise<void>
+}
+
+async function openSource (options: McpStdioOptions, warn: (line: string) => void): Promise<OpenSource> {
+  if (options.source === 'server') {
+    const operations = remoteOperations(options.server)
+    return { operations, caller: '', answerTokens: options.answerTokens ?? 8000, close: async () => {} }
+  }
+  const { config, principal } = options
+  const memory = await createMemoryService(config, new AccessControl(config.settings.access), { warn })
+  const context: RequestContext = { tenantId: null, ...(principal !== undefined && { principal }) }
+  return {
+    operations: localOperations(memory, context),
+    caller: callerOf(context),
+    answerTokens: options.answerTokens ?? config.settings.mcp.answerTokens,
+    close: async () => {
+      await memory.idle()
+      await memory.close()
+    },
+  }
+}
+
+function stackOf (error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error)
+}

@@ -1,0 +1,59 @@
+import { inTurns } from '../lib/concurrency/steps.js'
+import { countSteps } from '../lib/text/tokens.js'
+
+/**
+ * The tokens (o200k_base) that an answer may have. A model pays for every answer with its context, so answers are cut
+ * and say so. Counting stops where the budget ends, so that its cost does not depend on the length of what is cut.
+ */
+export class TokenBudget {
+  readonly #caller: string
+  #left: number
+
+  /** @param caller as in TurnBudget.next */
+  constructor (tokens: number, caller: string) {
+    this.#left = tokens
+    this.#caller = caller
+  }
+
+  get left (): number {
+    return this.#left
+  }
+
+  /** Takes the tokens of a value's JSON. @returns whether they fit; otherwise nothing is taken */
+  async take (value: unknown): Promise<boolean> {
+    const tokens = await this.#count(JSON.stringify(value) ?? 'null')
+    if (tokens > this.#left) return false
+    this.#left -= tokens
+    return true
+  }
+
+  /** Takes the values that fit, in order, up to the first that does not. */
+  async takeMany<T> (values: readonly T[]): Promise<T[]> {
+    const taken: T[] = []
+    for (const value of values) {
+      if (!await this.take(value)) break
+      taken.push(value)
+    }
+    return taken
+  }
+
+  /** Takes as much of a text as fits, from its beginning. @returns undefined when the whole text fits */
+  async cut (text: string): Promise<string | undefined> {
+    if (await this.take(text)) return undefined
+    // A token is four characters of English text. Other texts have more tokens and are halved until they fit.
+    for (let length = Math.min(text.length - 1, 4 * this.#left); length > 0; length = Math.floor(length / 2)) {
+      const start = withoutHalfCharacter(text.slice(0, length))
+      if (await this.take(start)) return start
+    }
+    return ''
+  }
+
+  async #count (json: string): Promise<number> {
+    return await inTurns(countSteps(json, this.#left), this.#caller)
+  }
+}
+
+function withoutHalfCharacter (text: string): string {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
+}

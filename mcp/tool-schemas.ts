@@ -1,0 +1,74 @@
+import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
+import {
+  BanksAnswer, ForgetAnswer, ForgetRequest, nullable, RecallRequest, reflectConclusion, ReflectRequest,
+  RetainAnswer, RetainRequest, strict,
+} from '../lib/memory/schemas.js'
+import { MemoryView } from './views.js'
+
+const idempotency = {
+  idempotency_key: Type.Optional(Type.String({
+    description: 'A call with the same key and arguments within 24 hours gets the same answer and is not executed again.',
+  })),
+}
+
+/** The properties of a schema without some of them. */
+function without<P extends TProperties, K extends keyof P> ({ properties }: TObject<P>, ...names: K[]): Omit<P, K> {
+  const left = { ...properties }
+  for (const name of names) delete left[name]
+  return left
+}
+
+export const RetainInput = strict({ ...RetainRequest.properties, ...idempotency })
+export const RecallInput = strict(without(RecallRequest, 'explain', 'rewrite', 'model_rerank'))
+export const ReflectInput = strict(without(ReflectRequest, 'response_schema', 'timeout_ms'))
+export const ForgetInput = strict({ ...ForgetRequest.properties, ...idempotency })
+export const ListBanksInput = strict({
+  limit: Type.Optional(Type.Integer({ description: 'Banks in one answer; clamped to 1–200. Default 50.' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the answer before.' })),
+})
+
+export const RetainOutput = RetainAnswer
+export const RecallOutput = strict({
+  memories: Type.Array(MemoryView, { description: 'By falling score.' }),
+  total_available: Type.Integer({ description: 'Memories that were candidates after filters.' }),
+  truncated: Type.Boolean({ description: 'True when max_tokens or the bound on answers cut the list or a text.' }),
+  degraded: Type.Optional(Type.Array(Type.String(), { description: 'Stages of the search that were skipped.' })),
+})
+export const ReflectOutput = strict({
+  answer: reflectConclusion.answer,
+  abstained: reflectConclusion.abstained,
+  unverified: reflectConclusion.unverified,
+  truncated: Type.Optional(Type.Boolean({
+    description: 'True when max_tokens or the bound on answers cut the answer; absent otherwise.',
+  })),
+  degraded: Type.Optional(Type.Array(Type.String(), { description: 'What the answer went without.' })),
+  sources: Type.Array(MemoryView, { description: 'The evidence, in the order of the marks.' }),
+  sources_truncated: Type.Optional(Type.Boolean({
+    description: 'True when the bound on answers cut the sources; absent otherwise.',
+  })),
+})
+export const ForgetOutput = strict({
+  ...ForgetAnswer.properties,
+  truncated: Type.Optional(Type.Boolean({ description: 'True when `memory_ids` is not complete; absent otherwise.' })),
+})
+export const ListBanksOutput = strict({
+  banks: BanksAnswer.properties.banks,
+  next_cursor: nullable({ description: 'Null when there are no more banks.' }),
+})
+
+/** Names of arguments that name a bank. A pinned endpoint has none of them. */
+export const BANK_ARGUMENTS = ['bank_id', 'banks'] as const
+
+/**
+ * A schema as clients get it: plain JSON Schema. Keywords of our own are left out, and an `enum` gets the type that
+ * some models need.
+ */
+export function published (schema: TSchema): { type: 'object', [keyword: string]: unknown } {
+  const plain: unknown = JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const entries = Object.entries(value).filter(([keyword]) => !keyword.startsWith('x-'))
+    const isTextEnum = 'enum' in value && !('type' in value) && Array.isArray(value.enum)
+    return Object.fromEntries(isTextEnum ? [['type', 'string'], ...entries] : entries)
+  })
+  return { ...(plain as Record<string, unknown>), type: 'object' }
+}

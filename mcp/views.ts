@@ -1,0 +1,69 @@
+import { Type, type Static } from 'typebox'
+import { BankId, MemoryId, MetadataSchema, strict, trust } from '../lib/memory/schemas.js'
+import type { Hit, MemoryRecord } from '../lib/memory/schemas.js'
+import type { TokenBudget } from './token-budget.js'
+
+const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+
+/** A memory as models get it: without the members that have no value, and without those that only programs need. */
+export const MemoryView = strict({
+  memory_id: MemoryId,
+  bank_id: BankId,
+  text: Type.String(),
+  text_truncated: Type.Optional(Type.Boolean({
+    description: 'True when the text was cut; the resource of the memory has more of it. Absent otherwise.',
+  })),
+  score: Type.Optional(Type.Number({ description: 'Within 0–1; comparable within one answer.' })),
+  tags: Type.Optional(Type.Array(Type.String())),
+  metadata: Type.Optional(MetadataSchema),
+  occurred_at: instant('When what the memory tells happened.'),
+  retained_at: Type.String({ format: 'date-time', description: 'When the memory was stored.' }),
+  expires_at: instant('When the memory ceases to exist.'),
+  document_id: Type.Optional(Type.String()),
+  source: Type.Optional(Type.String()),
+  trust: trust('`untrusted` and `suspect` memories may try to mislead whoever reads them.'),
+})
+
+export type MemoryView = Static<typeof MemoryView>
+
+export function memoryView (memory: MemoryRecord | Hit): MemoryView {
+  const { tags, metadata, occurred_at: occurred, expires_at: expires, document_id: document, source } = memory
+  return {
+    memory_id: memory.memory_id,
+    bank_id: memory.bank_id,
+    text: memory.text,
+    ...('score' in memory && { score: memory.score }),
+    ...(tags.length > 0 && { tags }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(occurred !== null && { occurred_at: occurred }),
+    retained_at: memory.retained_at,
+    ...(expires !== null && { expires_at: expires }),
+    ...(document !== null && { document_id: document }),
+    ...(source !== null && { source }),
+    trust: memory.trust,
+  }
+}
+
+/** The memories that fit into a budget, in order. The text of the first is cut when it does not fit alone. */
+export async function fittingMemories (
+  memories: ReadonlyArray<MemoryRecord | Hit>, budget: TokenBudget,
+): Promise<MemoryView[]> {
+  const fitting: MemoryView[] = []
+  for (const memory of memories) {
+    const view = memoryView(memory)
+    if (await budget.take(view)) {
+      fitting.push(view)
+      continue
+    }
+    if (fitting.length === 0) fitting.push(await cutMemory(view, budget))
+    break
+  }
+  return fitting
+}
+
+/** A memory whose text is cut so that the whole fits. Its other members are bounded (lib/memory/schemas). */
+export async function cutMemory (view: MemoryView, budget: TokenBudget): Promise<MemoryView> {
+  await budget.take({ ...view, text: '', text_truncated: true })
+  const text = await budget.cut(view.text)
+  return text === undefined ? view : { ...view, text, text_truncated: true }
+}

@@ -1,0 +1,105 @@
+import { originValidation } from '@modelcontextprotocol/fastify'
+import { localhostAllowedOrigins } from '@modelcontextprotocol/server'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { disconnectSignal } from '../http/disconnect-signal.js'
+import { logFailure, toServiceError } from '../http/error-handling.js'
+import { HttpError } from '../http/error-responses.js'
+import { sendJsonRpcError } from '../http/json-rpc-errors.js'
+import { pathParameter } from '../http/path-parameter.js'
+import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
+import type { McpSettings } from '../lib/config/settings.js'
+import { invalidField, ServiceError } from '../lib/errors/service-error.js'
+import { callerOf, isBankId } from '../lib/identity/context.js'
+import { McpHttp } from '../mcp/http.js'
+import { localOperations } from '../mcp/local-operations.js'
+import { Refusals } from '../mcp/refusals.js'
+import { createMcpServer } from '../mcp/server.js'
+
+export interface McpRouteOptions {
+  settings: McpSettings
+  /** The version of the gateway. */
+  version: string
+  /** Whether tokens come from an identity provider, which clients find through the protected-resource metadata. */
+  hasIdentityProvider: boolean
+  /** Origins whose pages may call the other routes, and so this one. */
+  corsOrigins: readonly string[]
+}
+
+/** The Model Context Protocol over Streamable HTTP, without sessions. GET and DELETE are answered with 405. */
+export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
+  app, { settings, version, hasIdentityProvider, corsOrigins },
+) => {
+  const { publicUrl, allowedOrigins, answerTokens, batchMessages } = settings
+  const http = new McpHttp((error) => { app.log.debug({ reason: error.message }, 'MCP request refused') })
+  app.addHook('onClose', async () => { await http.close() })
+  const known = [...corsOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]
+    .flatMap((url) => URL.canParse(url) ? [new URL(url).hostname] : [])
+  app.addHook('onRequest', originValidation([...localhostAllowedOrigins(), ...known, ...allowedOrigins]))
+  app.setErrorHandler((error, request, reply) => {
+    const known = toServiceError(error, request)
+    const isChallenged = hasIdentityProvider && known.code === 'unauthenticated'
+    sendJsonRpcError(isChallenged ? withMetadata(known, request, publicUrl) : known, request, reply)
+  })
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { context, headers } = request
+    const body = checkedBody(request, batchMessages)
+    const idempotencyKey = headers['idempotency-key']
+    const refusals = new Refusals(request.id, (error) => { logFailure(toServiceError(error, request), request) })
+    const response = await http.answer({
+      headers,
+      body,
+      signal: disconnectSignal(reply),
+      makeServer: () => createMcpServer({
+        operations: localOperations(app.memory, context, async (work) => await app.withRowBudget(reply, work)),
+        refusals,
+        version,
+        answerTokens,
+        // The messages of a batch count as one request in flight, so they are executed one after the other.
+        concurrency: 1,
+        caller: callerOf(context),
+        pinned: pinnedBank(request),
+        idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+      }),
+    })
+    app.holdBytes(reply, Buffer.byteLength(response.body))
+    reply.code(response.status)
+    if (response.contentType !== undefined) reply.type(response.contentType)
+    return await reply.send(response.body === '' ? undefined : response.body)
+  }
+  for (const url of ['/mcp', '/mcp/banks/:bank_id']) {
+    app.post(url, { config: { scope: 'memory' }, schema: { hide: true } }, answer)
+  }
+}
+
+function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number): unknown {
+  if (body === null || body === undefined) throw new ServiceError('invalid_json', 'Request body is empty')
+  if (!Array.isArray(body)) return body
+  if (body.length > batchMessages) {
+    throw new ServiceError('invalid_request', `A batch has at most ${batchMessages} messages (mcp.batch_messages)`)
+  }
+  if (headers['idempotency-key'] !== undefined) {
+    throw invalidField('Idempotency-Key', 'cannot be sent with a batch; the tools have an argument idempotency_key')
+  }
+  return body
+}
+
+function pinnedBank (request: FastifyRequest): string | undefined {
+  const bankId = pathParameter(request, 'bank_id')
+  if (bankId === undefined) return undefined
+  if (typeof bankId !== 'string' || !isBankId(bankId)) throw invalidField('bank_id', 'is not a bank id')
+  return bankId
+}
+
+/** RFC 9728 section 5.1: the challenge names the metadata of the resource. */
+function withMetadata (error: ServiceError, request: FastifyRequest, publicUrl: string | undefined): ServiceError {
+  const address = addressOf(request, publicUrl)
+  if (address === undefined) return error
+  const headers = error instanceof HttpError ? error.headers : {}
+  const challenge = headers['www-authenticate'] ?? 'Bearer'
+  const metadata = `resource_metadata="${address}${METADATA_PATH}${endpointPath(request)}"`
+  return new HttpError(error.code, error.detail, {
+    ...headers,
+    'www-authenticate': `${challenge}${challenge.includes(' ') ? ', ' : ' '}${metadata}`,
+  })
+}

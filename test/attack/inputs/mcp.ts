@@ -1,0 +1,57 @@
+import { atOnce, send, type Request } from '../client.js'
+import { OWN_BANK } from '../target.js'
+import type { Input } from './input.js'
+
+const HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-03-26' }
+const BATCH = 16
+
+function toolCall (id: number, name: string, given: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`
+}
+
+function posted (body: string): Request {
+  return { path: '/mcp', headers: HEADERS, body }
+}
+
+function batchOf (length: number, make: (id: number) => string): string {
+  return `[${Array.from({ length }, (_, id) => make(id)).join(',')}]`
+}
+
+/** Hostile clients of the Model Context Protocol, whose routes are not in the OpenAPI document. */
+export const mcp: readonly Input[] = [
+  {
+    name: 'mcp-batches',
+    about: `40 batches of ${BATCH} calls of tools at a time, and 20 of 10,000 calls, which are too long`,
+    allowed: ['200', '400', '413', '503'],
+    run: async (target, tally) => {
+      const recall = (id: number) => toolCall(id, 'recall', `{"bank_id":"${OWN_BANK}","query":"note ${id}","max_results":1000}`)
+      const bodies = [
+        ...Array.from({ length: 40 }, () => batchOf(BATCH, recall)),
+        ...Array.from({ length: 20 }, () => batchOf(10_000, recall)),
+      ]
+      await atOnce(60, bodies, async (body) => { tally.add(await send(target, posted(body))) })
+    },
+  },
+  {
+    name: 'mcp-arguments',
+    about: 'calls of tools with 9 MB of text, 90,000 values, deep values, and long names of tools and resources',
+    allowed: ['200', '400', '404', '413', '503'],
+    run: async (target, tally) => {
+      const deep = (levels: number) => `{"query":${'['.repeat(levels)}${']'.repeat(levels)}}`
+      const long = 'x'.repeat(9_000_000)
+      const bodies = [
+        toolCall(1, 'retain', `{"bank_id":"${OWN_BANK}","content":"${long}"}`),
+        toolCall(2, 'recall', `{"bank_id":"${OWN_BANK}","query":"${'word '.repeat(1_800_000)}"}`),
+        toolCall(3, 'recall', deep(50)),
+        toolCall(4, 'recall', deep(100_000)),
+        toolCall(5, 'forget', `{"bank_id":"${OWN_BANK}","memory_ids":[${'"x",'.repeat(9000)}"x"]}`),
+        toolCall(6, 'recall', `{"bank_id":"${OWN_BANK}","query":"x","metadata":{${Array.from({ length: 9000 }, (_, index) => `"k${index}":[]`).join(',')}}}`),
+        toolCall(7, long, '{}'),
+        `{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"memory://banks/${long}"}}`,
+        `{"jsonrpc":"2.0","id":9,"method":"${long}"}`,
+        `{"jsonrpc":"2.0","id":"${long}","method":"ping"}`,
+      ]
+      await atOnce(4, [...bodies, ...bodies], async (body) => { tally.add(await send(target, posted(body))) })
+    },
+  },
+]

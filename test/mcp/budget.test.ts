@@ -1,0 +1,59 @@
+import t from 'tap'
+import { countTokens } from '../../lib/text/tokens.js'
+import { testApp } from '../helpers/app.js'
+import { answerOf, connectMcp } from '../helpers/mcp.js'
+
+const TOKENS = 1000
+const file = { mcp: { answer_tokens: TOKENS } }
+const sentence = (index: number) => `Fact ${index}: the harbour of town ${index} has ${index} boats, and each of them carries tea to the islands in spring.`
+
+t.test('a recall is cut to the hits that fit', async (t) => {
+  const { app, retain } = await testApp(t, { file })
+  for (let index = 0; index < 40; index++) await retain('b', sentence(index))
+  const client = await connectMcp(t, app)
+  const answer = answerOf(await client.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'harbour boats tea', max_results: 40 } }))
+  const memories = answer['memories'] as Array<{ text: string }>
+  t.ok(memories.length > 3 && memories.length < 40)
+  t.equal(answer['truncated'], true)
+  t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 20)
+})
+
+for (const [name, text] of [['English', 'tea on the islands '.repeat(2000)], ['emoji', '🫖🏝 '.repeat(5000)], ['one word', 'x'.repeat(40_000)]] as const) {
+  t.test(`a memory that does not fit alone is cut: ${name}`, async (t) => {
+    const { app, retain } = await testApp(t, { file })
+    const id = await retain('b', `harbour ${text}`)
+    const client = await connectMcp(t, app)
+    const answer = answerOf(await client.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'harbour' } }))
+    t.match(answer, { truncated: true, memories: [{ memory_id: id, text_truncated: true }] })
+    const [memory] = answer['memories'] as Array<{ text: string }>
+    t.ok(memory!.text.length > 100 && `harbour ${text}`.startsWith(memory!.text))
+    t.ok(memory!.text.isWellFormed())
+    t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 20)
+    const { contents } = await client.readResource({ uri: `memory://banks/b/memories/${id}` })
+    t.match(JSON.parse(String((contents[0] as { text: string }).text)), { text_truncated: true })
+  })
+}
+
+t.test('sources of a reflect, ids of a forget and pages of banks are cut', async (t) => {
+  const { app, post } = await testApp(t, { file })
+  const items = Array.from({ length: 100 }, (_, index) => ({ content: sentence(index), tags: ['all'] }))
+  await post('/v1/retain/batch', { bank_id: 'b', items })
+  for (let index = 0; index < 60; index++) await post('/v1/retain', { bank_id: `bank-${index}-${'x'.repeat(100)}`, content: 'x' })
+  const client = await connectMcp(t, app)
+  const call = async (name: string, args: Record<string, unknown>) => answerOf(await client.callTool({ name, arguments: args }))
+  const reflected = await call('reflect', { bank_id: 'b', query: 'Which harbours have boats?' })
+  t.ok(countTokens(JSON.stringify(reflected)) <= TOKENS + 50)
+  const deleted = await call('forget', { bank_id: 'b', tags: ['all'] })
+  t.match(deleted, { deleted_count: 100, truncated: true })
+  t.ok((deleted['memory_ids'] as string[]).length < 100)
+
+  const seen = new Set<string>()
+  let cursor: string | null = null
+  do {
+    const page: Record<string, unknown> = await call('list_banks', cursor === null ? {} : { cursor })
+    t.ok(countTokens(JSON.stringify(page)) <= TOKENS)
+    for (const { bank_id: bankId } of page['banks'] as Array<{ bank_id: string }>) seen.add(bankId)
+    cursor = page['next_cursor'] as string | null
+  } while (cursor !== null)
+  t.equal(seen.size, 60, 'every bank is on one of the pages')
+})

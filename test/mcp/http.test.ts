@@ -1,0 +1,100 @@
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+import { answerOf, MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
+
+t.test('there are no streams and no sessions', async (t) => {
+  const { inject, post } = await testApp(t)
+  for (const method of ['GET', 'DELETE'] as const) {
+    const response = await inject({ method, url: '/mcp', headers: { accept: 'text/event-stream' } })
+    t.equal(response.statusCode, 405)
+    t.equal(response.headers['allow'], 'POST')
+  }
+  const opened = await post('/mcp', rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }), MCP_HEADERS)
+  t.match(opened.json(), { result: { protocolVersion: '2025-11-25', serverInfo: { name: 'memory-gateway' } } })
+  t.equal(opened.headers['mcp-session-id'], undefined)
+  t.match(opened.headers['content-type'], /^application\/json/)
+  const listening = await post('/mcp', rpc('subscriptions/listen', { notifications: {} }), { ...MCP_HEADERS, 'mcp-protocol-version': '2026-07-28' })
+  t.match(listening.json(), { id: 1, error: { code: -32601 } })
+})
+
+t.test('older revisions', async (t) => {
+  const { post } = await testApp(t)
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    const answer = await post('/mcp', rpc('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 't', version: '1' } }), { ...MCP_HEADERS, 'mcp-protocol-version': version })
+    t.equal(answer.json().result.protocolVersion, version)
+  }
+  const unknown = await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, 'mcp-protocol-version': '1999-01-01' })
+  t.equal(unknown.statusCode, 400)
+  t.match(unknown.json(), { jsonrpc: '2.0', error: { code: Number } })
+})
+
+t.test('a notification is accepted without an answer', async (t) => {
+  const { post } = await testApp(t)
+  const response = await post('/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' }, MCP_HEADERS)
+  t.equal(response.statusCode, 202)
+  t.equal(response.body, '')
+})
+
+t.test('a batch', async (t) => {
+  const { post } = await testApp(t, { file: { mcp: { batch_messages: 3 } } })
+  const headers = { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' }
+  const retain = (index: number) => toolCall('retain', { bank_id: 'b', content: `fact ${index}` }, index)
+  const answers = (await post('/mcp', [1, 2, 3].map(retain), headers)).json<Array<{ id: number, result: unknown }>>()
+  t.same(answers.map(({ id }) => id).sort(), [1, 2, 3])
+  for (const { result } of answers) t.match(answerOf(result), { stored: true })
+
+  const long = await post('/mcp', [1, 2, 3, 4].map(retain), headers)
+  t.equal(long.statusCode, 400)
+  t.match(long.json(), { id: null, error: { code: -32600, message: /mcp\.batch_messages/, data: { code: 'invalid_request' } } })
+  const keyed = await post('/mcp', [retain(1)], { ...headers, 'idempotency-key': 'k' })
+  t.match(keyed.json(), { error: { code: -32600, message: /Idempotency-Key/ } })
+})
+
+t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', async (t) => {
+  const { inject, post } = await testApp(t, { maxBodyBytes: 2048 })
+  const send = async (payload: string, headers: Record<string, string> = MCP_HEADERS) => await inject({ method: 'POST', url: '/mcp', headers, payload })
+  const deep = `${'['.repeat(100)}${']'.repeat(100)}`
+  for (const [payload, status, code] of [
+    ['', 400, -32700],
+    ['{', 400, -32700],
+    ['7', 400, -32600],
+    ['{"jsonrpc":"2.0"}', 400, -32600],
+    [`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`, 413, -32600],
+    [JSON.stringify(toolCall('retain', { bank_id: 'b', content: 'x'.repeat(4000) })), 413, -32600],
+  ] as const) {
+    const response = await send(payload)
+    t.equal(response.statusCode, status, payload.slice(0, 40))
+    t.match(response.json(), { jsonrpc: '2.0', error: { code, message: String } })
+  }
+  const typed = await send('{}', { ...MCP_HEADERS, 'content-type': 'text/plain' })
+  t.equal(typed.statusCode, 415)
+  t.match(typed.json(), { error: { data: { code: 'unsupported_media_type', request_id: String } } })
+  const unknown = await post('/mcp', rpc('no/such'), MCP_HEADERS)
+  t.match(unknown.json(), { id: 1, error: { code: -32601 } })
+})
+
+t.test('the Origin of a web page', async (t) => {
+  const { post } = await testApp(t, { file: { mcp: { public_url: 'https://memory.example.com/', allowed_origins: ['app.example.org'] } } })
+  const status = async (origin: string) => (await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, origin })).statusCode
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://memory.example.com', 'https://app.example.org:8443']) t.equal(await status(origin), 200, origin)
+  for (const origin of ['https://evil.example', 'null', 'https://memory.example.com.evil.example', 'x']) t.equal(await status(origin), 403, origin)
+})
+
+t.test('the Host', async (t) => {
+  const { post, get } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'k' }, file: { mcp: { allowed_hosts: ['memory.example.com', '*.internal'] } } })
+  const ask = async (host: string) => await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host, 'x-api-key': 'k', 'x-service-principal': 'user:ada' })
+  for (const host of ['memory.example.com', 'Memory.Example.com:8080', 'a.internal', 'localhost:8080']) t.equal((await ask(host)).statusCode, 200, host)
+  const refused = await ask('evil.example')
+  t.equal(refused.statusCode, 403)
+  t.match(refused.json(), { detail: /mcp\.allowed_hosts/, code: 'host_not_allowed' })
+  t.equal((await get('/v1/banks', { host: 'evil.example', 'x-api-key': 'k', 'x-service-principal': 'user:ada' })).statusCode, 200, 'other routes are as before')
+
+  const dev = await testApp(t)
+  t.equal((await dev.post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host: 'evil.example' })).statusCode, 403, 'dev mode checks every route')
+})
+
+t.test('switched off it is not there', async (t) => {
+  const { post, get } = await testApp(t, { file: { mcp: { enabled: false } } })
+  t.equal((await post('/mcp', rpc('tools/list'), MCP_HEADERS)).statusCode, 404)
+  t.equal((await get('/.well-known/oauth-protected-resource')).statusCode, 404)
+})

@@ -1,0 +1,129 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { PassThrough } from 'node:stream'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runMcpStdio, type McpStdioOptions } from '../../mcp/stdio.js'
+import { testApp } from '../helpers/app.js'
+import { testConfig } from '../helpers/config.js'
+import { addressOf, answerOf, mcpClient, refusalOf, REVISIONS, rpc, toolCall, type Revision } from '../helpers/mcp.js'
+
+const PROGRAM = join(process.cwd(), 'dist/cli/main.js')
+
+/** Starts the built program, as a desktop client does. */
+async function startProgram (t: Test, revision: Revision, env: Record<string, string>, args: string[] = []): Promise<Client> {
+  const client = mcpClient(revision)
+  const transport = new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp', ...args], env: { PATH: process.env['PATH'] ?? '', ...env }, stderr: 'pipe' })
+  await client.connect(transport)
+  t.teardown(async () => { await client.close() })
+  return client
+}
+
+/** Serves in this process, over two pipes. */
+function serve (options: McpStdioOptions) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const lines: string[] = []
+  let waiting: Array<(line: string) => void> = []
+  let rest = ''
+  stdout.on('data', (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split('\n')
+    rest = parts.pop() ?? ''
+    for (const line of parts) {
+      const [first, ...others] = waiting
+      waiting = others
+      if (first === undefined) lines.push(line)
+      else first(line)
+    }
+  })
+  const log: string[] = []
+  const ended = runMcpStdio({ ...options, stdin, stdout, log: (line) => { log.push(line) } })
+  return {
+    stdin,
+    ended,
+    log,
+    send: (message: object) => { stdin.write(`${JSON.stringify(message)}\n`) },
+    next: async () => JSON.parse(lines.shift() ?? await new Promise<string>((resolve) => { waiting.push(resolve) })),
+  }
+}
+
+for (const revision of REVISIONS) {
+  t.test(`in front of a server in the revision ${revision}`, async (t) => {
+    const { app } = await testApp(t, {
+      auth: { mode: 'api_key', apiKey: 'secret' },
+      file: { access_control: { enabled: true, default_policy: 'owner_only' }, homeostasis: { rate_limits: { retain_per_minute: 1 } } },
+    })
+    const env = { MEMORY_GATEWAY_URL: await addressOf(app), MEMORY_GATEWAY_API_KEY: 'secret', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' }
+    const client = await startProgram(t, revision, env)
+    t.equal(client.getNegotiatedProtocolVersion(), revision)
+    const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
+    const { memory_id: id } = answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' }))
+    t.match(answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' })), { stored: true, memory_id: id })
+    t.match(refusalOf(await call('retain', { bank_id: 'user-ada', content: 'more' })), { code: 'rate_limited', retry_after_seconds: 60, request_id: String })
+    t.match(refusalOf(await call('recall', { bank_id: 'user-bob', query: 'x' })), { code: 'access_denied' })
+    t.match(answerOf(await call('recall', { bank_id: 'user-ada', query: 'tea', tags: ['none'] })), { memories: [] })
+    t.match(answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })), { sources: [{ memory_id: id }] })
+    t.match(answerOf(await call('list_banks', { limit: 5 })), { banks: [{ bank_id: 'user-ada' }] })
+    t.match(JSON.stringify(await client.readResource({ uri: `memory://banks/user-ada/memories/${String(id)}` })), /Ada drinks tea/)
+    t.match(JSON.stringify(await client.readResource({ uri: 'memory://banks/user-ada' })), /Ada drinks tea/)
+    t.match(answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [id] })), { deleted_count: 1 })
+
+    const pinned = await startProgram(t, revision, env, ['--bank', 'user-ada'])
+    t.same((await pinned.listTools()).tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget'])
+    t.match(refusalOf(await pinned.callTool({ name: 'recall', arguments: { query: 'x', bank_id: 'user-bob' } })), { code: 'invalid_request' })
+  })
+
+  t.test(`on a folder in the revision ${revision}`, async (t) => {
+    const folder = join(t.testdir(), 'memories')
+    const client = await startProgram(t, revision, {}, ['--data', folder])
+    answerOf(await client.callTool({ name: 'retain', arguments: { bank_id: 'b', content: 'The key is under the mat.' } }))
+    await client.close()
+    const again = await startProgram(t, revision, {}, ['--data', folder])
+    t.match(answerOf(await again.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'Where is the key?' } })), { memories: [{ text: 'The key is under the mat.' }] })
+  })
+}
+
+const embedded: McpStdioOptions = { source: 'embedded', config: testConfig(), version: '1.0.0' }
+
+t.test('many calls at once are all answered', async (t) => {
+  const { send, next, stdin, ended } = serve(embedded)
+  send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i'))
+  t.match(await next(), { id: 'i', result: { serverInfo: { version: '1.0.0' } } })
+  for (let id = 0; id < 200; id++) send(toolCall('retain', { bank_id: 'b', content: `fact ${id}` }, id))
+  const answered = new Set<number>()
+  for (let count = 0; count < 200; count++) {
+    const { id, result } = await next()
+    answerOf(result)
+    answered.add(id)
+  }
+  t.equal(answered.size, 200)
+  stdin.end()
+  await ended
+})
+
+t.test('the connection ends with the input, with the signal, and with a message that is too long', async (t) => {
+  const stop = new AbortController()
+  const stopped = serve({ ...embedded, signal: stop.signal })
+  stop.abort()
+  await stopped.ended
+  const long = serve(embedded)
+  long.stdin.write('x'.repeat(10 * 1024 * 1024 + 1))
+  await long.ended
+  t.ok(long.log.length > 0, 'the log says why')
+  const closed = serve(embedded)
+  closed.stdin.end()
+  await closed.ended
+})
+
+t.test('a server that is not there, or is none', async (t) => {
+  const { app } = await testApp(t)
+  const url = await addressOf(app)
+  for (const [server, code] of [['http://127.0.0.1:1', 'connection_lost'], [`${url}/docs/static`, 'not_found']] as const) {
+    const { send, next, stdin, ended } = serve({ source: 'server', server: { url: server }, version: '1.0.0' })
+    send(toolCall('list_banks', {}))
+    const refusal = refusalOf((await next()).result)
+    t.match(refusal, { code })
+    stdin.end()
+    await ended
+  }
+  await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request' })
+})

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+import { answerOf, connectMcp, refusalOf, REVISIONS } from '../helpers/mcp.js'
+
+for (const revision of REVISIONS) {
+  t.test(`the tools in the revision ${revision}`, async (t) => {
+    const { app } = await testApp(t)
+    const client = await connectMcp(t, app, { revision })
+    t.equal(client.getNegotiatedProtocolVersion(), revision)
+    const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
+
+    const { tools } = await client.listTools()
+    t.same(tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget', 'list_banks'])
+    t.same(tools.map(({ name, annotations = {} }) => [name, annotations.readOnlyHint, annotations.destructiveHint, annotations.idempotentHint]), [
+      ['retain', false, false, true],
+      ['recall', true, false, true],
+      ['reflect', true, false, true],
+      ['forget', false, true, true],
+      ['list_banks', true, false, true],
+    ])
+
+    const stored = answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks green tea.', tags: ['taste'] }))
+    t.match(stored, { stored: true, bank_id: 'user-ada' })
+    const found = await call('recall', { bank_id: 'user-ada', query: 'What does Ada drink?' })
+    t.match(answerOf(found), { memories: [{ memory_id: stored['memory_id'], text: 'Ada drinks green tea.', tags: ['taste'], trust: 'trusted' }], truncated: false })
+    t.same(found.content, [{ type: 'text', text: JSON.stringify(found.structuredContent) }], 'the text is the structured content')
+    t.match(answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })), { abstained: false, sources: [{ bank_id: 'user-ada' }] })
+    t.match(answerOf(await call('list_banks', {})), { banks: [{ bank_id: 'user-ada', memory_count: 1 }], next_cursor: null })
+    t.match(answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [stored['memory_id']] })), { deleted_count: 1 })
+    t.match(refusalOf(await call('recall', { query: 'tea' })), { code: 'invalid_request' })
+  })
+}
