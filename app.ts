@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
+import { isLoopback } from './lib/config/hosts.js'
 import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/resources/package-file.js'
@@ -16,6 +17,7 @@ import { missingVariables } from './http/missing-auth-variables.js'
 import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
+import consolePages from './plugins/console.js'
 import errors from './plugins/errors.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
@@ -130,6 +132,12 @@ export async function buildApp (
   await app.register(reload, { config, load: reloadConfig })
   await app.register(openapi, { mode: config.auth.mode, version: packageVersion() })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
+
+  if (settings.console.enabled ?? isLoopback(config.host)) {
+    const { auth, adminToken: token } = config
+    const { oidc } = settings.console
+    await app.register(consolePages, { auth, oidc, hasAdminToken: token !== undefined, version: packageVersion() })
+  }
 
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {

@@ -75,6 +75,7 @@ const LONGER_FILES = [
 /** Where lines have at most 120 columns. */
 const SHORT_LINES = [
   'app.ts', 'server.ts', 'eslint.config.js', 'http/**', 'plugins/**', 'routes/**', 'scripts/**', 'assembly/*.mjs',
+  'console/**',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/providers/**',
   'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
@@ -88,7 +89,7 @@ export default [
   },
   ...neostandard({ ts: true }),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { '@typescript-eslint': plugins['typescript-eslint'].plugin },
     rules: {

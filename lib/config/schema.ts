@@ -5,6 +5,7 @@ import {
   SignalQualitySchema,
 } from './bank-schema.js'
 import { BoundsSchema } from './bounds.js'
+import { ConsoleSchema } from './console-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
 import {
   choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, TrustOfWriter,
@@ -95,6 +96,7 @@ export const FileSchema = section({
     }), [], 'Default: trusted.'),
   }, 'How callers are understood.'),
   bounds: setting(BoundsSchema, {}, ''),
+  console: setting(ConsoleSchema, {}, ''),
   homeostasis: setting(HomeostasisSchema, {}, ''),
   barriers: setting(BarriersSchema, {}, ''),
   signal_quality: setting(SignalQualitySchema, {}, ''),

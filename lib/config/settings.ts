@@ -61,6 +61,11 @@ export interface Settings {
   prices: ResolvedFile['prices']
   /** Bytes of all exports that wait in temporary files. */
   spoolBytes: number
+  /** Of the pages for people. Undefined `enabled`: they are served where only this machine can reach the server. */
+  console: {
+    enabled: boolean | undefined
+    oidc: ResolvedFile['console']['oidc']
+  }
   /** By their ids. */
   sources: Readonly<Record<string, SourceSettings>>
 }
@@ -92,6 +97,7 @@ export function settingsOf (file: FileConfig): Settings {
     degradedMode,
     prices: all.prices,
     spoolBytes: all.bounds.spool_bytes,
+    console: { enabled: all.console.enabled, oidc: all.console.oidc },
     sources: Object.fromEntries(Object.entries(all.sources).map(([id, source]) => [id, sourceSettings(id, source)])),
   }
 }

@@ -83,6 +83,13 @@ export type WhoamiRequest = QueryOf<'whoami'>
 export type WhoamiAnswer = AnswerOf<'whoami'>
 export type HealthAnswer = AnswerOf<'health'>
 
+export type SourcesAnswer = AnswerOf<'listSources'>
+export type AdminListBanksRequest = QueryOf<'adminListBanks'>
+export type AdminBanksAnswer = AnswerOf<'adminListBanks'>
+/** Names a bank; without a tenant that of callers who have none, or of every tenant where several may answer. */
+export interface AdminBankRequest extends BankRequest { tenant_id?: string }
+export type ReloadAnswer = AnswerOf<'reloadConfiguration'>
+
 /** The body of an error. */
 export type ErrorBody = components['schemas']['Error']
 /** The codes of the gateway. */

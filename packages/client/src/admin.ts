@@ -1,0 +1,60 @@
+import type { CallOptions, ClientOptions } from './options.js'
+import { pathOf } from './paths.js'
+import { Transport } from './transport.js'
+import type * as T from './types.js'
+
+export interface AdminOptions extends Omit<ClientOptions, 'apiKey' | 'token' | 'principal' | 'onBehalfOf'> {
+  /** `X-Admin-Token`. Not needed where the gateway has none. */
+  adminToken?: string
+}
+
+/** A client of the routes for operators, whatever the auth mode is. */
+export class MemoryGatewayAdmin {
+  readonly #transport: Transport
+
+  constructor ({ adminToken, headers, ...options }: AdminOptions) {
+    const credentials = adminToken === undefined ? {} : { 'x-admin-token': adminToken }
+    this.#transport = new Transport({ ...options, headers: { ...headers, ...credentials } })
+  }
+
+  /** The webhook sources and their state. */
+  async listSources (options?: CallOptions): Promise<T.SourcesAnswer> {
+    return await this.#get('/v1/admin/sources', {}, options)
+  }
+
+  /** The banks of all tenants, or of one. */
+  async listBanks (request: T.AdminListBanksRequest = {}, options?: CallOptions): Promise<T.AdminBanksAnswer> {
+    return await this.#get('/v1/admin/banks', request, options)
+  }
+
+  /** The banks with one id, an entry a tenant. */
+  async getBank (
+    { bank_id: bankId, ...query }: T.AdminBankRequest, options?: CallOptions,
+  ): Promise<T.AdminBanksAnswer> {
+    return await this.#get(pathOf`/v1/admin/banks/${bankId}`, query, options)
+  }
+
+  /** The configuration of a bank, as its admins see it. */
+  async getBankConfig (
+    { bank_id: bankId, ...query }: T.AdminBankRequest, options?: CallOptions,
+  ): Promise<T.BankConfigAnswer> {
+    return await this.#get(pathOf`/v1/admin/banks/${bankId}/config`, query, options)
+  }
+
+  /** Takes back what the admins of a bank have set. */
+  async resetBankConfig (
+    { bank_id: bankId, ...query }: T.AdminBankRequest, options?: CallOptions,
+  ): Promise<T.BankConfigAnswer> {
+    const path = pathOf`/v1/admin/banks/${bankId}/config`
+    return await this.#transport.json({ method: 'DELETE', path, query, safety: 'once' }, options)
+  }
+
+  /** Applies the configuration file as it is now. */
+  async reload (options?: CallOptions): Promise<T.ReloadAnswer> {
+    return await this.#transport.json({ method: 'POST', path: '/v1/admin/reload', safety: 'once' }, options)
+  }
+
+  async #get<Answer> (path: string, query: object, options: CallOptions | undefined): Promise<Answer> {
+    return await this.#transport.json({ method: 'GET', path, query, safety: 'read' }, options)
+  }
+}
