@@ -19,6 +19,7 @@ import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import consolePages from './plugins/console.js'
 import errors from './plugins/errors.js'
+import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
@@ -40,9 +41,13 @@ import sourceGuard from './plugins/source-guard.js'
 import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
+import { accessRoutes } from './routes/access.js'
+import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
+import { adminHistoryRoutes } from './routes/admin-history.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
+import { browsingRoutes } from './routes/browsing.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { ingestRoutes } from './routes/ingest.js'
@@ -69,7 +74,8 @@ export interface AppOptions {
 const HEADERS_TIMEOUT_MS = 15_000
 
 const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
+  accessRoutes,
 ]
 
 /**
@@ -119,6 +125,7 @@ export async function buildApp (
   await app.register(largeAnswers)
   await app.register(tracing, { version: packageVersion(), url: config.tracesUrl })
   await app.register(metrics, { mode: config.auth.mode, host: config.host, port: config.metricsPort })
+  await app.register(history, { clock })
   await app.register(httpRules)
   if (config.auth.mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
   await app.register(admission)
@@ -155,6 +162,8 @@ export async function buildApp (
     setRouteScope(scope, 'admin')
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
+    await scope.register(adminHistoryRoutes)
+    await scope.register(adminAccessRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {

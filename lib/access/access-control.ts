@@ -88,8 +88,7 @@ export class AccessControl {
   require (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): void {
     if (this.decide(context, permission, bankId, bankGrants).allowed) return
     this.#telemetry.refused('access')
-    const behalf = context.onBehalfOf === undefined ? '' : ` on behalf of '${context.onBehalfOf}'`
-    throw new ServiceError('access_denied', `Principal '${context.principal}'${behalf} is denied '${permission}' on bank '${bankId}'`)
+    throw new ServiceError('access_denied', deniedDetail(context, permission, bankId))
   }
 
   #decideFor (principal: string, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[]): Decision {
@@ -101,6 +100,12 @@ export class AccessControl {
     const allowed = defaultPolicy === 'open' || (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
     return allowed ? { allowed, grantedBy: `default_policy ${defaultPolicy}` } : { allowed }
   }
+}
+
+/** What a caller is told who may not. */
+export function deniedDetail ({ principal, onBehalfOf }: RequestContext, permission: Permission, bankId: string): string {
+  const behalf = onBehalfOf === undefined ? '' : ` on behalf of '${onBehalfOf}'`
+  return `Principal '${principal}'${behalf} is denied '${permission}' on bank '${bankId}'`
 }
 
 function compileRules (settings: AccessSettings): Rules {

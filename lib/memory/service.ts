@@ -23,6 +23,8 @@ import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
+import { AccessReport } from './access-report.js'
+import { BankBrowser } from './bank-browser.js'
 import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
@@ -67,6 +69,8 @@ export class MemoryService {
   readonly reflect: ReflectService['reflect']
   readonly reflectStream: ReflectService['stream']
   readonly banks: Banks
+  readonly browser: BankBrowser
+  readonly accessReport: AccessReport
   readonly configurations: BankConfigurations
   readonly transfer: Transfer
   readonly health: HealthProbe
@@ -92,6 +96,8 @@ export class MemoryService {
     this.reflect = reflect.reflect.bind(reflect)
     this.reflectStream = reflect.stream.bind(reflect)
     this.banks = new Banks(deps)
+    this.browser = new BankBrowser(deps)
+    this.accessReport = new AccessReport(deps, this.banks)
     this.configurations = new BankConfigurations(deps)
     this.transfer = new Transfer(deps, this.configurations)
     this.health = new HealthProbe(deps.store, () => performance.now())

@@ -29,6 +29,22 @@ export interface BankStatistics extends BankSummary {
   lastOccurredAt: number | null
 }
 
+/** Days are counted from the epoch, in UTC. */
+export interface DayRange {
+  now: number
+  /** The first day, inclusive. */
+  from: number
+  /** The last day, inclusive. */
+  until: number
+}
+
+export interface DayCounts {
+  /** Memories that were retained on days before `from`. */
+  before: number
+  /** Memories by the day on which they were retained; a day without any is absent. */
+  byDay: ReadonlyMap<number, number>
+}
+
 export interface ListBanksRequest {
   now: number
   /** One tenant's banks; undefined for those of all tenants. */

@@ -39,6 +39,7 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     statistics: wrap(() => store.statistics),
     scan: wrap(() => store.scan),
     ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
+    ...(store.countByDay !== undefined && { countByDay: wrap(() => store.countByDay!) }),
     ...(store.findIdempotencyRecord !== undefined && {
       findIdempotencyRecord: wrap(() => store.findIdempotencyRecord!),
     }),

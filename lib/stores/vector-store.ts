@@ -2,7 +2,9 @@ import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
-import type { BankStatistics, BankSummary, ListBanksRequest, ListRequest, Scan } from './readings.js'
+import type {
+  BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListRequest, Scan,
+} from './readings.js'
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
@@ -104,6 +106,8 @@ export interface VectorStore {
   /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
+  /** Counts the memories of a bank by `retainedAt`. Without it the growth of a bank is answered 501. */
+  countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
    * The bank as it stood when the call was made, oldest first, however long the reading takes.
    * @param signal ends a call that has not been answered: it rejects with the signal's reason soon

@@ -102,6 +102,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   listBanks: caller,
   getBank: caller,
   getBankStatistics: caller,
+  getBankGrowth: [...caller, 'not_supported'],
   listMemories: [...caller, 'answer_too_large'],
   getMemory: [...caller, 'answer_too_large', 'not_found'],
   getBankConfig: caller,
@@ -117,6 +118,11 @@ const codes: Record<string, readonly ErrorCode[]> = {
   importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
   listSources: admin,
+  getAccess: caller,
+  adminGetAccess: admin,
+  adminGetAccessRules: admin,
+  adminCheckAccess: [...admin, ...body],
+  adminGetHistory: ['invalid_request', 'unauthenticated', 'internal_error', 'server_busy', ...probe],
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
   ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits, ...down],
@@ -170,7 +176,7 @@ await t.test('the example of every JSON request is taken by the service', async 
     const [method] = name.split(' ') as ['POST' | 'PUT' | 'PATCH']
     answered[operationId] = (await app.inject({ method, url: path.replace('{bank_id}', 'user-alice'), headers: { 'content-type': 'application/json' }, payload: JSON.stringify(content.example) })).statusCode
   }
-  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, explainRecall: 200, reflect: 200, forget: 200, putBankConfig: 200, patchBankConfig: 200, ingestWebhook: 200 })
+  t.same(answered, { retain: 200, retainBatch: 200, recall: 200, explainRecall: 200, reflect: 200, forget: 200, putBankConfig: 200, patchBankConfig: 200, adminCheckAccess: 200, ingestWebhook: 200 })
 })
 
 await t.test('what the service answers is what the document says', async (t) => {
@@ -195,11 +201,17 @@ await t.test('what the service answers is what the document says', async (t) => 
     'DELETE /v1/admin/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/admin/banks/shown/config' }),
     'POST /v1/admin/reload': await app.inject({ method: 'POST', url: '/v1/admin/reload' }),
     'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
+    'GET /v1/banks/{bank_id}/growth': await get('/v1/banks/shown/growth?days=3'),
     'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1'),
     'GET /v1/banks/{bank_id}/memories/{memory_id}': await get(`/v1/banks/shown/memories/${id}`),
     'POST /v1/banks/{bank_id}/import': await importInto(app, 'shown', ndjson(HEADER, { text: 'Dan.' })),
     'GET /v1/whoami': await get('/v1/whoami?bank_id=shown'),
     'GET /v1/admin/sources': await get('/v1/admin/sources'),
+    'GET /v1/admin/history': await get('/v1/admin/history'),
+    'GET /v1/access': await get('/v1/access'),
+    'GET /v1/admin/access': await get('/v1/admin/access'),
+    'GET /v1/admin/access/rules': await get('/v1/admin/access/rules'),
+    'POST /v1/admin/access/check': await post('/v1/admin/access/check', { bank_id: 'shown', permission: 'read' }),
     'GET /v1/admin/banks': await get('/v1/admin/banks'),
     'GET /v1/admin/banks/{bank_id}': await get('/v1/admin/banks/shown'),
     'POST /v1/ingest/webhook/{source_id}': await sendJson(app, 'shop', { content: 'An event.' }),

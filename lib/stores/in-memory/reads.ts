@@ -1,6 +1,7 @@
 import type { TokenCount } from '../../text/tokens.js'
 import type { Steps } from '../../concurrency/steps.js'
-import type { BankStatistics, BankSummary, ListRequest, Memory } from '../vector-store.js'
+import { dayOf } from '../../time/days.js'
+import type { BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry } from './entry.js'
 
@@ -32,6 +33,23 @@ export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
     if (++looked % PIECE === 0) yield
   }
   return memories
+}
+
+/** Memories by the day on which they were retained. */
+export function * countDays (bank: Bank, { from, until }: DayRange, accept: Accept): Steps<DayCounts> {
+  const byDay = new Map<number, number>()
+  let before = 0
+  let looked = 0
+  for (const entry of bank.entries.ordered()) {
+    const day = dayOf(entry.memory.retainedAt)
+    if (day > until) break
+    if (entry.isVisible && (accept === undefined || accept(entry.memory))) {
+      if (day < from) before++
+      else byDay.set(day, (byDay.get(day) ?? 0) + 1)
+    }
+    if (++looked % PIECE === 0) yield
+  }
+  return { before, byDay }
 }
 
 /** @param accept absent: all memories count, and nothing has to be looked at */

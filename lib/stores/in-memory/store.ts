@@ -5,14 +5,15 @@ import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
-  BankStatistics, BankSummary, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory,
+  BankStatistics, BankSummary, DayCounts, DayRange, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest,
+  ListRequest, Memory,
   NewMemory, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth,
   Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { compareKeys, compareTenants, Directory } from './directory.js'
-import { collectAll, gather, listPage, noStatistics, summarise } from './reads.js'
+import { collectAll, countDays, gather, listPage, noStatistics, summarise } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
@@ -159,6 +160,11 @@ export class InMemoryVectorStore implements VectorStore {
     const { statistics, counts } = await this.#read(key, now, undefined, gather, none)
     // The figures are of one moment; only the counting of these tokens goes on after it.
     return { ...statistics, tokens: await sumTokens(counts) }
+  }
+
+  async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
+    const none = { before: 0, byDay: new Map<number, number>() }
+    return await this.#read(key, range.now, undefined, (bank, accept) => countDays(bank, range, accept), none)
   }
 
   async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {

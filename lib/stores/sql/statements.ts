@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../time/days.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { longColumnsStatement } from './bounded-rows.js'
 import { countInto, memoryColumns } from './fragments.js'
@@ -41,6 +42,8 @@ export interface Statements {
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
   statistics: string
+  /** $1 tenant, $2 bank, $3 now, $4 first day, $5 last day; those of earlier days are under the day before. */
+  countByDay: string
   /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
   findIdempotencyRecord: string
   /**
@@ -99,6 +102,11 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
    from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
 from live`,
+    // All that it reads is in the index by age.
+    countByDay: `select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
+from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
+group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one

@@ -3,12 +3,12 @@ import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
-  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type EmbeddingSpace,
-  type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome, type LateVectors,
-  type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict, type PoolStatus,
-  type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest, type SearchResult,
-  type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome,
-  type UsageReservation, type VectorStore,
+  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type DayCounts, type DayRange,
+  type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome,
+  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict,
+  type PoolStatus, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest,
+  type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
+  type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
@@ -198,6 +198,15 @@ export class SqlVectorStore implements VectorStore {
       firstOccurredAt: row!.first_occurred_at,
       lastOccurredAt: row!.last_occurred_at,
     }
+  }
+
+  async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
+    const values = [...bankParameters(bank), now, from, until]
+    const rows = await this.#read<{ day: number, memories: number }>(this.#statements.countByDay, values)
+    const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
+    const before = byDay.get(from - 1) ?? 0
+    byDay.delete(from - 1)
+    return { before, byDay }
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {

@@ -1,0 +1,110 @@
+import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
+import { mapInTurns } from '../concurrency/turn-budget.js'
+import { invalidField } from '../errors/service-error.js'
+import { bankOf, callerOf, isPrincipal, type RequestContext } from '../identity/context.js'
+import type { Banks } from './banks.js'
+import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
+import type { Dependencies } from './dependencies.js'
+import type { OpenBank } from './file-settings.js'
+import { clamp } from './records.js'
+import type {
+  AccessAnswer, AccessCheckRequest, AccessDecision, AccessQuery, AccessRulesAnswer, AdminAccessQuery,
+} from './schemas.js'
+
+const DEFAULT_PAGE = 50
+const MAX_PAGE = 200
+const MAX_GRANTS = 1000
+/** Banks whose configurations are read at a time: each may have 32 KiB. */
+const RESOLVED_TOGETHER = 25
+
+/** Says who may do what on which bank, and by which rule. */
+export class AccessReport {
+  readonly #deps: Dependencies
+  readonly #banks: Banks
+
+  constructor (deps: Dependencies, banks: Banks) {
+    this.#deps = deps
+    this.#banks = banks
+  }
+
+  /** What the caller may do on the banks that it may read; others are not named. */
+  async ofCaller (query: AccessQuery, context: RequestContext): Promise<AccessAnswer> {
+    const { banks, next_cursor: next } = await this.#banks.list(query, context)
+    return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context, callerOf(context))
+  }
+
+  /** For operators: what a caller may do on every bank of its tenant. */
+  async ofAnyone (query: AdminAccessQuery, caller: string): Promise<AccessAnswer> {
+    const { store, clock } = this.#deps
+    const context = contextOf(query)
+    const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
+    const after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
+    const found = await store.listBanks({
+      now: clock(), tenantId: context.tenantId, limit: limit + 1, ...(after !== undefined && { after }),
+    })
+    const shown = found.slice(0, limit).map(({ bankId }) => bankId)
+    return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, caller)
+  }
+
+  /** For operators: whether a caller may do something, and why. */
+  async check (request: AccessCheckRequest): Promise<AccessDecision> {
+    const { access, directory } = this.#deps
+    const context = contextOf(request)
+    const { bank_id: bankId, permission } = request
+    const [bank] = await directory.resolve([bankOf(context, bankId)])
+    const { allowed, grantedBy } = access.decide(context, permission, bankId, bank!.grants)
+    if (!allowed) return { allowed, granted_by: null, reason: deniedDetail(context, permission, bankId) }
+    return { allowed, granted_by: grantedBy!, reason: `Allowed by ${grantedBy}` }
+  }
+
+  /** For operators: the rules of the configuration file. */
+  rules (): AccessRulesAnswer {
+    const { enabled, defaultPolicy, ownerPatterns, grants } = this.#deps.live.current.access
+    return {
+      enabled,
+      default_policy: defaultPolicy,
+      owner_patterns: [...ownerPatterns],
+      grants: grants.slice(0, MAX_GRANTS).map(({ bankId, principal, permissions, origin }) => (
+        { bank_id: bankId, principal, permissions: [...permissions], origin }
+      )),
+      truncated: grants.length > MAX_GRANTS,
+    }
+  }
+
+  async #answer (
+    bankIds: readonly string[], nextCursor: string | null, context: RequestContext, caller: string,
+  ): Promise<AccessAnswer> {
+    const open: OpenBank[] = []
+    for (let at = 0; at < bankIds.length; at += RESOLVED_TOGETHER) {
+      const some = bankIds.slice(at, at + RESOLVED_TOGETHER)
+      open.push(...await this.#deps.directory.resolve(some.map((bankId) => bankOf(context, bankId)), caller))
+    }
+    return {
+      principal: context.principal ?? null,
+      tenant_id: context.tenantId,
+      on_behalf_of: context.onBehalfOf ?? null,
+      banks: await mapInTurns(open, caller, (bank) => ({
+        bank_id: bank.key.bankId, permissions: this.#permissions(bank, context),
+      })),
+      next_cursor: nextCursor,
+    }
+  }
+
+  #permissions ({ key, grants }: OpenBank, context: RequestContext): AccessAnswer['banks'][number]['permissions'] {
+    return PERMISSIONS.flatMap((permission) => {
+      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, key.bankId, grants)
+      return allowed ? [{ permission, granted_by: grantedBy! }] : []
+    })
+  }
+}
+
+/** @throws ServiceError invalid_request for what is no principal */
+function contextOf (
+  identity: Pick<AccessCheckRequest, 'principal' | 'tenant_id' | 'on_behalf_of'>,
+): RequestContext {
+  const { principal, tenant_id: tenantId = null, on_behalf_of: onBehalfOf } = identity
+  for (const [field, name] of [['principal', principal], ['on_behalf_of', onBehalfOf]] as const) {
+    if (name !== undefined && !isPrincipal(name)) throw invalidField(field, 'must be 1–256 visible characters without spaces')
+  }
+  return { tenantId, ...(principal !== undefined && { principal }), ...(onBehalfOf !== undefined && { onBehalfOf }) }
+}

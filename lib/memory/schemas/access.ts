@@ -1,0 +1,63 @@
+import { Type, type Static } from 'typebox'
+import { PERMISSIONS } from '../../access/access-control.js'
+import { strict, nullable, clamped, BankId } from './common.js'
+
+const Permission = Type.Enum([...PERMISSIONS])
+const TenantId = Type.String({ minLength: 1, maxLength: 512, description: 'Absent: callers without a tenant.' })
+const Principal = (description: string) => Type.String({ minLength: 1, maxLength: 256, description, examples: ['user:alice'] })
+const pageFields = {
+  limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })),
+}
+
+export const AccessQuery = strict(pageFields)
+
+export const AccessAnswer = strict({
+  principal: nullable(),
+  tenant_id: nullable(),
+  on_behalf_of: nullable(),
+  banks: Type.Array(strict({
+    bank_id: BankId,
+    permissions: Type.Array(strict({ permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives it.' }) })),
+  })),
+  next_cursor: nullable({ description: 'Null on the last page.' }),
+})
+
+const identity = {
+  principal: Type.Optional(Principal('Absent: an anonymous caller, whom only dev mode knows.')),
+  tenant_id: Type.Optional(TenantId),
+  on_behalf_of: Type.Optional(Principal('The principal that it acts for.')),
+}
+
+export const AdminAccessQuery = strict({ ...identity, ...pageFields })
+
+export const AccessCheckRequest = strict({ ...identity, bank_id: BankId, permission: Permission }, {
+  description: 'The bank need not exist.',
+  examples: [{ principal: 'user:alice', bank_id: 'team', permission: 'read' }],
+})
+
+export const AccessDecision = strict({
+  allowed: Type.Boolean(),
+  granted_by: nullable({ description: 'The grant or policy that allows; null when none does.' }),
+  reason: Type.String({ description: 'A sentence; of a denial the detail that the caller gets.' }),
+})
+
+export const AccessRulesAnswer = strict({
+  enabled: Type.Boolean({ description: 'False: everybody may do everything.' }),
+  default_policy: Type.Enum(['owner_only', 'open', 'deny'], { description: 'What decides when no grant does.' }),
+  owner_patterns: Type.Array(Type.String(), { description: 'The banks that a principal owns, for owner_only.' }),
+  grants: Type.Array(strict({
+    bank_id: Type.String({ description: 'A bank, or a prefix before one trailing `*`.' }),
+    principal: Type.String({ description: 'A principal, or a prefix before one trailing `*`.' }),
+    permissions: Type.Array(Type.Enum([...PERMISSIONS, '*'])),
+    origin: Type.String({ description: 'Where it stands in the configuration.' }),
+  }), { description: 'The first 1000.' }),
+  truncated: Type.Boolean({ description: 'True when there are more.' }),
+}, { description: 'The rules of the configuration file. Grants in the configuration of a bank add to them.' })
+
+export type AccessQuery = Static<typeof AccessQuery>
+export type AccessAnswer = Static<typeof AccessAnswer>
+export type AdminAccessQuery = Static<typeof AdminAccessQuery>
+export type AccessCheckRequest = Static<typeof AccessCheckRequest>
+export type AccessDecision = Static<typeof AccessDecision>
+export type AccessRulesAnswer = Static<typeof AccessRulesAnswer>

@@ -1,0 +1,18 @@
+import { formatInstant, parseInstant } from './clock.js'
+
+export const DAY_MS = 86_400_000
+
+/** Days since the epoch, in UTC. */
+export function dayOf (instant: number): number {
+  return Math.floor(instant / DAY_MS)
+}
+
+/** @returns undefined unless the text is a day of the calendar as `YYYY-MM-DD` */
+export function parseDay (text: string): number | undefined {
+  const instant = parseInstant(`${text}T00:00:00Z`)
+  return instant === undefined ? undefined : dayOf(instant)
+}
+
+export function formatDay (day: number): string {
+  return formatInstant(day * DAY_MS).slice(0, 10)
+}

@@ -1,0 +1,17 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AccessAnswer, AccessQuery } from '../lib/memory/schemas.js'
+import { answers, CALLER_ERRORS } from './responses.js'
+
+export const accessRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/v1/access', {
+    config: { scope: 'memory' },
+    schema: {
+      operationId: 'getAccess',
+      tags: ['identity'],
+      summary: 'What the caller may do, bank by bank',
+      description: 'The banks that the caller may read, each with every permission and the grant or policy that it comes from.',
+      querystring: AccessQuery,
+      response: answers({ 200: AccessAnswer }, CALLER_ERRORS),
+    },
+  }, async ({ query, context }) => await app.memory.accessReport.ofCaller(query, context))
+}

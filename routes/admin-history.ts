@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { instantField } from '../lib/memory/records.js'
+import { formatInstant } from '../lib/time/clock.js'
+import { STEP_MS, type HistorySample } from '../plugins/history/request-history.js'
+import { answers, ROUTE_ERRORS } from './responses.js'
+
+const milliseconds = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description })
+
+const AdminHistoryQuery = Type.Object({
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Only steps that began then or later. RFC 3339 with an offset.' })),
+}, { additionalProperties: false })
+
+const AdminHistoryAnswer = Type.Object({
+  interval_seconds: Type.Integer(),
+  samples: Type.Array(Type.Object({
+    at: Type.String({ format: 'date-time', description: 'When the step began.' }),
+    requests: Type.Integer({ description: 'Requests of callers and webhook sources that ended in the step.' }),
+    client_errors: Type.Integer({ description: 'Those with a status of 400 to 499, and those whose client left.' }),
+    server_errors: Type.Integer({ description: 'Those with a status from 500 up.' }),
+    p50_ms: milliseconds('Half of the requests took no longer, within 12 percent; null without requests.'),
+    p90_ms: milliseconds('The same for 90 of 100.'),
+    p99_ms: milliseconds('The same for 99 of 100.'),
+    max_ms: milliseconds('The longest request.'),
+    rss_bytes: Type.Integer({ description: 'Memory of the process.' }),
+    heap_used_bytes: Type.Integer({ description: 'Of it, what the heap of JavaScript uses.' }),
+  }), { description: 'Oldest first; the last hour. The last step is still open.' }),
+})
+
+export const adminHistoryRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/v1/admin/history', {
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'adminGetHistory',
+      tags: ['admin'],
+      summary: 'Requests, their durations and memory over the last hour',
+      description: 'Of this process alone, since its start.',
+      querystring: AdminHistoryQuery,
+      response: answers({ 200: AdminHistoryAnswer }, ['invalid_request', 'unauthenticated', 'internal_error', ...ROUTE_ERRORS]),
+    },
+  }, async ({ query: { since } }) => ({
+    interval_seconds: STEP_MS / 1000,
+    samples: app.requestHistory.samples(since === undefined ? undefined : instantField('since', since)).map(toSample),
+  }))
+}
+
+function toSample ({ at, requests, clientErrors, serverErrors, p50, p90, p99, longest, memory }: HistorySample) {
+  return {
+    at: formatInstant(at),
+    requests,
+    client_errors: clientErrors,
+    server_errors: serverErrors,
+    p50_ms: p50,
+    p90_ms: p90,
+    p99_ms: p99,
+    max_ms: longest,
+    rss_bytes: memory.rss,
+    heap_used_bytes: memory.heapUsed,
+  }
+}
