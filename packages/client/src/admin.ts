@@ -1,4 +1,5 @@
 import type { CallOptions, ClientOptions } from './options.js'
+import { Listing, withCursor } from './pages.js'
 import { pathOf } from './paths.js'
 import { Transport } from './transport.js'
 import type * as T from './types.js'
@@ -49,8 +50,37 @@ export class MemoryGatewayAdmin {
     return await this.#transport.json({ method: 'DELETE', path, query, safety: 'once' }, options)
   }
 
+  /** Requests, durations and memory of the last hour, in steps of some seconds. */
+  async getHistory (request: T.AdminHistoryRequest = {}, options?: CallOptions): Promise<T.AdminHistory> {
+    return await this.#get('/v1/admin/history', request, options)
+  }
+
+  /** What anyone may do on each bank of a tenant, and by which rule. */
+  getAccess (request: T.AdminAccessRequest = {}, options?: CallOptions): Listing<T.BankAccess, T.AccessPage> {
+    const page = (cursor: string | undefined) => (
+      this.#get<T.AccessPage>('/v1/admin/access', withCursor(request, cursor), options)
+    )
+    return new Listing(page, ({ banks }) => banks)
+  }
+
+  /** The rules of the configuration file. */
+  async getAccessRules (options?: CallOptions): Promise<T.AccessRules> {
+    return await this.#get('/v1/admin/access/rules', {}, options)
+  }
+
+  /** Whether somebody might do something, and why. Nothing is done. */
+  async checkAccess (request: T.AccessCheckRequest, options?: CallOptions): Promise<T.AccessDecision> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: '/v1/admin/access/check',
+      body: JSON.stringify(request),
+      headers: { 'content-type': 'application/json' },
+      safety: 'read',
+    }, options)
+  }
+
   /** Applies the configuration file as it is now. */
-  async reload (options?: CallOptions): Promise<T.ReloadAnswer> {
+  async reloadConfiguration (options?: CallOptions): Promise<T.ReloadAnswer> {
     return await this.#transport.json({ method: 'POST', path: '/v1/admin/reload', safety: 'once' }, options)
   }
 

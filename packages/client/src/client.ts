@@ -1,6 +1,6 @@
 import { importBody } from './import-body.js'
 import type { CallOptions, ClientOptions, WriteOptions } from './options.js'
-import { Listing } from './pages.js'
+import { Listing, withCursor } from './pages.js'
 import { pathOf } from './paths.js'
 import type { Safety } from './retry.js'
 import { reflectEventsOf } from './streams.js'
@@ -72,6 +72,13 @@ export class MemoryGatewayClient {
     return await this.#get(pathOf`/v1/banks/${bankId}/stats`, {}, options)
   }
 
+  /** How many memories of those that stand were retained on each day. */
+  async getBankGrowth (
+    { bank_id: bankId, ...query }: T.BankGrowthRequest, options?: CallOptions,
+  ): Promise<T.BankGrowth> {
+    return await this.#get(pathOf`/v1/banks/${bankId}/growth`, query, options)
+  }
+
   /** Deletes a bank: memories, configuration and history. */
   async deleteBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.DeleteBankAnswer> {
     return await this.#transport.json({ method: 'DELETE', path: pathOf`/v1/banks/${bankId}`, safety: 'once' }, options)
@@ -138,6 +145,11 @@ export class MemoryGatewayClient {
     return await this.#get('/v1/whoami', request, options)
   }
 
+  /** What the caller may do on each bank that it may read, and by which rule. */
+  getAccess (request: T.AccessRequest = {}, options?: CallOptions): Listing<T.BankAccess, T.AccessPage> {
+    return new Listing((cursor) => this.#get('/v1/access', withCursor(request, cursor), options), ({ banks }) => banks)
+  }
+
   /** Whether the gateway is ready. Tried once: a probe tells what is now. */
   async health (options?: CallOptions): Promise<T.HealthAnswer> {
     return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never' }, options)
@@ -176,10 +188,6 @@ export class MemoryGatewayClient {
 
 function jsonCall (method: Call['method'], url: string, request: object, safety: Safety): Call {
   return { method, path: url, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
-}
-
-function withCursor (query: object, cursor: string | undefined): object {
-  return cursor === undefined ? query : { ...query, cursor }
 }
 
 /** 128 random bits. `crypto.randomUUID` is not there on pages without TLS. */

@@ -240,6 +240,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/banks/{bank_id}/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How one bank grew, by day */
+        get: operations["getBankGrowth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/banks/{bank_id}/config": {
         parameters: {
             query?: never;
@@ -338,6 +355,26 @@ export interface paths {
          * @description With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.
          */
         get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller may do, bank by bank
+         * @description The banks that the caller may read, each with every permission and the grant or policy that it comes from.
+         */
+        get: operations["getAccess"];
         put?: never;
         post?: never;
         delete?: never;
@@ -454,6 +491,83 @@ export interface paths {
          * @description Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing.
          */
         post: operations["reloadConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests, their durations and memory over the last hour
+         * @description Of this process alone, since its start.
+         */
+        get: operations["adminGetHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a principal may do, bank by bank
+         * @description Every bank of the tenant, each with the permissions of the principal and the grant or policy that each comes from.
+         */
+        get: operations["adminGetAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of access control in the configuration file */
+        get: operations["adminGetAccessRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/access/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether a principal may do something, and why
+         * @description Decides as for a request of that principal. It changes nothing and counts as no refusal.
+         */
+        post: operations["adminCheckAccess"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1805,6 +1919,70 @@ export interface operations {
                          * @enum {unknown}
                          */
                         trust: "suspect" | "untrusted" | "trusted";
+                    };
+                };
+            };
+        };
+    };
+    getBankGrowth: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–366. Default 30. */
+                days?: number;
+                /**
+                 * @description The last day. Default today.
+                 * @example 2026-01-31
+                 */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The memories that the bank has now, by the day on which they were retained. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Name of a bank.
+                         * @example user-alice
+                         */
+                        bank_id: string;
+                        /**
+                         * Format: date
+                         * @description The first day.
+                         * @example 2026-01-31
+                         */
+                        from: string;
+                        /**
+                         * Format: date
+                         * @description The last day.
+                         * @example 2026-01-31
+                         */
+                        until: string;
+                        /** @description Memories that were retained before the first day. */
+                        count_before: number;
+                        /** @description Every day of the range, in order. */
+                        days: {
+                            /**
+                             * Format: date
+                             * @description In UTC.
+                             * @example 2026-01-31
+                             */
+                            day: string;
+                            memory_count: number;
+                        }[];
                     };
                 };
             };
@@ -4110,6 +4288,50 @@ export interface operations {
             };
         };
     };
+    getAccess: {
+        parameters: {
+            query?: {
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        principal: string | null;
+                        tenant_id: string | null;
+                        on_behalf_of: string | null;
+                        banks: {
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            permissions: {
+                                /** @enum {unknown} */
+                                permission: "read" | "write" | "forget" | "admin";
+                                /** @description The grant or policy that gives it. */
+                                granted_by: string;
+                            }[];
+                        }[];
+                        /** @description Null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     reflect: {
         parameters: {
             query?: never;
@@ -5300,6 +5522,213 @@ export interface operations {
                     "application/json": {
                         /** @description Paths of the configuration file that were changed and are in force. */
                         changed: string[];
+                    };
+                };
+            };
+        };
+    };
+    adminGetHistory: {
+        parameters: {
+            query?: {
+                /** @description Only steps that began then or later. RFC 3339 with an offset. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        interval_seconds: number;
+                        /** @description Oldest first; the last hour. The last step is still open. */
+                        samples: {
+                            /**
+                             * Format: date-time
+                             * @description When the step began.
+                             */
+                            at: string;
+                            /** @description Requests of callers and webhook sources that ended in the step. */
+                            requests: number;
+                            /** @description Those with a status of 400 to 499, and those whose client left. */
+                            client_errors: number;
+                            /** @description Those with a status from 500 up. */
+                            server_errors: number;
+                            /** @description Half of the requests took no longer, within 12 percent; null without requests. */
+                            p50_ms: number | null;
+                            /** @description The same for 90 of 100. */
+                            p90_ms: number | null;
+                            /** @description The same for 99 of 100. */
+                            p99_ms: number | null;
+                            /** @description The longest request. */
+                            max_ms: number | null;
+                            /** @description Memory of the process. */
+                            rss_bytes: number;
+                            /** @description Of it, what the heap of JavaScript uses. */
+                            heap_used_bytes: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    adminGetAccess: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Absent: an anonymous caller, whom only dev mode knows.
+                 * @example user:alice
+                 */
+                principal?: string;
+                /** @description Absent: callers without a tenant. */
+                tenant_id?: string;
+                /**
+                 * @description The principal that it acts for.
+                 * @example user:alice
+                 */
+                on_behalf_of?: string;
+                /** @description Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        principal: string | null;
+                        tenant_id: string | null;
+                        on_behalf_of: string | null;
+                        banks: {
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            permissions: {
+                                /** @enum {unknown} */
+                                permission: "read" | "write" | "forget" | "admin";
+                                /** @description The grant or policy that gives it. */
+                                granted_by: string;
+                            }[];
+                        }[];
+                        /** @description Null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    adminGetAccessRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description False: everybody may do everything. */
+                        enabled: boolean;
+                        /**
+                         * @description What decides when no grant does.
+                         * @enum {unknown}
+                         */
+                        default_policy: "owner_only" | "open" | "deny";
+                        /** @description The banks that a principal owns, for owner_only. */
+                        owner_patterns: string[];
+                        /** @description The first 1000. */
+                        grants: {
+                            /** @description A bank, or a prefix before one trailing `*`. */
+                            bank_id: string;
+                            /** @description A principal, or a prefix before one trailing `*`. */
+                            principal: string;
+                            permissions: ("read" | "write" | "forget" | "admin" | "*")[];
+                            /** @description Where it stands in the configuration. */
+                            origin: string;
+                        }[];
+                        /** @description True when there are more. */
+                        truncated: boolean;
+                    };
+                };
+            };
+        };
+    };
+    adminCheckAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The bank need not exist. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "principal": "user:alice",
+                 *       "bank_id": "team",
+                 *       "permission": "read"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Absent: an anonymous caller, whom only dev mode knows.
+                     * @example user:alice
+                     */
+                    principal?: string;
+                    /** @description Absent: callers without a tenant. */
+                    tenant_id?: string;
+                    /**
+                     * @description The principal that it acts for.
+                     * @example user:alice
+                     */
+                    on_behalf_of?: string;
+                    /**
+                     * @description Name of a bank.
+                     * @example user-alice
+                     */
+                    bank_id: string;
+                    /** @enum {unknown} */
+                    permission: "read" | "write" | "forget" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        allowed: boolean;
+                        /** @description The grant or policy that allows; null when none does. */
+                        granted_by: string | null;
+                        /** @description A sentence; of a denial the detail that the caller gets. */
+                        reason: string;
                     };
                 };
             };
