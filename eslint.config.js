@@ -122,6 +122,11 @@ export default [
     files: ['test/**/*.ts', 'packages/*/test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },
+  {
+    // A handler that a component is given is named for what it does.
+    files: ['console/**/*.tsx'],
+    rules: { 'react/jsx-handler-names': 'off' },
+  },
   { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },
   {
     files: SHORT_LINES,

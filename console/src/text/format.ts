@@ -1,5 +1,6 @@
 const NUMBER = new Intl.NumberFormat()
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 export function formatNumber (value: number): string {
@@ -15,6 +16,12 @@ export function formatCount (count: number, one: string, several = `${one}s`): s
 export function formatTime (instant: string | number | Date): string {
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? String(instant) : DATE_TIME.format(date)
+}
+
+/** Only the time of the day. */
+export function formatClock (instant: string | number | Date): string {
+  const date = new Date(instant)
+  return Number.isNaN(date.getTime()) ? String(instant) : CLOCK.format(date)
 }
 
 export function formatDate (instant: string | number | Date): string {

@@ -14,7 +14,7 @@ export class MemoryGatewayAdmin {
   readonly #transport: Transport
 
   constructor ({ adminToken, headers, ...options }: AdminOptions) {
-    const credentials = adminToken === undefined ? {} : { 'x-admin-token': adminToken }
+    const credentials: Record<string, string> = adminToken === undefined ? {} : { 'x-admin-token': adminToken }
     this.#transport = new Transport({ ...options, headers: { ...headers, ...credentials } })
   }
 

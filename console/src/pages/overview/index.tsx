@@ -1,24 +1,19 @@
-import { Fragment } from 'preact'
-import { Loadable } from '../../components/states.js'
-import { client } from '../../state/session.js'
-import { useLoad } from '../../state/use-load.js'
-import { formatMilliseconds } from '../../text/format.js'
+import { AdminGate } from '../../components/admin-gate.js'
+import { Health } from './health.js'
+import { History } from './history.js'
+import { Server } from './server.js'
 
 export default function OverviewPage () {
-  const health = useLoad(async (signal) => await client.value.health({ signal }), [])
   return (
-    <section class='card' aria-labelledby='health'>
-      <h2 id='health'>Health</h2>
-      <Loadable loaded={health} what='Asking'>
-        {({ status, checks }) => (
-          <dl class='facts'>
-            <dt>Server</dt><dd>{status}</dd>
-            {Object.entries(checks).map(([name, check]) => (
-              <Fragment key={name}><dt>{name}</dt><dd>{check.status}{'latency_ms' in check ? `, ${formatMilliseconds(check.latency_ms)}` : ''}</dd></Fragment>
-            ))}
-          </dl>
-        )}
-      </Loadable>
-    </section>
+    <>
+      <div class='cards'>
+        <Health />
+        <Server />
+      </div>
+      <section aria-labelledby='history'>
+        <h2 id='history' class='section-title'>The last hour</h2>
+        <AdminGate what='The history of requests'><History /></AdminGate>
+      </section>
+    </>
   )
 }
