@@ -23,7 +23,7 @@ const SLOWEST_SHOWN = 10
 
 /** What a file does that its neighbours in the same process could feel, or that wants a process to itself. */
 const WANTS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
-const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
+const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
 /** These measure what a reader feels, so nothing else runs beside them. */
 const IN_A_BROWSER = /^test\/console\/browser\//
 const ON_A_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/

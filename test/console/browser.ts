@@ -21,17 +21,20 @@ export interface ConsoleOptions {
   yaml?: string
   /** Errors on the browser's console that the test provokes, such as the line that every status from 400 up makes. */
   expectedErrors?: readonly RegExp[]
-  /** Origins beside the server's own that the page may ask. */
-  origins?: readonly string[]
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number, height: number }
-  /** In the place of a new server. */
-  server?: RunningServer
+  /** Starts the server, in the place of one that `env` and `yaml` describe. */
+  start?: (t: Test) => Promise<StartedServer>
+}
+
+export interface StartedServer {
+  url: string
+  /** Origins beside the server's own that the page may ask. */
+  origins?: readonly string[]
 }
 
 export interface OpenedConsole {
   page: Page
-  server: RunningServer
   /** `/console/…` on the server. */
   url: (path?: string) => string
   /** A client of the server, to put memories in. */
@@ -93,7 +96,7 @@ export async function startConsoleServer (
 
 async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedConsole & { faults: string[] }> {
   if (executablePath === undefined) throw new Error('There is no Chromium: apt-get install chromium')
-  const server = options.server ?? await startConsoleServer(t, options)
+  const server: StartedServer = await (options.start?.(t) ?? startConsoleServer(t, options))
   browser ??= chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   const context = await (await browser).newContext({
     colorScheme: options.colorScheme ?? 'light',
@@ -104,20 +107,18 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
   })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  const faults = watch(page, new URL(server.url).origin, options)
+  const faults = watch(page, [new URL(server.url).origin, ...server.origins ?? []], options.expectedErrors ?? [])
   t.teardown(async () => { await context.close() })
   return {
     page,
     faults,
-    server,
     url: (path = '') => `${server.url}/console/${path}`,
     client: (more = {}) => new MemoryGatewayClient({ baseUrl: server.url, ...more }),
   }
 }
 
-function watch (page: Page, origin: string, { expectedErrors = [], origins = [] }: ConsoleOptions): string[] {
+function watch (page: Page, origins: readonly string[], expectedErrors: readonly RegExp[]): string[] {
   const faults: string[] = []
-  const allowed = new Set([origin, ...origins])
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error' || expectedErrors.some((expected) => expected.test(text))) return
@@ -130,7 +131,7 @@ function watch (page: Page, origin: string, { expectedErrors = [], origins = [] 
   })
   page.on('request', (request) => {
     const url = new URL(request.url())
-    if (!allowed.has(url.origin)) faults.push(`request: ${url.href}`)
+    if (!origins.includes(url.origin)) faults.push(`request: ${url.href}`)
   })
   return faults
 }
