@@ -143,6 +143,11 @@ export async function signInAs (page: Page, principal: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
 
+/** Waits until nothing on the page is on its way any more. */
+export async function settled (page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelectorAll('.spinner').length === 0)
+}
+
 interface AxeResult { violations: Array<{ id: string, help: string, nodes: Array<{ html: string, failureSummary?: string }> }> }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']

@@ -1,4 +1,4 @@
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
 
 const PAGES = ['Overview', 'Banks', 'Memories', 'Recall lab', 'Reflect', 'Access', 'Sources', 'Admin']
 
@@ -10,7 +10,7 @@ consoleTest('every page is reached by the navigation, has a title and no violati
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }).click()
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     t.equal(await page.title(), `${title} · Memory Gateway`)
-    await page.locator('.spinner').waitFor({ state: 'detached' })
+    await settled(page)
     await hasNoViolation(t, page, title)
   }
 })
