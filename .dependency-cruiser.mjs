@@ -67,10 +67,17 @@ export default {
       to: { path: [ADAPTERS, TOOLS] },
     },
     {
+      name: 'console-is-a-caller',
+      comment: 'The console knows the gateway by its public API, through the client.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(lib|http|plugins|routes|app\\.ts|server\\.ts)' },
+    },
+    {
       name: 'product-does-not-know-tests',
       severity: 'error',
       from: { path: '^(lib|http|mcp|plugins|routes|app\\.ts|server\\.ts)' },
-      to: { path: '^(test|bench|packages)/' },
+      to: { path: '^(test|bench|packages|console)/' },
     },
     {
       name: 'the-command-line-uses-the-client',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
+import { isLoopback } from './lib/config/hosts.js'
 import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageFile } from './lib/resources/package-file.js'
@@ -18,6 +19,7 @@ import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
 import boundsPlugin from './plugins/bounds.js'
 import cors from './plugins/cors.js'
+import consolePages from './plugins/console.js'
 import errors from './plugins/errors.js'
 import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
@@ -186,6 +188,12 @@ export async function assemble (
   if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
     await app.register(resourceMetadataRoutes, { issuer: oidcIssuer, publicUrl: mcp.publicUrl })
   }
+  if (settings.console.enabled ?? isLoopback(config.host)) {
+    const { auth, adminToken: token } = config
+    const { oidc } = settings.console
+    await app.register(consolePages, { auth, oidc, hasAdminToken: token !== undefined, version: packageVersion() })
+  }
+
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')

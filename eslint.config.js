@@ -76,7 +76,8 @@ const LONGER_FILES = [
 const SHORT_LINES = [
   'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
   'routes/**', 'scripts/**',
-  'assembly/*.mjs', 'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**',
+  'assembly/*.mjs', 'console/**',
+  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**',
   'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
 
@@ -89,7 +90,7 @@ export default [
   },
   ...neostandard({ ts: true }),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { '@typescript-eslint': plugins['typescript-eslint'].plugin },
     rules: {
@@ -124,6 +125,11 @@ export default [
     // A test is started by calling it; the runner itself waits for it.
     files: ['test/**/*.ts', 'packages/*/test/**/*.ts', 'packages/*/frameworks/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+  {
+    // A handler that a component is given is named for what it does.
+    files: ['console/**/*.tsx'],
+    rules: { 'react/jsx-handler-names': 'off' },
   },
   { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },
   {

@@ -10,9 +10,13 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
+const CONSOLE_STAMP = 'dist/.console-built'
 
 /** What dist/ is made from: these, and all TypeScript of scripts/. */
 const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+
+/** What dist/console/ is made from. */
+const CONSOLE_INPUTS = ['console', 'packages/client/src', 'scripts/build-console.mjs', 'package-lock.json']
 
 /** What the program reads at run time and the compiler does not emit. */
 const ASSETS = [
@@ -37,22 +41,25 @@ function describe (path) {
 }
 
 /** Changes whenever an input is changed, added or removed. */
-function fingerprint () {
-  const scripts = readdirSync(join(ROOT, 'scripts')).filter((name) => name.endsWith('.ts')).map((name) => `scripts/${name}`)
-  return createHash('sha256').update([...INPUTS, ...scripts].flatMap(describe).join('\n')).digest('hex')
+function fingerprint (inputs) {
+  return createHash('sha256').update(inputs.flatMap(describe).join('\n')).digest('hex')
 }
 
-function readStamp () {
+function scripts () {
+  return readdirSync(join(ROOT, 'scripts')).filter((name) => name.endsWith('.ts')).map((name) => `scripts/${name}`)
+}
+
+function readStamp (stamp) {
   try {
-    return readFileSync(join(ROOT, STAMP), 'utf8')
+    return readFileSync(join(ROOT, stamp), 'utf8')
   } catch {
     return undefined
   }
 }
 
-function compiler () {
+function installed (name) {
   try {
-    return createRequire(import.meta.url).resolve('typescript/bin/tsc')
+    return createRequire(import.meta.url).resolve(name)
   } catch {
     return undefined
   }
@@ -73,6 +80,17 @@ function compile (tsc, inputs) {
   return true
 }
 
+/** Brings dist/console/ up to date where its sources and its compiler are. @returns whether that went well */
+function buildConsole () {
+  if (!existsSync(join(ROOT, 'console/index.html')) || installed('vite') === undefined) return true
+  const inputs = fingerprint(CONSOLE_INPUTS)
+  if (existsSync(join(ROOT, 'dist/console/index.html')) && readStamp(CONSOLE_STAMP) === inputs) return true
+  console.error('build: dist/console/ is built')
+  const { status } = spawnSync(process.execPath, ['scripts/build-console.mjs'], { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  if (status === 0) writeFileSync(join(ROOT, CONSOLE_STAMP), inputs)
+  return status === 0
+}
+
 /**
  * Brings dist/ up to date.
  * @param optional whether it is all right that nothing can be built
@@ -82,15 +100,15 @@ export function build ({ optional = false } = {}) {
   const built = existsSync(join(ROOT, 'dist/server.js'))
   // The package as it is published has no sources.
   if (built && !existsSync(join(ROOT, 'server.ts'))) return true
-  const inputs = fingerprint()
-  if (built && readStamp() === inputs) return true
-  const tsc = compiler()
+  const inputs = fingerprint([...INPUTS, ...scripts()])
+  if (built && readStamp(STAMP) === inputs) return buildConsole()
+  const tsc = installed('typescript/bin/tsc')
   if (tsc !== undefined && existsSync(join(ROOT, 'server.ts'))) {
     console.error(built ? 'build: dist/ is older than its sources and is brought up to date' : 'build: dist/ is built')
-    return compile(tsc, inputs)
+    return compile(tsc, inputs) && buildConsole()
   }
   if (built) {
-    if (!optional && readStamp() !== undefined) console.error('build: whether dist/ is of these sources is not known, and TypeScript is not installed to build it anew: it is used as it is')
+    if (!optional && readStamp(STAMP) !== undefined) console.error('build: whether dist/ is of these sources is not known, and TypeScript is not installed to build it anew: it is used as it is')
     return true
   }
   if (optional) {

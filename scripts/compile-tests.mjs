@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The folder of the compiled tests. */
 export const TARGET = join(ROOT, '.test-build')
 
-const MIRRORED = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'bench', 'cli', 'http', 'lib', 'mcp', 'packages', 'plugins', 'routes', 'scripts', 'test']
+const MIRRORED = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'bench', 'cli', 'console', 'http', 'lib', 'mcp', 'packages', 'plugins', 'routes', 'scripts', 'test']
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)
 const LEFT_OUT = new Set([
   '.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results',

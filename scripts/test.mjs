@@ -1,6 +1,7 @@
 // Runs tests with tap; docs/development.md says which tier is for what.
 //   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   everything, or what is named
 //   node scripts/test.mjs --database [FILE or FOLDER…]   what needs a database, on that of TEST_DATABASE_URL
+//   node scripts/test.mjs --browser [FILE or FOLDER…]    what needs a browser; it fails where there is no Chromium
 //   node scripts/test.mjs --long [FILE or FOLDER…]       everything, with a new seed and more cases of every property
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -22,19 +23,27 @@ const SLOWEST_SHOWN = 10
 
 /** What a file does that its neighbours in the same process could feel, or that wants a process to itself. */
 const WANTS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
-const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
+const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
+/** These measure what a reader feels, so nothing else runs beside them. */
+const IN_A_BROWSER = /^test\/console\/browser\//
 const ON_A_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { jobs: { type: 'string' }, database: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+  options: {
+    jobs: { type: 'string' },
+    database: { type: 'boolean', default: false },
+    browser: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+  },
 })
 
 const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
 function select (paths) {
   const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
-  const files = paths.filter((path) => path.endsWith('.test.ts') && (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`))))
+  const all = paths.filter((path) => path.endsWith('.test.ts') && IN_A_BROWSER.test(path) === options.browser)
+  const files = all.filter((path) => (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`))))
   const missing = wanted.filter((start) => !files.some((path) => path === start || path.startsWith(`${start}/`)))
   if (missing.length > 0) {
     console.error(`There is no test in ${missing.join(', ')}`)
@@ -59,7 +68,11 @@ const explores = options.long || process.env.TEST_SEED !== undefined || ![undefi
 
 /** Environment of the tests. */
 function environment () {
-  const env = { TAP_TIMEOUT: String(TIMEOUT_SECONDS), ...(options.long && { TEST_LONG: '1' }) }
+  const env = {
+    TAP_TIMEOUT: String(TIMEOUT_SECONDS),
+    ...(options.long && { TEST_LONG: '1' }),
+    ...(options.browser && { TEST_BROWSER: 'required' }),
+  }
   if (!explores) return env
   const seed = String(process.env.TEST_SEED ?? randomInt(2 ** 31))
   console.log(`# seed ${seed}: TEST_SEED=${seed} npm ${options.long ? 'run test:long' : 'test'} repeats the random cases of this run`)
@@ -78,7 +91,7 @@ const env = environment()
 /** Seconds and outcome of each file that has ended. */
 const ended = new Map()
 
-t.jobs = Math.max(1, Number(options.jobs ?? Math.min(MOST_JOBS, availableParallelism())))
+t.jobs = Math.max(1, Number(options.jobs ?? (options.browser ? 1 : Math.min(MOST_JOBS, availableParallelism()))))
 const settled = groups.map(async (files, index) => {
   const alone = files.length === 1
   const name = alone ? files[0] : `files ${files[0]} … ${files.at(-1)}`

@@ -7,6 +7,7 @@ import { isMap } from './paths.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
 import type { Config } from './config.js'
+import { consoleProblems } from './console-schema.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
@@ -71,6 +72,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
     : inFolder(found, resolve(cwd, dataFolder), problems)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
+  if (file !== undefined) problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can break two rules of the schema, and both say the same sentence.
   if (problems.length > 0 || file === undefined || mode === undefined) {

@@ -6,6 +6,7 @@ import {
 } from './bank-schema.js'
 import { BoundsSchema } from './bounds.js'
 import { McpSchema } from './mcp-schema.js'
+import { ConsoleSchema } from './console-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
 import {
   choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, text, TrustOfWriter,
@@ -104,6 +105,7 @@ export const FileSchema = section({
   }, 'APIs of other products, beside the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
+  console: setting(ConsoleSchema, {}, ''),
   homeostasis: setting(HomeostasisSchema, {}, ''),
   barriers: setting(BarriersSchema, {}, ''),
   signal_quality: setting(SignalQualitySchema, {}, ''),

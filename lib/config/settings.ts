@@ -80,6 +80,11 @@ export interface Settings {
   /** Bytes of all exports that wait in temporary files. */
   spoolBytes: number
   mcp: McpSettings
+  /** Of the pages for people. Undefined `enabled`: they are served where only this machine can reach the server. */
+  console: {
+    enabled: boolean | undefined
+    oidc: ResolvedFile['console']['oidc']
+  }
   /** By their ids. */
   sources: Readonly<Record<string, SourceSettings>>
 }
@@ -120,6 +125,7 @@ export function settingsOf (file: FileConfig): Settings {
       allowedHosts: all.mcp.allowed_hosts?.map((host) => parseHostPattern(host) ?? host),
       allowedOrigins: all.mcp.allowed_origins,
     },
+    console: { enabled: all.console.enabled, oidc: all.console.oidc },
     sources: Object.fromEntries(Object.entries(all.sources).map(([id, source]) => [id, sourceSettings(id, source)])),
   }
 }

@@ -19,6 +19,7 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
     ...sourceTenantWarnings(settings, file),
     ...databaseWarnings(settings, file, databaseVariable(isSet)),
     ...vectorWarnings(file),
+    ...consoleWarnings(settings, file),
   ]
 }
 
@@ -118,5 +119,11 @@ function * databaseWarnings ({ configPath, database }: EnvironmentSettings, { ve
 function * vectorWarnings ({ embedding_provider: provider = 'mock', retrieval = {} }: FileConfig): Iterable<string> {
   if (provider === 'mock' && (retrieval.weights?.semantic ?? 0) > 0) {
     yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set embedding_provider to search by meaning'
+  }
+}
+
+function * consoleWarnings ({ mode }: EnvironmentSettings, { console: pages }: FileConfig): Iterable<string> {
+  if (pages?.oidc !== undefined && mode !== 'jwt_oidc') {
+    yield `console.oidc has no effect: SERVICE_AUTH_MODE is ${mode ?? 'not jwt_oidc'}`
   }
 }

@@ -1,6 +1,7 @@
 import { importBody } from './import-body.js'
 import type { CallOptions, ClientOptions, WriteOptions } from './options.js'
-import { Listing } from './pages.js'
+import { Listing, withCursor } from './pages.js'
+import { pathOf } from './paths.js'
 import type { Safety } from './retry.js'
 import { reflectEventsOf } from './streams.js'
 import { Transport, type Call } from './transport.js'
@@ -64,35 +65,42 @@ export class MemoryGatewayClient {
   }
 
   async getBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.Bank> {
-    return await this.#get(path`/v1/banks/${bankId}`, {}, options)
+    return await this.#get(pathOf`/v1/banks/${bankId}`, {}, options)
   }
 
   async getBankStatistics ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankStatistics> {
-    return await this.#get(path`/v1/banks/${bankId}/stats`, {}, options)
+    return await this.#get(pathOf`/v1/banks/${bankId}/stats`, {}, options)
+  }
+
+  /** How many memories of those that stand were retained on each day. */
+  async getBankGrowth (
+    { bank_id: bankId, ...query }: T.BankGrowthRequest, options?: CallOptions,
+  ): Promise<T.BankGrowth> {
+    return await this.#get(pathOf`/v1/banks/${bankId}/growth`, query, options)
   }
 
   /** Deletes a bank: memories, configuration and history. */
   async deleteBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.DeleteBankAnswer> {
-    return await this.#transport.json({ method: 'DELETE', path: path`/v1/banks/${bankId}`, safety: 'once' }, options)
+    return await this.#transport.json({ method: 'DELETE', path: pathOf`/v1/banks/${bankId}`, safety: 'once' }, options)
   }
 
   /** The memories of a bank, newest first. */
   listMemories (
     { bank_id: bankId, ...query }: T.ListMemoriesRequest, options?: CallOptions,
   ): Listing<T.Memory, T.MemoriesPage> {
-    const url = path`/v1/banks/${bankId}/memories`
+    const url = pathOf`/v1/banks/${bankId}/memories`
     return new Listing((cursor) => this.#get(url, withCursor(query, cursor), options), ({ memories }) => memories)
   }
 
   async getMemory (
     { bank_id: bankId, memory_id: memoryId }: T.GetMemoryRequest, options?: CallOptions,
   ): Promise<T.Memory> {
-    return await this.#get(path`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
+    return await this.#get(pathOf`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
   }
 
   /** What a bank sets, what is in force, and where each value comes from. */
   async getBankConfig ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
-    return await this.#get(path`/v1/banks/${bankId}/config`, {}, options)
+    return await this.#get(pathOf`/v1/banks/${bankId}/config`, {}, options)
   }
 
   /** Replaces what a bank sets. */
@@ -112,13 +120,13 @@ export class MemoryGatewayClient {
 
   /** The last 100 changes, newest first. */
   async getBankConfigHistory ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigHistory> {
-    return await this.#get(path`/v1/banks/${bankId}/config/history`, {}, options)
+    return await this.#get(pathOf`/v1/banks/${bankId}/config/history`, {}, options)
   }
 
   /** The lines of a bank's export, without their line feeds: a header, then a memory a line. */
   async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
     yield * this.#transport.lines(
-      { method: 'GET', path: path`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
+      { method: 'GET', path: pathOf`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
     )
   }
 
@@ -126,7 +134,7 @@ export class MemoryGatewayClient {
   async importBank (
     { bank_id: bankId, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
   ): Promise<T.ImportBankAnswer> {
-    const url = path`/v1/banks/${bankId}/import`
+    const url = pathOf`/v1/banks/${bankId}/import`
     const body = await importBody(lines, options.signal)
     const headers = { 'content-type': LINES_TYPE, 'idempotency-key': options.idempotencyKey ?? newKey() }
     return await this.#transport.json({ method: 'POST', path: url, query, body, headers, safety: 'keyed' }, options)
@@ -135,6 +143,11 @@ export class MemoryGatewayClient {
   /** Who the gateway takes the caller for, and what the caller may do on a bank. */
   async whoami (request: T.WhoamiRequest = {}, options?: CallOptions): Promise<T.WhoamiAnswer> {
     return await this.#get('/v1/whoami', request, options)
+  }
+
+  /** What the caller may do on each bank that it may read, and by which rule. */
+  getAccess (request: T.AccessRequest = {}, options?: CallOptions): Listing<T.BankAccess, T.AccessPage> {
+    return new Listing((cursor) => this.#get('/v1/access', withCursor(request, cursor), options), ({ banks }) => banks)
   }
 
   /** Whether the gateway is ready. Tried once: a probe tells what is now. */
@@ -165,7 +178,7 @@ export class MemoryGatewayClient {
   ): Promise<T.BankConfigAnswer> {
     return await this.#transport.json({
       method,
-      path: path`/v1/banks/${bankId}/config`,
+      path: pathOf`/v1/banks/${bankId}/config`,
       headers: { 'content-type': contentType, 'if-match': ifMatch },
       safety: 'once',
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -175,21 +188,6 @@ export class MemoryGatewayClient {
 
 function jsonCall (method: Call['method'], url: string, request: object, safety: Safety): Call {
   return { method, path: url, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
-}
-
-function withCursor (query: object, cursor: string | undefined): object {
-  return cursor === undefined ? query : { ...query, cursor }
-}
-
-/** A path with names in it. A name that is missing, or would lead elsewhere, is a mistake of the program. */
-function path (texts: TemplateStringsArray, ...names: string[]): string {
-  return texts.reduce((made, text, index) => {
-    const name: unknown = names[index - 1]
-    if (typeof name !== 'string' || /^\.{0,2}$/.test(name)) {
-      throw new TypeError(`No name of a bank or memory: ${String(name)}`)
-    }
-    return made + encodeURIComponent(name) + text
-  })
 }
 
 /** 128 random bits. `crypto.randomUUID` is not there on pages without TLS. */

@@ -1,3 +1,4 @@
+export { MemoryGatewayAdmin, type AdminOptions } from './admin.js'
 export { MemoryGatewayClient } from './client.js'
 export {
   MemoryGatewayError, type ClientErrorCode, type MemoryGatewayErrorCode, type MemoryGatewayErrorOptions,

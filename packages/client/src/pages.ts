@@ -24,3 +24,8 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
     for await (const page of this.pages()) yield * this.#itemsOf(page)
   }
 }
+
+/** The query of the page behind a cursor. */
+export function withCursor (query: object, cursor: string | undefined): object {
+  return cursor === undefined ? query : { ...query, cursor }
+}

@@ -75,6 +75,26 @@ export type WhoamiRequest = QueryOf<'whoami'>
 export type WhoamiAnswer = Schemas['WhoamiAnswer']
 export type HealthAnswer = Schemas['HealthAnswer']
 
+export type BankGrowthRequest = BankRequest & QueryOf<'getBankGrowth'>
+export type BankGrowth = AnswerOf<'getBankGrowth'>
+export type AccessRequest = QueryOf<'getAccess'>
+export type AccessPage = AnswerOf<'getAccess'>
+/** What a principal may do on a bank, and by which rule. */
+export type BankAccess = AccessPage['banks'][number]
+
+export type SourcesAnswer = AnswerOf<'listSources'>
+export type AdminListBanksRequest = QueryOf<'adminListBanks'>
+export type AdminBanksAnswer = AnswerOf<'adminListBanks'>
+/** Names a bank; without a tenant that of callers who have none, or of every tenant where several may answer. */
+export interface AdminBankRequest extends BankRequest { tenant_id?: string }
+export type AdminHistoryRequest = QueryOf<'adminGetHistory'>
+export type AdminHistory = AnswerOf<'adminGetHistory'>
+export type AdminAccessRequest = QueryOf<'adminGetAccess'>
+export type AccessRules = AnswerOf<'adminGetAccessRules'>
+export type AccessCheckRequest = BodyOf<'adminCheckAccess'>
+export type AccessDecision = AnswerOf<'adminCheckAccess'>
+export type ReloadAnswer = AnswerOf<'reloadConfiguration'>
+
 /** The body of an error. */
 export type ErrorBody = Schemas['Error']
 /** The codes of the gateway. */

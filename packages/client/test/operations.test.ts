@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource } from '../src/index.js'
+import { MemoryGatewayAdmin, MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource } from '../src/index.js'
 import { collect, gateway } from './gateway.js'
 import { answering, HostileServer } from './hostile-server.js'
 
@@ -14,6 +14,36 @@ t.test('every operation of callers is a method of the same name', async (t) => {
   const others = ['constructor', 'health', 'reflectStream']
   const names = ofCallers.map(({ operationId }) => operationId)
   t.same(methods.filter((name) => !others.includes(name)).sort(), names.sort())
+})
+
+t.test('every operation of operators is a method of MemoryGatewayAdmin, without "admin" before its name', async (t) => {
+  const { get } = await gateway(t)
+  const { paths } = (await get('/openapi.json')).json<Document>()
+  const below = Object.entries(paths).filter(([path]) => path.startsWith('/v1/admin/'))
+  const names = below.flatMap(([, path]) => Object.values(path).map(({ operationId }) => (
+    operationId.replace(/^admin[A-Z]/, (start) => start.slice(-1).toLowerCase())
+  )))
+  const methods = Object.getOwnPropertyNames(MemoryGatewayAdmin.prototype).filter((name) => name !== 'constructor')
+  t.same(methods.sort(), names.sort())
+})
+
+t.test('an operator reads what the admin token guards', async (t) => {
+  const { url, client } = await gateway(t, { adminToken: 'secret' })
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  const admin = new MemoryGatewayAdmin({ baseUrl: url, adminToken: 'secret' })
+  t.same((await admin.listSources()).sources, [])
+  t.match((await admin.listBanks()).banks, [{ tenant_id: null, bank_id: 'user-alice', memory_count: 1 }])
+  t.match((await admin.getBank({ bank_id: 'user-alice' })).banks, [{ memory_count: 1 }])
+  t.match(await admin.getBankConfig({ bank_id: 'user-alice' }), { config: {} })
+  t.match(await admin.resetBankConfig({ bank_id: 'user-alice' }), { config: {} })
+  t.ok((await admin.getHistory()).samples.length > 0)
+  t.match(await collect(admin.getAccess({ principal: 'user:alice', limit: 1 })), [{ bank_id: 'user-alice' }])
+  t.match(await admin.getAccessRules(), { enabled: false })
+  t.match(await admin.checkAccess({ principal: 'user:bob', bank_id: 'team', permission: 'read' }), { allowed: true })
+  await t.rejects(admin.reloadConfiguration(), { code: 'not_supported' })
+  await t.rejects(new MemoryGatewayAdmin({ baseUrl: url }).listSources(), { code: 'unauthenticated', status: 401 })
+  t.match(await collect(client().getAccess()), [{ bank_id: 'user-alice' }])
+  t.equal((await client().getBankGrowth({ bank_id: 'user-alice', days: 3 })).days.length, 3)
 })
 
 t.test('a memory is retained, found, explained, read, listed and forgotten', async (t) => {

@@ -35,7 +35,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'banks: {a: {signal_quality: {dedup: {threshold: 2}}}}': 'banks.a.signal_quality.dedup.threshold: found 2, allowed is a number from 0 to 1',
     'rerankers: cohere': 'rerankers is not a known key; did you mean "reranker"?',
     'reranker_config: hunter2': 'reranker_config: found a text (not shown), allowed is a map',
-    'observability: {}': 'observability is not a known key, allowed are "vector_store", "vector_store_config", "llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "reranker", "reranker_config", "access_control", "access_grants", "banks", "profiles", "identity", "compatibility", "bounds", "mcp", "homeostasis", "barriers", "signal_quality", "retrieval", "reflect", "escalation", "prices", "sources"',
+    'observability: {}': 'observability is not a known key, allowed are "vector_store", "vector_store_config", "llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "reranker", "reranker_config", "access_control", "access_grants", "banks", "profiles", "identity", "compatibility", "bounds", "mcp", "console", "homeostasis", "barriers", "signal_quality", "retrieval", "reflect", "escalation", "prices", "sources"',
   }
   for (const [yaml, sentence] of Object.entries(cases)) t.same(yamlProblems(yaml), [sentence], yaml)
 })

@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ErrorBoundary } from './components/error-boundary.js'
+import { Frame } from './components/frame.js'
+import { PageView } from './components/page-view.js'
+import { Failure, Loading } from './components/states.js'
+import { CallbackPage } from './pages/sign-in/callback.js'
+import { SignInPage } from './pages/sign-in/index.js'
+import { CALLBACK_PAGE } from './pages.js'
+import { recoveries } from './state/connection.js'
+import { place } from './state/router.js'
+import { loadServerConfig, serverConfig } from './state/server-config.js'
+import { credentials } from './state/session.js'
+
+/** The console: first how to sign in, then the page that the URL names. */
+export function App () {
+  const [error, setError] = useState<unknown>(undefined)
+  const recovered = recoveries.value
+  useEffect(() => {
+    if (serverConfig.value !== undefined) return
+    setError(undefined)
+    loadServerConfig().catch(setError)
+  }, [recovered])
+  return (
+    <Frame>
+      <ErrorBoundary>
+        {error !== undefined
+          ? <Failure error={error} />
+          : serverConfig.value === undefined
+            ? <Loading />
+            : <Content />}
+      </ErrorBoundary>
+    </Frame>
+  )
+}
+
+function Content () {
+  if (place.value.page === CALLBACK_PAGE) return <CallbackPage />
+  if (credentials.value === undefined) return <SignInPage />
+  return <PageView id={place.value.page} />
+}

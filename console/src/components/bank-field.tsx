@@ -1,0 +1,35 @@
+import { useId } from 'preact/hooks'
+import { firstPage } from '../state/first-page.js'
+import { client } from '../state/session.js'
+import { useLoad } from '../state/use-load.js'
+import { Field } from './field.js'
+
+/** As many as a list of suggestions is of use for. */
+const SUGGESTED = 200
+
+interface Props {
+  value: string
+  onChange: (bankId: string) => void
+  label?: string
+}
+
+/** The id of a bank, with those that the caller may read as suggestions. */
+export function BankField ({ value, onChange, label = 'Bank' }: Props) {
+  const list = useId()
+  const banks = useLoad(async (signal) => await firstPage(client.value.listBanks({ limit: SUGGESTED }, { signal })), [])
+  return (
+    <Field label={label}>
+      {(attributes) => (
+        <>
+          <input
+            {...attributes} list={list} value={value} autocomplete='off' spellcheck={false}
+            onChange={({ currentTarget }) => { onChange(currentTarget.value.trim()) }}
+          />
+          <datalist id={list}>
+            {(banks.data?.banks ?? []).map(({ bank_id: id }) => <option key={id} value={id} />)}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+
+interface Props {
+  title: string
+  isOpen: boolean
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. */
+export function Dialog ({ title, isOpen, onClose, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const { current } = element
+    if (current === null) return
+    if (isOpen && !current.open) current.showModal()
+    if (!isOpen && current.open) current.close()
+  }, [isOpen])
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      {isOpen && (
+        <>
+          <header class='dialog-head'>
+            <h2 id={id}>{title}</h2>
+            <button type='button' class='small' aria-label='Close' onClick={onClose}>✕</button>
+          </header>
+          {children}
+        </>
+      )}
+    </dialog>
+  )
+}
+
+interface ConfirmProps {
+  title: string
+  isOpen: boolean
+  /** What must be typed before the action can be chosen; absent: nothing. */
+  expected?: string
+  action: string
+  isBusy?: boolean
+  onConfirm: () => void
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog (
+  { title, isOpen, expected, action, isBusy = false, onConfirm, onClose, children }: ConfirmProps,
+) {
+  const [typed, setTyped] = useState('')
+  const id = useId()
+  useEffect(() => { setTyped('') }, [isOpen])
+  const isReady = (expected === undefined || typed === expected) && !isBusy
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+      <form onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) onConfirm()
+      }}
+      >
+        {children}
+        {expected !== undefined && (
+          <div class='field'>
+            <label for={id}>Type <code>{expected}</code> to go on</label>
+            <input id={id} value={typed} autocomplete='off' spellcheck={false} onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} />
+          </div>
+        )}
+        <div class='actions'>
+          <button type='submit' class='danger' disabled={!isReady}>{isBusy ? 'Working…' : action}</button>
+          <button type='button' onClick={onClose}>Cancel</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Whether a page was shown before: the focus goes to the title of every page but the first. */
+let isLater = false
+
+/** The heading of a page. It takes the focus after a navigation, so that keyboard and screen reader go on there. */
+export function PageTitle ({ title, about }: { title: string, about?: string }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Memory Gateway`
+    if (isLater) heading.current?.focus()
+    isLater = true
+  }, [title])
+  return (
+    <header class='page-title'>
+      <h1 ref={heading} tabIndex={-1}>{title}</h1>
+      {about !== undefined && <p>{about}</p>}
+    </header>
+  )
+}

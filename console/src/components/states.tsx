@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact'
+import { MemoryGatewayError } from 'memory-gateway-client'
+import { formatNumber } from '../text/format.js'
+import { CopyButton } from './copy-button.js'
+import { SafeText } from './safe-text.js'
+
+/** While something is on its way. */
+export function Loading ({ what = 'Loading' }: { what?: string }) {
+  return <p class='state' role='status'><span class='spinner' aria-hidden='true' /> {what}…</p>
+}
+
+/** Where nothing is: says what would be here, and what to do. */
+export function Empty ({ title, children }: { title: string, children?: ComponentChildren }) {
+  return <div class='state'><p class='state-title'>{title}</p>{children}</div>
+}
+
+/** What a reader may do about an error, by its code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  access_denied: 'You are signed in, but not allowed to do this. The Access page shows what you may do.',
+  connection_lost: 'The server cannot be reached. The page goes on when it answers again.',
+  timed_out: 'The server did not answer in time.',
+  rate_limited: 'There were too many requests.',
+  dependency_unavailable: 'Something that the server depends on is down.',
+}
+
+interface FailureProps {
+  error: unknown
+  retry?: () => void
+  isRetrying?: boolean
+}
+
+/** A failure: what happened in words, its code and request id to be copied, and a way to try again. */
+export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
+  const { code, requestId, status, retryAfter, fields } = described(error)
+  const message = error instanceof Error ? error.message : String(error)
+  const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
+  const copied = [message, ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
+  return (
+    <div class='failure' role='alert'>
+      <p class='failure-message'><SafeText text={message} /></p>
+      {ADVICE[code] !== undefined && <p>{ADVICE[code]}</p>}
+      {retryAfter !== undefined && <p>Try again in {formatNumber(Math.ceil(retryAfter))} seconds.</p>}
+      {fields.length > 0 && (
+        <ul>
+          {fields.map(({ field, message: text }) => (
+            <li key={field}><code><SafeText text={field} /></code>: <SafeText text={text} /></li>
+          ))}
+        </ul>
+      )}
+      <dl class='failure-facts'>
+        <dt>Code</dt><dd><code>{code}</code></dd>
+        {requestId !== undefined && <><dt>Request id</dt><dd><code>{requestId}</code></dd></>}
+      </dl>
+      <div class='actions'>
+        <CopyButton text={copied} label='Copy details' what='The description of the error' />
+        {retry !== undefined && (
+          <button type='button' class='small' onClick={retry} disabled={isRetrying}>
+            {isRetrying ? 'Trying again…' : 'Try again'}
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface Described {
+  code: string
+  requestId: string | undefined
+  status: number | undefined
+  retryAfter: number | undefined
+  fields: Array<{ field: string, message: string }>
+}
+
+function described (error: unknown): Described {
+  if (!(error instanceof MemoryGatewayError)) {
+    return { code: 'console_error', requestId: undefined, status: undefined, retryAfter: undefined, fields: [] }
+  }
+  const { code, requestId, status, retryAfter, body } = error
+  const fields = (body?.errors ?? []).map(({ field, message }) => ({ field: String(field), message: String(message) }))
+  return { code, requestId, status, retryAfter, fields }
+}
+
+interface Shown<T> { data: T | undefined, error: unknown, isLoading: boolean, reload: () => void }
+
+/** The states of what `useLoad` loads; the content is shown as soon as there is one, also beside a later failure. */
+export function Loadable<T> (
+  { loaded, what, children }: { loaded: Shown<T>, what?: string, children: (data: T) => ComponentChildren },
+) {
+  const { data, error, isLoading, reload } = loaded
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={reload} isRetrying={isLoading} />}
+      {data === undefined && error === undefined && isLoading && <Loading {...(what !== undefined && { what })} />}
+      {data !== undefined && children(data)}
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+import { render } from 'preact'
+import { App } from './app.js'
+import { applyTheme } from './state/theme.js'
+import { startRouter } from './state/router.js'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/components.css'
+
+applyTheme()
+startRouter()
+const root = document.getElementById('console')
+if (root !== null) render(<App />, root)

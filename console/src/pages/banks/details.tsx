@@ -1,0 +1,106 @@
+import type { BankStatistics } from 'memory-gateway-client'
+import { SafeText } from '../../components/safe-text.js'
+import { Empty, Loadable } from '../../components/states.js'
+import { Time } from '../../components/time.js'
+import { hrefOf } from '../../state/router.js'
+import { client } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
+import { formatNumber } from '../../text/format.js'
+import { Growth } from './growth.js'
+
+/** What one bank holds. */
+export function BankDetails ({ bank }: { bank: string }) {
+  const statistics = useLoad(
+    async (signal) => await client.value.getBankStatistics({ bank_id: bank }, { signal }), [bank])
+  return (
+    <>
+      <p><a href={hrefOf('banks')}>All banks</a></p>
+      <div class='banks-head'>
+        <h2><SafeText text={bank} isExpandable={false} /></h2>
+        <span class='banks-links'>
+          <a href={hrefOf('memories', { bank })}>Memories</a>
+          <a href={hrefOf('recall', { bank })}>Recall lab</a>
+          <a href={hrefOf('reflect', { bank })}>Reflect</a>
+          <a href={hrefOf('access', { bank })}>Access</a>
+        </span>
+        <button type='button' class='small' onClick={statistics.reload}>Load anew</button>
+      </div>
+      <Loadable loaded={statistics}>
+        {(found) => found.memory_count === 0
+          ? <Empty title='The bank is empty, or there is none of this name.'><p>A bank comes to life with its first memory.</p></Empty>
+          : <Facts bank={bank} statistics={found} />}
+      </Loadable>
+    </>
+  )
+}
+
+function Facts ({ bank, statistics }: { bank: string, statistics: BankStatistics }) {
+  return (
+    <>
+      <div class='cards'>
+        <section class='card' aria-labelledby='counts'>
+          <h3 id='counts'>Counts</h3>
+          <dl class='facts'>
+            <dt>Memories</dt><dd>{formatNumber(statistics.memory_count)}</dd>
+            <dt>Chunks</dt><dd>{formatNumber(statistics.chunk_count)}</dd>
+            <dt>Tokens</dt><dd>{formatNumber(statistics.token_count)}</dd>
+            <dt>First retained</dt><dd><Time at={statistics.first_retained_at} /></dd>
+            <dt>Last retained</dt><dd><Time at={statistics.last_retained_at} /></dd>
+            <dt>Events from</dt><dd><Time at={statistics.first_occurred_at} /></dd>
+            <dt>Events until</dt><dd><Time at={statistics.last_occurred_at} /></dd>
+          </dl>
+        </section>
+        <Vectors statistics={statistics} />
+        <Tags bank={bank} statistics={statistics} />
+      </div>
+      <Growth bank={bank} />
+    </>
+  )
+}
+
+/** How many memories recall can find by meaning. */
+function Vectors ({ statistics }: { statistics: BankStatistics }) {
+  const { memory_count: count, pending_embeddings: pending } = statistics
+  if (pending === undefined) {
+    return (
+      <section class='card' aria-labelledby='vectors'>
+        <h3 id='vectors'>Vectors</h3>
+        <p>Recall goes by words alone: the embedding provider of this server makes no vectors that are searched.</p>
+      </section>
+    )
+  }
+  const share = (count - pending) / count
+  return (
+    <section class='card' aria-labelledby='vectors'>
+      <h3 id='vectors'>Vectors</h3>
+      <meter class='banks-coverage' min={0} max={1} value={share} aria-labelledby='coverage' />
+      <p id='coverage'>{(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })} % of the memories have a vector of the model.</p>
+      <p>
+        {pending === 0
+          ? 'None waits.'
+          : `${formatNumber(pending)} wait; until then they are found by words.`}
+      </p>
+    </section>
+  )
+}
+
+function Tags ({ bank, statistics: { tags } }: { bank: string, statistics: BankStatistics }) {
+  return (
+    <section class='card' aria-labelledby='tags'>
+      <h3 id='tags'>Tags</h3>
+      {tags.length === 0
+        ? <p>No memory has a tag.</p>
+        : (
+          <ul class='banks-tags'>
+            {tags.map(({ tag, memory_count: count }) => (
+              <li key={tag}>
+                <a class='tag' href={hrefOf('memories', { bank, tag })}><SafeText text={tag} isExpandable={false} shown={60} /></a>{' '}
+                <span class='banks-count'>{formatNumber(count)}</span>
+              </li>
+            ))}
+          </ul>
+          )}
+      {tags.length === 100 && <p class='hint'>The hundred most frequent.</p>}
+    </section>
+  )
+}

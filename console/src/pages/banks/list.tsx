@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import { Field } from '../../components/field.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Empty, Failure, Loading } from '../../components/states.js'
+import { Table } from '../../components/table.js'
+import { Time } from '../../components/time.js'
+import { hrefOf } from '../../state/router.js'
+import { client } from '../../state/session.js'
+import { firstPage } from '../../state/first-page.js'
+import { usePages } from '../../state/use-pages.js'
+import { formatCount, formatNumber } from '../../text/format.js'
+
+const PAGE = 100
+
+/** The banks that the caller may read. */
+export function BankList () {
+  const [filter, setFilter] = useState('')
+  const { items, error, isLoading, hasMore, more, reload } = usePages(async (cursor, signal) => {
+    const query = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor }
+    const { banks, next_cursor: next } = await firstPage(client.value.listBanks(query, { signal }))
+    return { items: banks, cursor: next }
+  }, [])
+  const wanted = filter.trim().toLowerCase()
+  const rows = items.filter(({ bank_id: id }) => id.toLowerCase().includes(wanted))
+  const isEmpty = items.length === 0 && !isLoading && error === undefined
+  return (
+    <>
+      {isEmpty && (
+        <Empty title='There is no bank that you may read.'>
+          <p>A bank comes to life with its first memory, which the <a href={hrefOf('memories')}>Memories</a> page retains.</p>
+          <p>The <a href={hrefOf('access')}>Access</a> page shows what you may do.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <>
+          <div class='banks-bar'>
+            <Field label='Id contains' hint={hasMore ? 'Among the banks that are loaded.' : undefined}>
+              {(attributes) => (
+                <input
+                  {...attributes} type='search' autocomplete='off' spellcheck={false} value={filter}
+                  onInput={({ currentTarget }) => { setFilter(currentTarget.value) }}
+                />
+              )}
+            </Field>
+            <p role='status'>{formatCount(rows.length, 'bank')}{hasMore && ' of those loaded'}</p>
+            <button type='button' onClick={reload}>Load anew</button>
+          </div>
+          <Table
+            caption='Banks' rows={rows} keyOf={({ bank_id: id }) => id} columns={[
+              {
+                title: 'Bank',
+                isHeader: true,
+                cell: ({ bank_id: id }) => <a href={hrefOf('banks', { bank: id })}><SafeText text={id} isExpandable={false} /></a>,
+              },
+              { title: 'Memories', isNumber: true, cell: ({ memory_count: count }) => formatNumber(count) },
+              { title: 'Last retained', cell: ({ last_retained_at: at }) => <Time at={at} /> },
+              {
+                title: 'Look at',
+                cell: ({ bank_id: id }) => (
+                  <span class='banks-links'>
+                    <a href={hrefOf('memories', { bank: id })} aria-label={`Memories of ${id}`}>Memories</a>
+                    <a href={hrefOf('recall', { bank: id })} aria-label={`Recall lab with ${id}`}>Recall lab</a>
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </>
+      )}
+      {error !== undefined && <Failure error={error} retry={more} />}
+      {isLoading && <Loading />}
+      {hasMore && !isLoading && <div class='actions'><button type='button' onClick={more}>Load more</button></div>}
+    </>
+  )
+}

@@ -1,0 +1,53 @@
+import { Fragment } from 'preact'
+import { Loadable } from '../../components/states.js'
+import { client } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
+import { usePoll } from '../../state/use-poll.js'
+import { formatMilliseconds } from '../../text/format.js'
+
+const POLL_MS = 10_000
+
+const NAMES: Readonly<Record<string, string>> = {
+  vector_store: 'Vector store',
+  embedding: 'Embedding model',
+  language_model: 'Language model',
+  reranker: 'Reranker',
+  auth: 'Authentication',
+}
+const CONDITIONS: Readonly<Record<string, [tone: string, meaning: string]>> = {
+  ok: ['good', 'answers'],
+  unknown: ['', 'not asked yet'],
+  degraded: ['warning', 'its last call failed'],
+  failing: ['danger', 'counts as down'],
+  misconfigured: ['danger', 'a setting is missing'],
+}
+
+/** Whether the server and what it depends on answer. */
+export function Health () {
+  const health = useLoad(async (signal) => await client.value.health({ signal }), [])
+  usePoll(health.reload, POLL_MS)
+  return (
+    <section class='card' aria-labelledby='health'>
+      <h2 id='health'>Health</h2>
+      <Loadable loaded={health} what='Asking'>
+        {({ checks }) => (
+          <dl class='facts'>
+            {Object.entries(checks).map(([name, check]) => {
+              const [tone, meaning] = CONDITIONS[check.status] ?? ['', check.status]
+              return (
+                <Fragment key={name}>
+                  <dt>{NAMES[name] ?? name}</dt>
+                  <dd>
+                    <span class={`badge ${tone}`}>{check.status}</span> {meaning}
+                    {'latency_ms' in check && ` within ${formatMilliseconds(check.latency_ms)}`}
+                    {'missing' in check && `: ${check.missing.join(', ')}`}
+                  </dd>
+                </Fragment>
+              )
+            })}
+          </dl>
+        )}
+      </Loadable>
+    </section>
+  )
+}

@@ -1,0 +1,136 @@
+import { CONSOLE_URL } from '../mount.js'
+import { CALLBACK_PAGE } from '../pages.js'
+import type { OidcConfig } from './server-config.js'
+
+/** What is kept while the reader is at the identity provider. Of no use to anybody without the code. */
+interface Pending {
+  state: string
+  nonce: string
+  verifier: string
+  tokenEndpoint: string
+  /** Where the reader was: path and query within the console. */
+  returnTo: string
+  remember: boolean
+}
+
+const KEY = 'memory-gateway-console-oidc'
+const DISCOVERY_MS = 15_000
+
+/** The provider did what it must not, or said no; the message is for the reader. */
+export class SignInError extends Error {}
+
+export const REDIRECT_URI = new URL(CALLBACK_PAGE, CONSOLE_URL).href
+
+function base64url (bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+function randomText (): string {
+  return base64url(crypto.getRandomValues(new Uint8Array(32)))
+}
+
+/** The S256 challenge of a verifier (RFC 7636). */
+export async function challengeOf (verifier: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  return base64url(new Uint8Array(digest))
+}
+
+async function jsonOf (url: string, init: RequestInit, what: string): Promise<Record<string, unknown>> {
+  let response: Response
+  try {
+    response = await globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(DISCOVERY_MS), credentials: 'omit' })
+  } catch {
+    throw new SignInError(`The identity provider does not answer this page (${what}). It must allow the origin ` +
+      `${location.origin}, and console.oidc.origins must name its origins beside that of the issuer.`)
+  }
+  const body: unknown = await response.json().catch(() => undefined)
+  if (typeof body !== 'object' || body === null) {
+    throw new SignInError(`The identity provider answers ${what} with status ${response.status} and no JSON.`)
+  }
+  const found = body as Record<string, unknown>
+  if (!response.ok) {
+    const { error, error_description: description } = found
+    throw new SignInError(`The identity provider refuses ${what}: ${String(description ?? error ?? response.status)}`)
+  }
+  return found
+}
+
+/** Leaves for the identity provider. */
+export async function beginSignIn (
+  { issuer, client_id: clientId, scope, parameters }: OidcConfig, returnTo: string, remember: boolean,
+): Promise<void> {
+  if (globalThis.crypto.subtle === undefined) {
+    throw new SignInError('Sign-in at the identity provider needs HTTPS (or localhost): browsers give cryptography only there.')
+  }
+  const metadata = await jsonOf(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {}, 'its description')
+  const { issuer: said, authorization_endpoint: authorization, token_endpoint: tokenEndpoint } = metadata
+  if (said !== issuer) throw new SignInError(`The identity provider calls itself ${String(said)}, not ${issuer}.`)
+  if (typeof authorization !== 'string' || typeof tokenEndpoint !== 'string') {
+    throw new SignInError('The identity provider does not say where its endpoints are.')
+  }
+  const [state, nonce, verifier] = [randomText(), randomText(), randomText()]
+  const pending: Pending = { state, nonce, verifier, tokenEndpoint, returnTo, remember }
+  sessionStorage.setItem(KEY, JSON.stringify(pending))
+  const url = new URL(authorization)
+  const query = {
+    ...parameters,
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: REDIRECT_URI,
+    scope,
+    state,
+    nonce,
+    code_challenge: await challengeOf(verifier),
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  if (!/^https?:$/.test(url.protocol)) throw new SignInError('The identity provider names an endpoint that is no web page.')
+  location.assign(url)
+}
+
+export interface SignedIn { token: string, returnTo: string, remember: boolean }
+
+/** Ends the sign-in with what the identity provider has sent the reader back with. */
+export async function finishSignIn (config: OidcConfig, params: URLSearchParams): Promise<SignedIn> {
+  const kept = sessionStorage.getItem(KEY)
+  // A code is taken once, whatever comes of it.
+  sessionStorage.removeItem(KEY)
+  if (kept === null) throw new SignInError('No sign-in was begun in this tab, or it is over already.')
+  // Only this file writes it.
+  const pending = JSON.parse(kept) as Pending
+  const [state, code, issuer] = [params.get('state'), params.get('code'), params.get('iss')]
+  if (state !== pending.state) {
+    throw new SignInError('The answer of the identity provider is not that of the sign-in that was begun here.')
+  }
+  if (issuer !== null && issuer !== config.issuer) throw new SignInError('The answer is that of another identity provider.')
+  const refused = params.get('error')
+  if (refused !== null) throw new SignInError(`The identity provider says: ${params.get('error_description') ?? refused}`)
+  if (code === null) throw new SignInError('The identity provider sent no code.')
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    client_id: config.client_id,
+    code_verifier: pending.verifier,
+  })
+  const answer = await jsonOf(pending.tokenEndpoint, { method: 'POST', body }, 'the code')
+  const { id_token: idToken } = answer
+  // Whoever sends an id token must have made it for this sign-in; the gateway checks its signature.
+  if (typeof idToken === 'string' && claimsOf(idToken)['nonce'] !== pending.nonce) {
+    throw new SignInError('The token of the identity provider is not that of the sign-in that was begun here.')
+  }
+  const token = answer[config.token]
+  if (typeof token !== 'string') throw new SignInError(`The identity provider sent no ${config.token}.`)
+  return { token, returnTo: pending.returnTo, remember: pending.remember }
+}
+
+function claimsOf (token: string): Record<string, unknown> {
+  try {
+    const text = atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return typeof claims === 'object' && claims !== null ? claims as Record<string, unknown> : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,74 @@
+import { signal } from '@preact/signals'
+import { CONSOLE_URL } from '../mount.js'
+
+/** Where the reader is: a page, and what the URL says of it. Neither secrets nor texts of memories stand in a URL. */
+export interface Place {
+  /** The id of the page; empty at the root. */
+  page: string
+  params: URLSearchParams
+}
+
+export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>
+
+function read (): Place {
+  const page = location.pathname.startsWith(CONSOLE_URL.pathname)
+    ? location.pathname.slice(CONSOLE_URL.pathname.length)
+    : ''
+  return { page: decodeURIComponent(page), params: new URLSearchParams(location.search) }
+}
+
+export const place = signal<Place>({ page: '', params: new URLSearchParams() })
+
+/** The query of a URL; a parameter without a value is left out, and a list stands several times. */
+export function queryOf (params: Params): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(params)) {
+    const values = Array.isArray(value) ? value : [value]
+    for (const one of values) if (one !== undefined && one !== null && one !== '' && one !== false) search.append(name, String(one))
+  }
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** The URL of a page, for links. */
+export function hrefOf (page: string, params: Params = {}): string {
+  return `${CONSOLE_URL.pathname}${page}${queryOf(params)}`
+}
+
+export function go (page: string, params: Params = {}): void {
+  follow(hrefOf(page, params))
+}
+
+/** Changes some parameters of the place; null takes one away. Filters replace the entry of the history by default. */
+export function changeParams (changes: Params, { replace = true } = {}): void {
+  const { page, params } = place.value
+  const all: Params = {}
+  for (const name of params.keys()) all[name] = params.getAll(name)
+  follow(hrefOf(page, { ...all, ...changes }), replace)
+}
+
+/** Goes to a URL of the console. */
+export function follow (url: string, replace = false): void {
+  if (replace) history.replaceState(null, '', url)
+  else history.pushState(null, '', url)
+  place.value = read()
+}
+
+/** Takes over what a click on a link of the console would load. */
+function onClick (event: MouseEvent): void {
+  const { target, button, defaultPrevented, ctrlKey, metaKey, shiftKey, altKey } = event
+  if (defaultPrevented || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return
+  const link = target instanceof Element ? target.closest('a') : null
+  if (link === null || link.target !== '' || link.hasAttribute('download')) return
+  const url = new URL(link.href)
+  const isOurs = url.origin === location.origin && url.pathname.startsWith(CONSOLE_URL.pathname)
+  if (!isOurs || url.hash !== '') return
+  event.preventDefault()
+  follow(url.pathname + url.search)
+}
+
+export function startRouter (): void {
+  place.value = read()
+  addEventListener('popstate', () => { place.value = read() })
+  document.addEventListener('click', onClick)
+}

@@ -1,0 +1,29 @@
+import { signal } from '@preact/signals'
+import { CONSOLE_URL } from '../mount.js'
+import { watchedFetch } from './connection.js'
+
+export interface OidcConfig {
+  issuer: string
+  client_id: string
+  scope: string
+  token: string
+  parameters: Record<string, string>
+}
+
+/** What the server says of itself before anybody has signed in: /console/config.json. */
+export interface ServerConfig {
+  auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+  /** Whether the admin routes ask for a token. */
+  admin_token: boolean
+  version: string
+  oidc?: OidcConfig
+}
+
+export const serverConfig = signal<ServerConfig | undefined>(undefined)
+
+export async function loadServerConfig (): Promise<void> {
+  const response = await watchedFetch(new URL('config.json', CONSOLE_URL))
+  if (!response.ok) throw new Error(`The server does not say how to sign in: status ${response.status}`)
+  // The page and its configuration come from the same server and version.
+  serverConfig.value = await response.json() as ServerConfig
+}

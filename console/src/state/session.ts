@@ -1,0 +1,120 @@
+import { computed, signal } from '@preact/signals'
+import { MemoryGatewayAdmin, MemoryGatewayClient } from 'memory-gateway-client'
+import { GATEWAY_URL } from '../mount.js'
+import { watchedFetch } from './connection.js'
+
+/** What proves who is asking, by auth mode. Anonymous callers of dev mode have an empty object. */
+export interface Credentials {
+  principal?: string
+  apiKey?: string
+  token?: string
+  onBehalfOf?: string
+}
+
+interface Kept {
+  credentials?: Credentials
+  adminToken?: string
+}
+
+const KEY = 'memory-gateway-console-session'
+/** A page tells what fails sooner than a program would. */
+const RETRIES = 1
+
+function read (): Kept {
+  try {
+    // Only this file writes it.
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Kept
+  } catch {
+    return {}
+  }
+}
+
+const kept = read()
+
+/** Whether credentials outlive a reload of the page, in the storage of this tab. */
+export const isRemembered = signal(kept.credentials !== undefined || kept.adminToken !== undefined)
+export const credentials = signal<Credentials | undefined>(kept.credentials)
+export const adminToken = signal<string | undefined>(kept.adminToken)
+/** Whether the server has refused credentials that it took before. */
+export const isExpired = signal(false)
+/** Whether the server has refused the admin token. */
+export const isAdminRefused = signal(false)
+
+function keep (): void {
+  try {
+    if (!isRemembered.value) {
+      sessionStorage.removeItem(KEY)
+      return
+    }
+    const value: Kept = {
+      ...(credentials.value !== undefined && { credentials: credentials.value }),
+      ...(adminToken.value !== undefined && { adminToken: adminToken.value }),
+    }
+    sessionStorage.setItem(KEY, JSON.stringify(value))
+  } catch {
+    // Without storage the credentials are in memory.
+  }
+}
+
+export function signIn (given: Credentials, remember: boolean): void {
+  isRemembered.value = remember
+  isExpired.value = false
+  credentials.value = given
+  keep()
+}
+
+export function signOut (): void {
+  credentials.value = undefined
+  adminToken.value = undefined
+  isExpired.value = false
+  isAdminRefused.value = false
+  isRemembered.value = false
+  keep()
+}
+
+export function giveAdminToken (token: string | undefined): void {
+  adminToken.value = token
+  isAdminRefused.value = false
+  keep()
+}
+
+/** The place in the URL stays, so that whoever signs in again is where they were. */
+function expire (): void {
+  if (credentials.value === undefined) return
+  credentials.value = undefined
+  isExpired.value = true
+  keep()
+}
+
+async function callerFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const asked = credentials.value
+  const response = await watchedFetch(input, init)
+  if (response.status === 401 && credentials.value === asked) expire()
+  return response
+}
+
+async function adminFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await watchedFetch(input, init)
+  if (response.status === 401) {
+    isAdminRefused.value = true
+    adminToken.value = undefined
+    keep()
+  }
+  return response
+}
+
+/** A client with some credentials, which need not be those of the session. */
+export function clientOf (given: Credentials, fetch: typeof globalThis.fetch = watchedFetch): MemoryGatewayClient {
+  return new MemoryGatewayClient({ baseUrl: GATEWAY_URL, ...given, retries: RETRIES, fetch })
+}
+
+/** Calls as the caller; a refusal of the credentials leads to the sign-in. */
+export const client = computed(() => clientOf(credentials.value ?? {}, callerFetch))
+
+/** Calls of the operator. Where the server has no admin token, none is needed. */
+export const admin = computed(() => new MemoryGatewayAdmin({
+  baseUrl: GATEWAY_URL,
+  retries: RETRIES,
+  fetch: adminFetch,
+  ...(adminToken.value !== undefined && { adminToken: adminToken.value }),
+}))

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { MemoryGatewayClient, type ClientOptions } from '../../packages/client/src/index.js'
+import { freshDatabase } from '../helpers/sql-stores.js'
+import { startServer, type RunningServer } from '../helpers/server.js'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** With TEST_STORE=postgres the servers keep memories in the database of TEST_DATABASE_URL. */
+const POSTGRES = 'vector_store: postgres\nvector_store_config: {bootstrap_schema: true}'
+const WIDTH = 1280
+const HEIGHT = 900
+/** Far beyond what any step takes on a quiet machine: it ends what hangs, and is no measure of speed. */
+const PATIENCE_MS = 30_000
+
+export interface ConsoleOptions {
+  /** Environment of the server. Default: dev mode, in memory. */
+  env?: Record<string, string>
+  /** The configuration file, as YAML. */
+  yaml?: string
+  /** Errors on the browser's console that the test provokes, such as the line that every status from 400 up makes. */
+  expectedErrors?: readonly RegExp[]
+  colorScheme?: 'light' | 'dark'
+  viewport?: { width: number, height: number }
+  /** Starts the server, in the place of one that `env` and `yaml` describe. */
+  start?: (t: Test) => Promise<StartedServer>
+}
+
+export interface StartedServer {
+  url: string
+  /** Origins beside the server's own that the page may ask. */
+  origins?: readonly string[]
+}
+
+export interface OpenedConsole {
+  page: Page
+  /** `/console/…` on the server. */
+  url: (path?: string) => string
+  /** A client of the server, to put memories in. */
+  client: (options?: Partial<ClientOptions>) => MemoryGatewayClient
+}
+
+/** Chromium of the machine; undefined: there is none. */
+function findChromium (): string | undefined {
+  for (const name of [process.env['CHROMIUM'], 'chromium', 'chromium-browser', 'google-chrome']) {
+    if (name === undefined) continue
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8' }).trim()
+    } catch {
+      // The next one.
+    }
+  }
+  return undefined
+}
+
+const executablePath = findChromium()
+/** One browser for the tests of a file. */
+let browser: Promise<Browser> | undefined
+
+const isSkipped = executablePath === undefined && process.env['TEST_BROWSER'] !== 'required'
+
+t.teardown(async () => { await (await browser)?.close() })
+
+/**
+ * A test with a page of the console, on a server of its own unless the options say another. It fails when anything is
+ * written to the browser's console as an error, when a dialog opens, or when a request leaves the server's origin. It is
+ * skipped where there is no Chromium, unless TEST_BROWSER is `required`.
+ */
+export function consoleTest (
+  name: string, options: ConsoleOptions, run: (t: Test, opened: OpenedConsole) => Promise<void>,
+): void {
+  const more = isSkipped ? { skip: 'there is no Chromium: apt-get install chromium' } : {}
+  t.test(name, more, async (t) => {
+    const { faults, ...opened } = await openConsole(t, options)
+    try {
+      await run(t, opened)
+    } finally {
+      t.same(faults, [], 'no error, no dialog, no request to another origin')
+    }
+  })
+}
+
+export async function startConsoleServer (
+  t: Test, { env = {}, yaml }: Pick<ConsoleOptions, 'env' | 'yaml'>,
+): Promise<RunningServer & { settings: Record<string, string> }> {
+  const settings: Record<string, string> = { ...env }
+  const onPostgres = process.env['TEST_STORE'] === 'postgres'
+  if (onPostgres) settings['DATABASE_URL'] = await freshDatabase(t)
+  const file = [yaml, ...(onPostgres ? [POSTGRES] : [])].filter((part) => part !== undefined).join('\n')
+  if (file !== '') {
+    const folder = mkdtempSync(join(tmpdir(), 'console-'))
+    t.teardown(() => { rmSync(folder, { recursive: true }) })
+    settings['SERVICES_CONFIG_PATH'] = join(folder, 'config.yaml')
+    writeFileSync(settings['SERVICES_CONFIG_PATH'], file)
+  }
+  return { ...await startServer(t, settings), settings }
+}
+
+async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedConsole & { faults: string[] }> {
+  if (executablePath === undefined) throw new Error('There is no Chromium: apt-get install chromium')
+  const server: StartedServer = await (options.start?.(t) ?? startConsoleServer(t, options))
+  browser ??= chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const context = await (await browser).newContext({
+    colorScheme: options.colorScheme ?? 'light',
+    viewport: options.viewport ?? { width: WIDTH, height: HEIGHT },
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+  })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const page = await context.newPage()
+  const faults = watch(page, [new URL(server.url).origin, ...server.origins ?? []], options.expectedErrors ?? [])
+  t.teardown(async () => { await context.close() })
+  return {
+    page,
+    faults,
+    url: (path = '') => `${server.url}/console/${path}`,
+    client: (more = {}) => new MemoryGatewayClient({ baseUrl: server.url, ...more }),
+  }
+}
+
+function watch (page: Page, origins: readonly string[], expectedErrors: readonly RegExp[]): string[] {
+  const faults: string[] = []
+  page.on('console', (message) => {
+    const text = message.text()
+    if (message.type() !== 'error' || expectedErrors.some((expected) => expected.test(text))) return
+    faults.push(`console: ${text} (${message.location().url})`)
+  })
+  page.on('pageerror', (error) => { faults.push(`uncaught: ${error.message}`) })
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (!origins.includes(url.origin)) faults.push(`request: ${url.href}`)
+  })
+  return faults
+}
+
+/** Signs in to a server in dev mode and waits for the page that the URL names. */
+export async function signInAs (page: Page, principal: string): Promise<void> {
+  await page.getByLabel('Principal').fill(principal)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+}
+
+/** Waits until nothing on the page is on its way any more. */
+export async function settled (page: Page): Promise<void> {
+  await page.locator('body:not(:has(.spinner))').waitFor()
+}
+
+interface AxeResult { violations: Array<{ id: string, help: string, nodes: Array<{ html: string, failureSummary?: string }> }> }
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** What axe-core finds wrong with the page as it stands. It comes in over the debugger, so the policy stays in force. */
+export async function axeViolations (page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  const { violations } = await page.evaluate<AxeResult, string[]>(async (tags) => (
+    await (globalThis as unknown as { axe: { run: (options: object) => Promise<AxeResult> } }).axe.run({ runOnly: tags })
+  ), RULES)
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html}: ${failureSummary}`))
+}
+
+/** Checks the page in both themes. */
+export async function hasNoViolation (t: Test, page: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.same(await axeViolations(page), [], `${what}, ${colorScheme}`)
+  }
+}
