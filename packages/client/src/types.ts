@@ -76,24 +76,24 @@ export type WhoamiAnswer = Schemas['WhoamiAnswer']
 export type HealthAnswer = Schemas['HealthAnswer']
 
 export type BankGrowthRequest = BankRequest & QueryOf<'getBankGrowth'>
-export type BankGrowth = AnswerOf<'getBankGrowth'>
+export type BankGrowth = Schemas['BankGrowth']
 export type AccessRequest = QueryOf<'getAccess'>
-export type AccessPage = AnswerOf<'getAccess'>
+export type AccessPage = Schemas['AccessPage']
 /** What a principal may do on a bank, and by which rule. */
-export type BankAccess = AccessPage['banks'][number]
+export type BankAccess = Schemas['BankAccess']
 
-export type SourcesAnswer = AnswerOf<'listSources'>
+export type SourcesAnswer = Schemas['SourcesAnswer']
 export type AdminListBanksRequest = QueryOf<'adminListBanks'>
-export type AdminBanksAnswer = AnswerOf<'adminListBanks'>
+export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
 /** Names a bank; without a tenant that of callers who have none, or of every tenant where several may answer. */
 export interface AdminBankRequest extends BankRequest { tenant_id?: string }
 export type AdminHistoryRequest = QueryOf<'adminGetHistory'>
-export type AdminHistory = AnswerOf<'adminGetHistory'>
+export type AdminHistory = Schemas['RequestHistory']
 export type AdminAccessRequest = QueryOf<'adminGetAccess'>
-export type AccessRules = AnswerOf<'adminGetAccessRules'>
-export type AccessCheckRequest = BodyOf<'adminCheckAccess'>
-export type AccessDecision = AnswerOf<'adminCheckAccess'>
-export type ReloadAnswer = AnswerOf<'reloadConfiguration'>
+export type AccessRules = Schemas['AccessRules']
+export type AccessCheckRequest = Schemas['AccessCheck']
+export type AccessDecision = Schemas['AccessDecision']
+export type ReloadAnswer = Schemas['ReloadAnswer']
 
 /** The body of an error. */
 export type ErrorBody = Schemas['Error']
