@@ -8,7 +8,7 @@ export const rooms = {
   errors: [],
   time: [],
   concurrency: ['errors'],
-  telemetry: ['errors'],
+  telemetry: ['errors', 'time'],
   resources: [],
   validation: ['errors', 'time', 'concurrency'],
   providers: ['errors', 'validation'],

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Clock } from '../lib/time/clock.js'
-import { RequestHistory, STEP_MS } from './history/request-history.js'
+import { RequestHistory, STEP_MS } from '../lib/telemetry/request-history.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -8,26 +8,9 @@ import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
 import type { RouteScope } from '../../plugins/route-scopes.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
+import type { Content, Document, Operation } from './openapi-document.js'
 import { openSource, sendJson } from '../routes/webhooks.js'
 import { HEADER, importInto, ndjson } from '../routes/ndjson.js'
-
-interface Content { schema?: object, example?: unknown, examples?: Record<string, { value?: unknown, $ref?: string }> }
-interface Operation {
-  operationId: string
-  summary: string
-  tags: string[]
-  security: Array<Record<string, string[]>>
-  parameters?: Array<{ name: string, in: string, schema: object, example?: unknown }>
-  requestBody?: { content: Record<string, Content> }
-  responses: Record<string, { content?: Record<string, Content> }>
-}
-interface Document {
-  openapi: string
-  info: { version: string }
-  tags: Array<{ name: string }>
-  paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes: Record<string, unknown>, schemas: Record<string, object>, examples: Record<string, { value: unknown }> }
-}
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)

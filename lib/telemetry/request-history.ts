@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/time/clock.js'
+import type { Clock } from '../time/clock.js'
 import { DurationBuckets } from './duration-buckets.js'
 
 export const STEP_MS = 10_000
