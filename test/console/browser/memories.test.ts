@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}
@@ -163,6 +163,5 @@ consoleTest('callers are told what they may not do', {
   await page.getByRole('button', { name: 'Sign out' }).click()
   await signInAs(page, 'user:bob')
   await page.getByText("is denied 'read' on bank 'team'").first().waitFor()
-  await settled(page)
   await hasNoViolation(t, page, 'a denial')
 })

@@ -93,7 +93,8 @@ function Content ({ memory }: { memory: Memory }) {
               <ul class='memories-metadata'>
                 {entries.map(([name, value]) => (
                   <li key={name}>
-                    <code><SafeText text={name} isExpandable={false} /></code>: <SafeText text={JSON.stringify(value)} shown={200} />
+                    <code><SafeText text={name} isExpandable={false} /></code>:{' '}
+                    <SafeText text={JSON.stringify(value)} shown={200} />
                   </li>
                 ))}
               </ul>
