@@ -123,7 +123,8 @@ consoleTest('a bank is exported and imported, and a wrong line is named', {
   const [download] = await Promise.all([
     page.waitForEvent('download'), page.getByRole('link', { name: 'Save user-alice.ndjson' }).click(),
   ])
-  const path = join(t.testdir(), 'user-alice.ndjson')
+  const folder = t.testdir()
+  const path = join(folder, 'user-alice.ndjson')
   await download.saveAs(path)
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
   t.equal(lines.length, 4)
@@ -134,7 +135,7 @@ consoleTest('a bank is exported and imported, and a wrong line is named', {
   await page.getByText('The bank has no memories.').waitFor()
   await page.getByRole('button', { name: 'Import…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import' })
-  const wrong = join(t.testdir(), 'wrong.ndjson')
+  const wrong = join(folder, 'wrong.ndjson')
   writeFileSync(wrong, `${lines.slice(0, 2).join('\n')}\n{"text": 7}\n`)
   await dialog.getByLabel('File').setInputFiles(wrong)
   await dialog.getByRole('button', { name: 'Import' }).click()
