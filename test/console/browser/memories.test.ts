@@ -13,7 +13,11 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   const bank = 'user-alice'
   for (const [index, content] of ['Alice arrives in Lyon.', 'Alice drinks tea.', 'Alice plays the cello.'].entries()) {
     await client().retain({
-      bank_id: bank, content, document_id: 'day-1', tags: ['diary', `part-${index}`], metadata: { index },
+      bank_id: bank,
+      content,
+      document_id: 'day-1',
+      tags: ['diary', `part-${index}`],
+      metadata: { index },
       occurred_at: `2026-01-01T10:0${index}:00Z`,
     })
   }
@@ -28,7 +32,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   t.equal(await list.getByRole('option').count(), 4)
   await hasNoViolation(t, page, 'the list')
 
-  await page.getByText('Filters').click()
+  await page.locator('summary', { hasText: 'Filters' }).click()
   await page.getByLabel('Tags', { exact: true }).fill('part-1')
   await page.keyboard.press('Enter')
   await page.waitForURL(/tag=part-1/)

@@ -38,7 +38,7 @@ export default function RecallPage () {
   const [settings, setSettings] = useState<[Settings, Settings]>([DEFAULTS, DEFAULTS])
   const [isComparing, setIsComparing] = useState(false)
   const [outcome, setOutcome] = useState(NOTHING)
-  const [asked, setAsked] = useState({ id: params.get('why') ?? '', round: 0 })
+  const [asked, setAsked] = useState({ id: params.get('why') ?? '', round: 0, setting: 0 })
   const controller = useRef<AbortController | undefined>(undefined)
   const [first, second] = settings
   const used = isComparing ? [first, second] : [first]
@@ -64,7 +64,7 @@ export default function RecallPage () {
   const extent = extentOf(parts)
   const [only] = banks
   const onWhy = banks.length === 1
-    ? ({ memory_id: id }: Hit) => { setAsked(({ round }) => ({ id, round: round + 1 })) }
+    ? ({ memory_id: id }: Hit, setting: number) => { setAsked(({ round }) => ({ id, round: round + 1, setting })) }
     : undefined
   const answered = outcome.answers.map((answer, index) => ({ answer, title: `Setting ${TITLES[index] ?? ''}` }))
 
@@ -116,13 +116,14 @@ export default function RecallPage () {
         {answered.map(({ answer, title }, index) => (
           <Results
             key={title} title={title} answer={answer} other={answered[1 - index]} names={names}
-            extent={extent} showsBank={banks.length > 1} onWhy={onWhy}
+            extent={extent} showsBank={banks.length > 1}
+            onWhy={onWhy === undefined ? undefined : (hit) => { onWhy(hit, index) }}
           />
         ))}
       </div>
       {banks.length > 1
         ? <p class='hint'>“Why not this one?” is told of one bank at a time.</p>
-        : <WhyNot bank={only ?? ''} query={query} settings={first} asked={asked} />}
+        : <WhyNot bank={only ?? ''} query={query} settings={used} asked={asked} />}
     </>
   )
 }

@@ -3,7 +3,9 @@ import { segmentsOf, type Extent, type Part } from './parts.js'
 const COLORS = 6
 
 export function colorOf (name: string, names: readonly string[]): string {
-  return `recall-color-${names.indexOf(name) % COLORS + 1}`
+  const index = names.indexOf(name)
+  // More than there are colours: the same again, hatched.
+  return `recall-color-${index % COLORS + 1}${index >= COLORS ? ' recall-hatched' : ''}`
 }
 
 interface Props {

@@ -15,9 +15,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 interface Props {
   bank: string
   query: string
-  settings: Settings
-  /** The memory that is looked for, and how often it was asked for from outside. */
-  asked: { id: string, round: number }
+  /** A, and B where two are compared. */
+  settings: readonly Settings[]
+  /** The memory that is looked for, with which setting, and how often it was asked for from outside. */
+  asked: { id: string, round: number, setting: number }
 }
 
 interface State { answer?: ExplainRecallAnswer, error?: unknown, isLoading: boolean }
@@ -26,13 +27,16 @@ interface State { answer?: ExplainRecallAnswer, error?: unknown, isLoading: bool
 export function WhyNot ({ bank, query, settings, asked }: Props) {
   const [id, setId] = useState(asked.id)
   const [state, setState] = useState<State>({ isLoading: false })
+  const [chosen, setChosen] = useState(0)
   const [isPicking, setIsPicking] = useState(false)
   const isId = UUID.test(id.trim())
   const canAsk = isId && query.trim() !== '' && bank !== ''
-  const explain = async (memory: string) => {
+  const index = Math.min(chosen, settings.length - 1)
+  const explain = async (memory: string, setting = settings[index]) => {
+    if (setting === undefined) return
     setState({ isLoading: true })
     try {
-      const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), settings))
+      const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting))
       setState({ answer, isLoading: false })
     } catch (error) {
       setState({ error, isLoading: false })
@@ -40,9 +44,11 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   }
   useEffect(() => {
     setId(asked.id)
-    if (asked.round > 0) void explain(asked.id)
+    if (asked.round === 0) return
+    setChosen(asked.setting)
+    void explain(asked.id, settings[asked.setting])
   }, [asked.id, asked.round])
-  const beyond = beyondExplain(settings)
+  const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
   return (
     <section class='card' aria-labelledby='why-not'>
       <h2 id='why-not'>Why not this one?</h2>
@@ -52,7 +58,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
       }}
       >
         <Field
-          label='Id of a memory' hint='Explained with the query and the knobs of A.'
+          label='Id of a memory' hint='Explained with the query above.'
           error={id !== '' && !isId ? 'This is not the id of a memory.' : undefined}
         >
           {(attributes) => (
@@ -62,6 +68,19 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
             />
           )}
         </Field>
+        {settings.length > 1 && (
+          <Field label='With the knobs of'>
+            {(attributes) => (
+              <select
+                {...attributes} value={String(index)}
+                onChange={({ currentTarget }) => { setChosen(Number(currentTarget.value)) }}
+              >
+                <option value='0'>Setting A</option>
+                <option value='1'>Setting B</option>
+              </select>
+            )}
+          </Field>
+        )}
         <div class='actions'>
           <button type='submit' disabled={!canAsk}>Explain</button>
           <button type='button' disabled={bank === ''} onClick={() => { setIsPicking(true) }}>Pick from the list…</button>
