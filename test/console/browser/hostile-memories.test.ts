@@ -60,7 +60,7 @@ consoleTest('hostile memories are text on the Memories page and in the Recall la
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   t.ok(beyond <= 0, `one long word makes the page ${beyond} pixels too wide`)
 
-  await page.getByRole('button', { name: 'Forget…' }).last().click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
   await page.getByText('1 memory would be forgotten').waitFor()
   t.ok(await isHarmless(page), 'what would go')
   await page.keyboard.press('Escape')

@@ -91,7 +91,7 @@ consoleTest('a memory is retained, forgotten after it was shown, and put back', 
   await retain.getByRole('button', { name: 'Close', exact: true }).last().click()
   const { memories: [before] } = (await client().listMemories({ bank_id: 'user-alice' }).pages().next()).value!
   await page.getByRole('listbox').getByText('Alice drinks tea.').click()
-  await page.getByRole('button', { name: 'Forget…' }).last().click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
   const forget = page.getByRole('dialog', { name: 'Forget' })
   await forget.getByText('1 memory would be forgotten').waitFor()
   await forget.getByText('Alice drinks tea.').waitFor()
@@ -160,7 +160,7 @@ consoleTest('callers are told what they may not do', {
   await page.goto(url('memories?bank=team'))
   await signInAs(page, 'user:carol')
   await page.getByRole('listbox').getByText('The team drinks tea.').click()
-  await page.getByRole('button', { name: 'Forget…' }).last().click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
   const forget = page.getByRole('dialog', { name: 'Forget' })
   await forget.getByText("is denied 'write' on bank 'team'").waitFor()
   t.ok(await forget.getByRole('button', { name: 'Forget', exact: true }).isDisabled())
