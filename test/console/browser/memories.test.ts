@@ -162,7 +162,7 @@ consoleTest('callers are told what they may not do', {
   await page.getByRole('listbox').getByText('The team drinks tea.').click()
   await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
   const forget = page.getByRole('dialog', { name: 'Forget' })
-  await forget.getByText("is denied 'write' on bank 'team'").waitFor()
+  await forget.getByText("is denied 'forget' on bank 'team'").waitFor()
   t.ok(await forget.getByRole('button', { name: 'Forget', exact: true }).isDisabled())
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -6,7 +6,7 @@ import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
 import { formatCount, formatNumber } from '../../text/format.js'
-import { MOST_UNDONE, readAll, undoOf, type Undo } from './undo.js'
+import { MOST_UNDONE, readAll, wayBackOf, type Undo, type WayBack } from './undo.js'
 
 /** What is to be forgotten, without the bank. */
 export type Selection =
@@ -24,6 +24,7 @@ interface Props {
 /** Shows what would be forgotten, and forgets it when the reader says so. */
 export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
   const [preview, setPreview] = useState<ForgetAnswer | undefined>(undefined)
+  const [wayBack, setWayBack] = useState<WayBack>('none')
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
   const key = JSON.stringify(selection)
@@ -33,22 +34,24 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     if (selection === undefined) return
     const controller = new AbortController()
     const request: ForgetRequest = { bank_id: bank, ...selection, dry_run: true }
-    client.value.forget(request, { signal: controller.signal }).then(setPreview, (failure: unknown) => {
-      if (!controller.signal.aborted) setError(failure)
-    })
+    const { signal } = controller
+    const look = async () => {
+      const [given, way] = await Promise.all([client.value.forget(request, { signal }), wayBackOf(bank, signal)])
+      setWayBack(given.sample !== undefined && given.deleted_count <= MOST_UNDONE ? way : 'none')
+      setPreview(given)
+    }
+    look().catch((failure: unknown) => { if (!signal.aborted) setError(failure) })
     return () => { controller.abort() }
   }, [bank, key])
 
   const isWhole = selection !== undefined && 'scope' in selection
-  const canUndo = preview !== undefined && preview.sample !== undefined && preview.deleted_count <= MOST_UNDONE
   const forget = async () => {
     if (selection === undefined || preview === undefined) return
     setIsBusy(true)
     setError(undefined)
     try {
-      const kept = canUndo
-        ? await undoOf(bank, await readAll(bank, preview.memory_ids, preview.sample ?? []))
-        : undefined
+      const memories = wayBack === 'none' ? [] : await readAll(bank, preview.memory_ids, preview.sample ?? [])
+      const kept = wayBack === 'none' ? undefined : { bank, memories, isWhole: wayBack === 'whole' }
       // Exactly what was shown: what was retained meanwhile under the same tags stays.
       const chosen = 'tags' in selection && preview.deleted_count <= preview.memory_ids.length
         ? { memory_ids: preview.memory_ids }
@@ -62,21 +65,21 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
       setIsBusy(false)
     }
   }
-  const isNothing = preview?.deleted_count === 0
   return (
     <ConfirmDialog
-      title={isWhole ? 'Forget the whole bank' : 'Forget'} isOpen={selection !== undefined} isBusy={isBusy || preview === undefined || isNothing}
-      action={preview === undefined || isBusy ? 'Forget' : `Forget ${formatCount(preview.deleted_count, 'memory', 'memories')}`}
+      title={isWhole ? 'Forget the whole bank' : 'Forget'} isOpen={selection !== undefined} isBusy={isBusy}
+      isReady={preview !== undefined && preview.deleted_count > 0}
+      action={preview === undefined ? 'Forget' : `Forget ${formatCount(preview.deleted_count, 'memory', 'memories')}`}
       {...(isWhole && { expected: bank })} onConfirm={() => { void forget() }} onClose={onClose}
     >
       {error !== undefined && <Failure error={error} />}
       {preview === undefined && error === undefined && <Loading what='Looking at what would go' />}
-      {preview !== undefined && <Preview preview={preview} canUndo={canUndo} />}
+      {preview !== undefined && <Preview preview={preview} wayBack={wayBack} />}
     </ConfirmDialog>
   )
 }
 
-function Preview ({ preview, canUndo }: { preview: ForgetAnswer, canUndo: boolean }) {
+function Preview ({ preview, wayBack }: { preview: ForgetAnswer, wayBack: WayBack }) {
   const { deleted_count: count, sample } = preview
   if (count === 0) return <p>Nothing would be forgotten.</p>
   return (
@@ -86,9 +89,10 @@ function Preview ({ preview, canUndo }: { preview: ForgetAnswer, canUndo: boolea
         ? <p class='hint'>You may not read the bank, so they are not shown.</p>
         : <Sample sample={sample} count={count} />}
       <p class='notice'>
-        {canUndo
-          ? 'As long as the page stays open, this can be undone: it keeps what goes and stores it again.'
-          : `This cannot be undone: the page keeps at most ${formatNumber(MOST_UNDONE)} memories that you may read. An export would keep all.`}
+        {wayBack === 'none'
+          ? 'This cannot be undone: nothing is kept of it. Only up to ' +
+            `${formatNumber(MOST_UNDONE)} memories that you may read and store can be put back.`
+          : 'As long as the page stays open, this can be undone: it keeps what goes and stores it again.'}
       </p>
     </>
   )

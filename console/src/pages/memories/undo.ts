@@ -27,12 +27,14 @@ export async function readAll (bank: string, ids: readonly string[], known: read
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
-/** What the caller may do decides what an undo brings back. Undefined: it may not write. */
-export async function undoOf (bank: string, memories: readonly Memory[]): Promise<Undo | undefined> {
-  const { permissions = [] } = await client.value.whoami({ bank_id: bank })
+/** `whole`: ids, times and trust come back too; `content`: under new ids; `none`: the caller may not store. */
+export type WayBack = 'whole' | 'content' | 'none'
+
+/** What the caller may do on the bank decides what an undo brings back. */
+export async function wayBackOf (bank: string, signal: AbortSignal): Promise<WayBack> {
+  const { permissions = [] } = await client.value.whoami({ bank_id: bank }, { signal })
   const granted = new Set<string>(permissions.map(({ permission }) => permission))
-  if (!granted.has('admin') && !granted.has('write')) return undefined
-  return { bank, memories, isWhole: granted.has('admin') }
+  return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
 }
 
 /** Puts memories back. */
