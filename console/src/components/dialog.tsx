@@ -49,7 +49,9 @@ interface ConfirmProps {
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog (
-  { title, isOpen, expected, action, isBusy = false, isReady: isKnown = true, onConfirm, onClose, children }: ConfirmProps,
+  {
+    title, isOpen, expected, action, isBusy = false, isReady: isKnown = true, onConfirm, onClose, children,
+  }: ConfirmProps,
 ) {
   const [typed, setTyped] = useState('')
   const id = useId()

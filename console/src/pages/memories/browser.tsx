@@ -30,8 +30,13 @@ export function Browser ({ bank }: { bank: string }) {
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
   const [forgotten, setForgotten] = useState<{ count: number, undo: Undo | undefined } | undefined>(undefined)
   const [focusRound, setFocusRound] = useState(0)
+  const [changes, setChanges] = useState(0)
   const isSearching = query !== ''
   const rows = useMemoryRows(isSearching ? undefined : listRequest(bank, filters, metadata))
+  const reload = () => {
+    setChanges((count) => count + 1)
+    rows.reload()
+  }
   const close = () => { setOpen(undefined) }
   const choose = (id: string) => {
     setFocusRound((count) => count + 1)
@@ -58,7 +63,7 @@ export function Browser ({ bank }: { bank: string }) {
       <FilterForm key={bank} filters={filters} metadata={metadata} onMetadata={setMetadata} />
       {forgotten !== undefined && (
         <UndoNotice
-          {...forgotten} onClose={() => { setForgotten(undefined) }} onUndone={rows.reload}
+          {...forgotten} onClose={() => { setForgotten(undefined) }} onUndone={reload}
         />
       )}
       <div class={memory === '' ? 'memories-panes' : 'memories-panes two'}>
@@ -82,7 +87,8 @@ export function Browser ({ bank }: { bank: string }) {
           {isSearching
             ? (
               <SearchResults
-                bank={bank} query={query} filters={filters} metadata={metadata} selected={memory} onChoose={choose}
+                bank={bank} query={query} filters={filters} metadata={metadata} selected={memory} changes={changes}
+                onChoose={choose}
               />
               )
             : (
@@ -100,11 +106,11 @@ export function Browser ({ bank }: { bank: string }) {
         )}
       </div>
       <Dialog title='Retain a memory' isOpen={open === 'retain'} onClose={close}>
-        <RetainForm bank={bank} onRetained={rows.reload} onClose={close} />
+        <RetainForm bank={bank} onRetained={reload} onClose={close} />
       </Dialog>
       <Dialog title='Export' isOpen={open === 'export'} onClose={close}><ExportPanel bank={bank} onClose={close} /></Dialog>
       <Dialog title='Import' isOpen={open === 'import'} onClose={close}>
-        <ImportPanel bank={bank} onImported={rows.reload} onClose={close} />
+        <ImportPanel bank={bank} onImported={reload} onClose={close} />
       </Dialog>
       <ForgetBy
         isOpen={open === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
@@ -119,7 +125,7 @@ export function Browser ({ bank }: { bank: string }) {
           setSelection(undefined)
           setForgotten({ count, undo })
           if (memory !== '') changeParams({ memory: null })
-          rows.reload()
+          reload()
         }}
       />
     </>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { Failure } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
-import { clientOf, credentials } from '../../state/session.js'
+import { callerBy } from '../../state/session.js'
 import { formatBytes, formatNumber } from '../../text/format.js'
 import { uploadFetch } from './upload-fetch.js'
 
@@ -33,8 +33,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
     setAnswer(undefined)
     setShare(0)
     try {
-      const uploading = clientOf(credentials.value ?? {}, uploadFetch(setShare))
-      const given = await uploading.importBank(
+      const given = await callerBy(uploadFetch(setShare)).importBank(
         { bank_id: bank, on_conflict: conflict, lines: file }, { signal, timeoutMs: IMPORT_TIMEOUT_MS })
       setAnswer(given)
       announce('The import is complete')

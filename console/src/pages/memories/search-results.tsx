@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { Loadable, Empty } from '../../components/states.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { client } from '../../state/session.js'
@@ -5,11 +6,10 @@ import { useLoad } from '../../state/use-load.js'
 import type { Metadata } from '../../text/metadata.js'
 import { formatCount, formatNumber } from '../../text/format.js'
 import { passesRest, searchRequest, type Filters } from './filters.js'
-import { PreviewRow } from './memory-list.js'
+import { PreviewRow, rowHeight } from './memory-list.js'
 import { previewOf } from './previews.js'
 
 const MOST_HITS = 200
-const ROW_HEIGHT = 84
 
 interface Props {
   bank: string
@@ -17,16 +17,19 @@ interface Props {
   filters: Filters
   metadata: Metadata | undefined
   selected: string | undefined
+  /** Counts what the reader has changed in the bank. */
+  changes: number
   onChoose: (id: string) => void
 }
 
 /** What full text search finds, by relevance. */
-export function SearchResults ({ bank, query, filters, metadata, selected, onChoose }: Props) {
+export function SearchResults ({ bank, query, filters, metadata, selected, changes, onChoose }: Props) {
+  const height = useMemo(rowHeight, [])
   const found = useLoad(async (signal) => {
     const { hits, total_available: total } = await client.value.recall(
       searchRequest(bank, query, filters, metadata, MOST_HITS), { signal })
     return { previews: hits.filter((hit) => passesRest(hit, filters)).map(previewOf), hits: hits.length, total }
-  }, [bank, query, JSON.stringify(filters), JSON.stringify(metadata)])
+  }, [bank, query, JSON.stringify(filters), JSON.stringify(metadata), changes])
   return (
     <Loadable loaded={found} what='Searching'>
       {({ previews, hits, total }) => previews.length === 0
@@ -38,7 +41,7 @@ export function SearchResults ({ bank, query, filters, metadata, selected, onCho
               {hits >= MOST_HITS && `; the ${formatNumber(MOST_HITS)} best of ${formatNumber(total)} are looked at`}.
             </p>
             <VirtualList
-              label='Memories found' count={previews.length} rowHeight={ROW_HEIGHT} total={previews.length}
+              label='Memories found' count={previews.length} rowHeight={height} total={previews.length}
               row={(index) => {
                 const preview = previews[index]
                 return preview === undefined ? null : <PreviewRow preview={preview} isOpen={preview.id === selected} />

@@ -7,6 +7,8 @@ import type { Move } from './compare.js'
 import { partsOf, type Extent } from './parts.js'
 import { formatPart, StackedBar } from './stacked-bar.js'
 
+const MOST_TAGS = 8
+
 interface Props {
   hit: Hit
   rank: number
@@ -40,7 +42,10 @@ export function HitView ({ hit, rank, names, extent, move, showsBank, onWhy }: P
       <div class='recall-text'><SafeText text={text} shown={400} /></div>
       {tags.length > 0 && (
         <p class='recall-tags'>
-          {tags.slice(0, 8).map((tag) => <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} shown={40} /></span>)}
+          {tags.slice(0, MOST_TAGS).map((tag) => (
+            <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} shown={40} /></span>
+          ))}
+          {tags.length > MOST_TAGS && ` and ${tags.length - MOST_TAGS} more`}
         </p>
       )}
       <details>

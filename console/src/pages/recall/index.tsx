@@ -77,7 +77,7 @@ export default function RecallPage () {
         }}
       >
         <div class='recall-ask'>
-          <BankField label='Bank, or several' value={bankText} onChange={(bank) => { changeParams({ bank, why: null }) }} />
+          <BankField label='Bank (several: with commas)' value={bankText} onChange={(bank) => { changeParams({ bank, why: null }) }} />
           <div class='field'>
             <label for='recall-query'>Query</label>
             <textarea
