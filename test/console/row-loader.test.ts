@@ -33,9 +33,9 @@ interface PromiseWithResolvers<T> { promise: Promise<T>, resolve: (value: T) => 
 function withResolvers<T> (): PromiseWithResolvers<T> {
   let resolve: (value: T) => void = () => {}
   let reject: (error: Error) => void = () => {}
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue
-    reject = onError
+  const promise = new Promise<T>((_resolve, _reject) => {
+    resolve = _resolve
+    reject = _reject
   })
   return { promise, resolve, reject }
 }
@@ -70,6 +70,14 @@ t.test('after a failure nothing is asked for until the reader tries again', asyn
   rows.want(0)
   await give(0)
   t.equal(rows.at(0), 'row 0')
+})
+
+t.test('a list that has become shorter has rows that are no longer there', async (t) => {
+  const rows = new RowLoader<string>(2, async () => ['a'], () => {})
+  t.equal(rows.at(1), undefined)
+  rows.put(0, ['a'])
+  t.equal(rows.at(0), 'a')
+  t.equal(rows.at(1), null)
 })
 
 t.test('a closed loader asks for nothing and tells nothing', async (t) => {

@@ -43,7 +43,7 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
             row={(index) => <Row index={index} preview={at(index)} want={want} isOpen={at(index)?.id === selected} />}
             onChoose={(index) => {
               const preview = at(index)
-              if (preview !== undefined) onChoose(preview.id)
+              if (preview !== undefined && preview !== null) onChoose(preview.id)
             }}
           />
         </>
@@ -54,11 +54,12 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
 
 function Row (
   { index, preview, want, isOpen }:
-  { index: number, preview: Preview | undefined, want: (index: number) => void, isOpen: boolean },
+  { index: number, preview: Preview | null | undefined, want: (index: number) => void, isOpen: boolean },
 ) {
   const isMissing = preview === undefined
   useEffect(() => { if (isMissing) want(index) })
   if (preview === undefined) return <span class='memories-waiting'>Loading…</span>
+  if (preview === null) return <span class='memories-waiting'>No longer there: “Load anew” shows what is.</span>
   return <PreviewRow preview={preview} isOpen={isOpen} />
 }
 

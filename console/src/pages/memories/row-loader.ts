@@ -25,8 +25,10 @@ export class RowLoader<Item> {
     this.#onChange = onChange
   }
 
-  at (index: number): Item | undefined {
-    return this.#pages.get(Math.floor(index / this.pageSize))?.[index % this.pageSize]
+  /** Undefined: not loaded yet; null: the list has become shorter, and this row is no longer there. */
+  at (index: number): Item | null | undefined {
+    const page = this.#pages.get(Math.floor(index / this.pageSize))
+    return page === undefined ? undefined : page[index % this.pageSize] ?? null
   }
 
   put (page: number, items: readonly Item[]): void {

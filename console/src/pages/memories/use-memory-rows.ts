@@ -11,7 +11,8 @@ export interface MemoryRows {
   count: number | undefined
   /** Whether there are no more than `count`. */
   isComplete: boolean
-  at: (index: number) => Preview | undefined
+  /** Undefined: not loaded yet; null: no longer there. */
+  at: (index: number) => Preview | null | undefined
   want: (index: number) => void
   error: unknown
   isLoading: boolean

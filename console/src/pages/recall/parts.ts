@@ -1,15 +1,17 @@
-import type { Hit } from 'memory-gateway-client'
-
 /** What one strategy or scorer gave to the sum of a hit. */
 export interface Part { name: string, value: number }
 
 /** A part as a piece of a bar, in shares of the bar's width. */
 export interface Segment extends Part { start: number, width: number }
 
-export function partsOf ({ scores }: Pick<Hit, 'scores'>): Part[] {
-  if (scores === undefined) return []
-  const given = { ...scores.contributions, ...scores.signals }
-  return Object.entries(given).flatMap(([name, value]) => value === undefined || value === 0 ? [] : [{ name, value }])
+/** What is read of an explained hit. */
+interface Explained {
+  scores?: { contributions?: { lexical?: number, semantic?: number }, signals?: Record<string, number> }
+}
+
+export function partsOf ({ scores }: Explained): Part[] {
+  const given: Record<string, number> = { ...scores?.contributions, ...scores?.signals }
+  return Object.entries(given).flatMap(([name, value]) => value === 0 ? [] : [{ name, value }])
 }
 
 /** The names over all hits, strategies first, so that each has one colour everywhere. */

@@ -1,4 +1,3 @@
-import type { ExplainRecallRequest, RecallRequest } from 'memory-gateway-client'
 import { readMetadata } from '../../text/metadata.js'
 
 export const STRATEGIES = ['default', 'lexical', 'semantic', 'both'] as const
@@ -59,7 +58,7 @@ function shared (settings: Settings) {
   }
 }
 
-export function recallRequest (banks: readonly string[], query: string, settings: Settings): RecallRequest {
+export function recallRequest (banks: readonly string[], query: string, settings: Settings) {
   const { strategies, rewrite, modelRerank } = settings
   const [bank = ''] = banks
   const chosen: Array<'lexical' | 'semantic'> = strategies === 'both' || strategies === 'default'
@@ -76,9 +75,7 @@ export function recallRequest (banks: readonly string[], query: string, settings
   }
 }
 
-export function explainRequest (
-  bank: string, query: string, expect: string, settings: Settings,
-): ExplainRecallRequest {
+export function explainRequest (bank: string, query: string, expect: string, settings: Settings) {
   return { query, bank_id: bank, expect, ...shared(settings) }
 }
 
