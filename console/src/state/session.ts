@@ -86,9 +86,11 @@ function expire (): void {
   keep()
 }
 
-async function callerFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+async function callerFetch (
+  input: RequestInfo | URL, init?: RequestInit, fetch: typeof globalThis.fetch = watchedFetch,
+): Promise<Response> {
   const asked = credentials.value
-  const response = await watchedFetch(input, init)
+  const response = await fetch(input, init)
   if (response.status === 401 && credentials.value === asked) expire()
   return response
 }
@@ -108,8 +110,13 @@ export function clientOf (given: Credentials, fetch: typeof globalThis.fetch = w
   return new MemoryGatewayClient({ baseUrl: GATEWAY_URL, ...given, retries: RETRIES, fetch })
 }
 
+/** A client of the caller with a fetch of its own. */
+export function callerBy (fetch: typeof globalThis.fetch): MemoryGatewayClient {
+  return clientOf(credentials.value ?? {}, async (input, init) => await callerFetch(input, init, fetch))
+}
+
 /** Calls as the caller; a refusal of the credentials leads to the sign-in. */
-export const client = computed(() => clientOf(credentials.value ?? {}, callerFetch))
+export const client = computed(() => callerBy(watchedFetch))
 
 /** Calls of the operator. Where the server has no admin token, none is needed. */
 export const admin = computed(() => new MemoryGatewayAdmin({

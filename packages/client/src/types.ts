@@ -45,6 +45,8 @@ export type Memory = Schemas['Memory']
 export type Metadata = Schemas['Metadata']
 export type TrustLevel = Schemas['TrustLevel']
 export interface GetMemoryRequest extends BankRequest { memory_id: string }
+export type GetMemoryNeighboursRequest = GetMemoryRequest & QueryOf<'getMemoryNeighbours'>
+export type MemoryNeighbours = AnswerOf<'getMemoryNeighbours'>
 
 export type BankConfigAnswer = Schemas['BankConfigAnswer']
 /** What a bank sets for itself. */

@@ -1,0 +1,100 @@
+import { Component } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import { SafeText } from '../../components/safe-text.js'
+import { Empty, Failure, Loading } from '../../components/states.js'
+import { Time } from '../../components/time.js'
+import { VirtualList } from '../../components/virtual-list.js'
+import { formatNumber } from '../../text/format.js'
+import type { Preview } from './previews.js'
+import type { MemoryRows } from './use-memory-rows.js'
+
+/** Of two lines of text and one of facts, in the font size of the page. */
+const ROW_REM = 5.25
+
+export function rowHeight (): number {
+  return Math.round(ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize))
+}
+
+interface Props {
+  label: string
+  rows: MemoryRows
+  onChoose: (id: string) => void
+  /** The memory that is open. */
+  selected?: string | undefined
+  isFiltered?: boolean
+}
+
+/** Memories as a list of one height each, which can be scrolled to any place. */
+export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
+  const { count, isComplete, at, want, error, isLoading, retry } = rows
+  const height = useMemo(rowHeight, [])
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={retry} />}
+      {isLoading && <Loading what='Loading memories' />}
+      {count === 0 && (isFiltered
+        ? <Empty title='No memory passes the filters.'><p>Take one of them away.</p></Empty>
+        : <Empty title='The bank has no memories.'><p>“Retain” stores the first one.</p></Empty>)}
+      {count !== undefined && count > 0 && (
+        <>
+          {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; filters or the other order lead to the rest.</p>}
+          <VirtualList
+            label={label} count={count} rowHeight={height} total={count}
+            row={(index) => <Row index={index} preview={at(index)} want={want} isOpen={at(index)?.id === selected} />}
+            onChoose={(index) => {
+              const preview = at(index)
+              if (preview !== undefined && preview !== null) onChoose(preview.id)
+            }}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function Row (
+  { index, preview, want, isOpen }:
+  { index: number, preview: Preview | null | undefined, want: (index: number) => void, isOpen: boolean },
+) {
+  const isMissing = preview === undefined
+  useEffect(() => { if (isMissing) want(index) })
+  if (preview === undefined) return <span class='memories-waiting'>Loading…</span>
+  if (preview === null) return <span class='memories-waiting'>No longer there: “Load anew” shows what is.</span>
+  return <PreviewRow preview={preview} isOpen={isOpen} />
+}
+
+interface PreviewProps { preview: Preview, isOpen: boolean }
+
+/** Drawn again only when it shows another memory: a list that scrolls draws all its rows each time. */
+export class PreviewRow extends Component<PreviewProps> {
+  override shouldComponentUpdate ({ preview, isOpen }: PreviewProps): boolean {
+    return preview !== this.props.preview || isOpen !== this.props.isOpen
+  }
+
+  override render () {
+    const { preview: { text, isCut, tags, at, trust, document }, isOpen } = this.props
+    return (
+      <div class={isOpen ? 'memories-row open' : 'memories-row'}>
+        <p class='memories-text'>
+          <SafeText text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')} isExpandable={false} />{isCut && '…'}
+        </p>
+        <p class='memories-facts'>
+          <Time at={at} />
+          <Trusted trust={trust} />
+          {document !== null && (
+            <span class='memories-document'><SafeText text={document} isExpandable={false} shown={40} /></span>
+          )}
+          {tags.map((tag) => (
+            <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} shown={30} /></span>
+          ))}
+        </p>
+      </div>
+    )
+  }
+}
+
+/** How far a memory may be believed, where that is less than usual. */
+export function Trusted ({ trust }: { trust: Preview['trust'] }) {
+  if (trust === 'trusted') return null
+  return <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>
+}

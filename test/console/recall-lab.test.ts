@@ -1,0 +1,87 @@
+import t from 'tap'
+import { lostOf, movesOf } from '../../console/src/pages/recall/compare.js'
+import { extentOf, namesOf, partsOf, segmentsOf } from '../../console/src/pages/recall/parts.js'
+import { beyondExplain, DEFAULTS, explainRequest, recallRequest } from '../../console/src/pages/recall/settings.js'
+import { instantOf, localInputOf } from '../../console/src/text/local-time.js'
+import { readMetadata } from '../../console/src/text/metadata.js'
+
+const hit = (id: string, bank = 'b') => ({ bank_id: bank, memory_id: id })
+
+t.test('ranks that moved between two settings', async (t) => {
+  const [before, after] = [['a', 'b', 'c', 'd'].map((id) => hit(id)), ['b', 'a', 'x', 'd'].map((id) => hit(id))]
+  t.same(movesOf(before, after), [
+    { kind: 'up', by: 1, from: 2 }, { kind: 'down', by: 1, from: 1 }, { kind: 'new' }, { kind: 'same' },
+  ])
+  t.same(lostOf(before, after), [hit('c')])
+  t.same(movesOf([hit('a', 'one')], [hit('a', 'two')]), [{ kind: 'new' }], 'another bank has another memory')
+})
+
+t.test('bars stack what adds on one side of nothing and what takes away on the other', async (t) => {
+  const first = partsOf({ scores: { contributions: { lexical: 1, semantic: -0.5 }, signals: { match: 0.5, none: 0 } } })
+  const second = partsOf({ scores: { contributions: { lexical: 0.5 } } })
+  t.same(first, [{ name: 'lexical', value: 1 }, { name: 'semantic', value: -0.5 }, { name: 'match', value: 0.5 }])
+  t.same(namesOf([second, first]), ['lexical', 'semantic', 'match'])
+  const extent = extentOf([first, second])
+  t.same(extent, { least: -0.5, most: 1.5 })
+  t.same(segmentsOf(first, extent).map(({ start, width }) => [start, width]), [[0.25, 0.5], [0, 0.25], [0.75, 0.25]])
+  t.same(segmentsOf(second, extent).map(({ start, width }) => [start, width]), [[0.25, 0.25]])
+  t.same(partsOf({}), [])
+  t.same(extentOf([]), { least: 0, most: 1 }, 'no bar divides by nothing')
+})
+
+t.test('every knob reaches the request, and those that are not set do not', async (t) => {
+  t.same(recallRequest(['one'], 'tea', { ...DEFAULTS, maxResults: '' }), { query: 'tea', bank_id: 'one', explain: true })
+  const all = {
+    ...DEFAULTS,
+    strategies: 'both' as const,
+    maxResults: '5',
+    maxTokens: '100',
+    minScore: '0.5',
+    tags: ['x'],
+    tagsMatch: 'all' as const,
+    metadata: '{"n":1}',
+    occurredAfter: '2026-01-01T00:00:00Z',
+    occurredBefore: '2026-02-01T00:00:00Z',
+    asOf: '2026-03-01T00:00:00Z',
+    referenceTime: '2026-04-01T00:00:00Z',
+    minTrust: 'untrusted' as const,
+    rewrite: true,
+    modelRerank: true,
+  }
+  const shared = {
+    query: 'tea',
+    max_results: 5,
+    max_tokens: 100,
+    min_score: 0.5,
+    tags: ['x'],
+    tags_match: 'all',
+    metadata: { n: 1 },
+    occurred_after: '2026-01-01T00:00:00Z',
+    occurred_before: '2026-02-01T00:00:00Z',
+    as_of: '2026-03-01T00:00:00Z',
+    reference_time: '2026-04-01T00:00:00Z',
+    min_trust: 'untrusted',
+  }
+  t.same(recallRequest(['one', 'two'], 'tea', all), {
+    ...shared, banks: ['one', 'two'], explain: true, strategies: ['lexical', 'semantic'], rewrite: true, model_rerank: true,
+  })
+  t.same(explainRequest('one', 'tea', 'id', all), { ...shared, bank_id: 'one', expect: 'id' })
+  t.same(beyondExplain(all), ['strategies', 'rewrite', 'model_rerank'])
+  t.same(beyondExplain(DEFAULTS), [])
+})
+
+t.test('an instant goes into the reader\'s zone and back', async (t) => {
+  for (const instant of ['2026-01-31T23:59:58Z', '2026-07-01T00:00:00Z', '0099-01-01T12:00:00Z']) {
+    t.equal(instantOf(localInputOf(instant)), instant)
+  }
+  t.same([localInputOf(''), localInputOf('never'), instantOf(''), instantOf('never')], ['', '', '', ''])
+})
+
+t.test('metadata are a flat object or said to be none', async (t) => {
+  t.same(readMetadata(' '), { value: undefined })
+  t.same(readMetadata('{"a":1,"b":null,"c":"x","d":true}'), { value: { a: 1, b: null, c: 'x', d: true } })
+  for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) t.type(readMetadata(wrong).error, 'string', wrong)
+  const { value = {} } = readMetadata('{"__proto__": "x"}')
+  t.equal(JSON.stringify(value), '{"__proto__":"x"}')
+  t.equal(Object.getPrototypeOf(value), Object.prototype)
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { RowLoader } from '../../console/src/pages/memories/row-loader.js'
+
+/** A loader of which every page waits until it is let go. */
+function held () {
+  const asked: number[] = []
+  const waiting = new Map<number, PromiseWithResolvers<readonly string[]>>()
+  const errors: unknown[] = []
+  let changes = 0
+  const rows = new RowLoader<string>(10, async (page) => {
+    asked.push(page)
+    const held = withResolvers<readonly string[]>()
+    waiting.set(page, held)
+    return await held.promise
+  }, (error) => {
+    changes++
+    errors.push(error)
+  })
+  const settle = async () => { await new Promise((resolve) => { setImmediate(resolve) }) }
+  const give = async (page: number) => {
+    waiting.get(page)?.resolve(Array.from({ length: 10 }, (_, index) => `row ${page * 10 + index}`))
+    await settle()
+  }
+  const fail = async (page: number) => {
+    waiting.get(page)?.reject(new Error('away'))
+    await settle()
+  }
+  return { rows, asked, errors, give, fail, changes: () => changes }
+}
+
+interface PromiseWithResolvers<T> { promise: Promise<T>, resolve: (value: T) => void, reject: (error: Error) => void }
+
+function withResolvers<T> (): PromiseWithResolvers<T> {
+  let resolve: (value: T) => void = () => {}
+  let reject: (error: Error) => void = () => {}
+  const promise = new Promise<T>((_resolve, _reject) => {
+    resolve = _resolve
+    reject = _reject
+  })
+  return { promise, resolve, reject }
+}
+
+t.test('two pages are loaded at once, each once, and the newest first', async (t) => {
+  const { rows, asked, give, changes } = held()
+  for (const index of [0, 5, 15, 25, 35, 45, 55]) rows.want(index)
+  t.same(asked, [0, 1])
+  t.equal(rows.at(7), undefined)
+  await give(0)
+  t.equal(rows.at(7), 'row 7')
+  t.same(asked, [0, 1, 5], 'the last one asked for comes next')
+  await give(5)
+  await give(4)
+  await give(1)
+  await give(3)
+  t.same(asked, [0, 1, 5, 4, 3], 'what was scrolled past long before is not loaded')
+  t.equal(changes(), 5)
+  rows.want(3)
+  t.equal(asked.length, 5, 'what is there is not asked for again')
+})
+
+t.test('after a failure nothing is asked for until the reader tries again', async (t) => {
+  const { rows, asked, errors, give, fail } = held()
+  rows.want(0)
+  await fail(0)
+  t.match(errors, [{ message: 'away' }])
+  rows.want(0)
+  t.same(asked, [0])
+  rows.retry()
+  t.equal(errors.at(-1), undefined)
+  rows.want(0)
+  await give(0)
+  t.equal(rows.at(0), 'row 0')
+})
+
+t.test('a list that has become shorter has rows that are no longer there', async (t) => {
+  const rows = new RowLoader<string>(2, async () => ['a'], () => {})
+  t.equal(rows.at(1), undefined)
+  rows.put(0, ['a'])
+  t.equal(rows.at(0), 'a')
+  t.equal(rows.at(1), null)
+})
+
+t.test('a closed loader asks for nothing and tells nothing', async (t) => {
+  const { rows, asked, give, changes } = held()
+  rows.want(0)
+  rows.close()
+  rows.want(10)
+  await give(0)
+  t.same(asked, [0])
+  t.equal(changes(), 0)
+})
