@@ -4,7 +4,7 @@ import { BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryR
 import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })
-const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
+export const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
 const config = { scope: 'memory', permission: 'read' } as const
 
 export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -48,10 +48,10 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listMemories',
       tags: ['banks'],
-      summary: 'The memories of a bank, newest first',
+      summary: 'The memories of a bank, newest first unless asked otherwise',
       params: BankParams,
       querystring: MemoriesQuery,
-      response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS),
+      response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_supported']),
     },
   }, async ({ params, query, context }, reply) => (
     await app.withRowBudget(reply, async (budget) => await banks.memories(params.bank_id, query, context, budget))

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { GrowthAnswer, GrowthQuery } from '../lib/memory/schemas.js'
-import { BankParams } from './banks.js'
-import { answers, CALLER_ERRORS } from './responses.js'
+import { GrowthAnswer, GrowthQuery, NeighboursAnswer, NeighboursQuery } from '../lib/memory/schemas.js'
+import { BankParams, MemoryParams } from './banks.js'
+import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 const config = { scope: 'memory', permission: 'read' } as const
 
@@ -19,4 +19,20 @@ export const browsingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: GrowthAnswer }, CALLER_ERRORS, ['not_supported']),
     },
   }, async ({ params, query, context }) => await browser.growth(params.bank_id, query, context))
+
+  app.get('/v1/banks/:bank_id/memories/:memory_id/neighbours', {
+    config,
+    schema: {
+      operationId: 'getMemoryNeighbours',
+      tags: ['banks'],
+      summary: 'One memory in its document, with what stands before and after it',
+      params: MemoryParams,
+      querystring: NeighboursQuery,
+      response: answers({ 200: NeighboursAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_found', 'not_supported']),
+    },
+  }, async ({ params, query, context }, reply) => (
+    await app.withRowBudget(reply, async (budget) => (
+      await browser.neighbours(params.bank_id, params.memory_id, query, context, budget)
+    ))
+  ))
 }

@@ -1,12 +1,16 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import { dayOf, formatDay, parseDay } from '../time/days.js'
+import { isUuid } from '../validation/ids.js'
 import type { Dependencies } from './dependencies.js'
-import { clamp } from './records.js'
-import type { GrowthAnswer, GrowthQuery } from './schemas.js'
+import { clamp, toRecord } from './records.js'
+import type { GrowthAnswer, GrowthQuery, NeighboursAnswer, NeighboursQuery } from './schemas.js'
 
 const DEFAULT_DAYS = 30
 const MAX_DAYS = 366
+const DEFAULT_NEIGHBOURS = 5
+const MAX_NEIGHBOURS = 50
 /** Days before the year 0 have no form in RFC 3339. */
 const FIRST_DAY = parseDay('0000-01-01')!
 
@@ -16,6 +20,32 @@ export class BankBrowser {
 
   constructor (deps: Dependencies) {
     this.#deps = deps
+  }
+
+  /**
+   * A memory and what stands before and after it in its document.
+   * @param budget as in RecallService.recall
+   * @throws ServiceError access_denied; not_found; not_supported with a store that knows no neighbours
+   */
+  async neighbours (
+    bankId: string, memoryId: string, query: NeighboursQuery, context: RequestContext, budget?: RowBudget,
+  ): Promise<NeighboursAnswer> {
+    const { directory, store, clock } = this.#deps
+    const { key } = await directory.openOne(context, 'read', bankId)
+    if (store.neighbours === undefined) throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
+    const [most, mostAfter] = [query.before, query.after].map((wanted) => clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)) as [number, number]
+    // One more on each side tells whether there are others.
+    const asked = { now: clock(), before: most + 1, after: mostAfter + 1, budget }
+    const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), asked) : undefined
+    if (found === undefined) throw new ServiceError('not_found', 'No such memory')
+    const { memory, before, after } = found
+    return {
+      memory: toRecord(bankId, memory),
+      before: before.slice(Math.max(0, before.length - most)).map((one) => toRecord(bankId, one)),
+      after: after.slice(0, mostAfter).map((one) => toRecord(bankId, one)),
+      more_before: before.length > most,
+      more_after: after.length > mostAfter,
+    }
   }
 
   /**

@@ -7,11 +7,14 @@ import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
-import { clamp, nullableInstant, readFilters, toRecord } from './records.js'
+import { asksMoreThanEveryStoreHas, readListFilters } from './list-filters.js'
+import { clamp, nullableInstant, toRecord } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
+/** Memories that `total` counts at most. */
+const MAX_COUNT = 100_000
 /** Summaries that one read takes from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
@@ -73,17 +76,30 @@ export class Banks {
     }
   }
 
-  /** Newest first. @param budget as in Reader.recall */
+  /**
+   * Newest first unless the query says otherwise.
+   * @param budget as in Reader.recall
+   * @throws ServiceError not_supported when the store cannot
+   */
   async memories (bankId: string, query: MemoriesQuery, context: RequestContext, budget?: RowBudget): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
     const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
+    const { order = 'newest', offset = 0 } = query
+    const now = clock()
+    const filters = readListFilters(query)
+    if (store.countMemories === undefined && asksMoreThanEveryStoreHas(query)) {
+      throw new ServiceError('not_supported', 'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, retained_before, offset and total')
+    }
+    const total = query.total === true ? await store.countMemories!(bank, { now, filters, limit: MAX_COUNT + 1 }) : undefined
     const memories = await store.list(bank, {
-      now: clock(),
+      now,
       limit: limit + 1,
-      filters: readFilters(query),
+      filters,
       budget,
+      ...(order !== 'newest' && { order }),
+      ...(offset > 0 && { offset }),
       ...(place !== undefined && { after: { retainedAt: place[0], memoryId: place[1] } }),
     })
     const shown = memories.slice(0, limit)
@@ -91,6 +107,7 @@ export class Banks {
     return {
       memories: shown.map((memory) => toRecord(bankId, memory)),
       next_cursor: memories.length > limit && last !== undefined ? encodeCursor([last.retainedAt, last.memoryId]) : null,
+      ...(total !== undefined && { total: { count: Math.min(total, MAX_COUNT), complete: total <= MAX_COUNT } }),
     }
   }
 

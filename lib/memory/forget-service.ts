@@ -3,10 +3,14 @@ import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
-import type { ForgetAnswer, ForgetRequest } from './schemas.js'
+import type { OpenBank } from './file-settings.js'
+import { toRecord } from './records.js'
+import type { ForgetAnswer, ForgetRequest, MemoryRecord } from './schemas.js'
 
 /** The most ids that an answer lists. */
 const MAX_IDS = 1000
+/** The most memories that a dry run shows. */
+const SAMPLE = 10
 
 /** Removes memories by id or tag, or all memories of a bank. */
 export class ForgetService {
@@ -27,12 +31,27 @@ export class ForgetService {
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
-    return await keys.once(idempotency, context, toAnswer, async (keyed) => {
+    const answer = await keys.once(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
       const options = { now: clock(), dryRun, idLimit: MAX_IDS, signal }
       const outcome = await store.remove(bank.key, selector, options, idempotentWrite(keyed, null))
       return { context: null, outcome }
     })
+    return dryRun ? { ...answer, ...await this.#sample(bank, answer.memory_ids, context) } : answer
+  }
+
+  /** Shows some of what would go. Who may forget need not be allowed to read. */
+  async #sample (
+    { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
+  ): Promise<Pick<ForgetAnswer, 'sample'>> {
+    const { access, store, clock } = this.#deps
+    if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
+    const sample: MemoryRecord[] = []
+    for (const memoryId of memoryIds.slice(0, SAMPLE)) {
+      const memory = await store.get(key, memoryId, clock())
+      if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
+    }
+    return { sample }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, invalidRequest } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
+import type { Strategy } from '../retrieval/candidates.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
@@ -29,7 +30,7 @@ export class RecallService {
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
-    const settings = commonSettings(banks, live.current)
+    const settings = narrowed(commonSettings(banks, live.current), request.strategies)
     modelAssistedRecall.refuseUnsupported(request, settings)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
@@ -103,9 +104,26 @@ export function tokenBudget (requested: number | undefined, ceilings: ReadonlyAr
   return limits.length === 0 ? undefined : Math.min(...limits)
 }
 
+/** @throws ServiceError invalid_request when none is left of the strategies that the settings use */
+function narrowed<S extends Pick<BankSettings, 'retrieval'>> (settings: S, strategies: RecallRequest['strategies']): S {
+  if (strategies === undefined) return settings
+  const { retrieval } = settings
+  const weightOf = (strategy: Strategy) => strategies.includes(strategy) ? retrieval.weights[strategy] : 0
+  const weights = { lexical: weightOf('lexical'), semantic: weightOf('semantic') }
+  if (weights.lexical + weights.semantic === 0) throw invalidField('strategies', 'names none that is switched on (`retrieval.weights`)')
+  return { ...settings, retrieval: { ...retrieval, weights } }
+}
+
 function toTrace ({ stages, strategies }: Retrieved): Trace {
+  const begin = stages[0]?.startedAt ?? 0
   return {
-    stages: stages.map(({ name, durationMs }) => ({ name, duration_ms: Math.round(durationMs * 1000) / 1000 })),
+    stages: stages.map(({ name, startedAt, durationMs }) => (
+      { name, start_ms: roundedMs(startedAt - begin), duration_ms: roundedMs(durationMs) }
+    )),
     strategies: [...strategies],
   }
+}
+
+function roundedMs (ms: number): number {
+  return Math.round(ms * 1000) / 1000
 }

@@ -1,6 +1,6 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
-import { byScore, documentKey, type MergedCandidate, type ScoredCandidate } from './candidates.js'
-import { fuse, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
+import { byScore, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy } from './candidates.js'
+import { fuse, fuseApart, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
@@ -53,9 +53,14 @@ export function * rankSteps (
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
   const scored = candidates.map((candidate, index) => toScored(candidate, toScore(sums[index]!)))
   if (explain) {
+    const apart = fuseApart(candidates, weights, fusion)
     for (const [index, input] of inputs.entries()) {
       yield
-      scored[index] = { ...scored[index]!, signals: contributions(scoreBreakdown(input, query), scorers) }
+      scored[index] = {
+        ...scored[index]!,
+        signals: contributions(scoreBreakdown(input, query), scorers),
+        breakdown: { contributions: byStrategy(apart, index, usual), sum: sums[index]! },
+      }
     }
   }
   if (!query.asksSeveral || diversity === 0) return scored.sort(byScore)
@@ -104,6 +109,15 @@ export function appendBelow (first: readonly ScoredCandidate[], rest: readonly S
     return { ...candidate, score: bound }
   })
   return [...first, ...lowered]
+}
+
+/** What each strategy added to the sum of a candidate, without those that add nothing to any. */
+function byStrategy (
+  apart: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
+): Partial<Record<Strategy, number>> {
+  return Object.fromEntries([...apart].map(([strategy, added]) => (
+    [strategy, added[index]! - (strategy === 'semantic' ? usual : 0)]
+  )))
 }
 
 /** The weighted contribution of each scorer, without those that are 0. */

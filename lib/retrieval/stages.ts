@@ -4,6 +4,8 @@ import { openSpan, traced } from '../telemetry/tracing.js'
 
 export interface Stage {
   name: string
+  /** When it began, by the timer. */
+  startedAt: number
   durationMs: number
 }
 
@@ -59,7 +61,7 @@ export class Stages {
 
   #end (name: string, startedAt: number): void {
     const durationMs = this.#timer() - startedAt
-    this.done.push({ name, durationMs })
+    this.done.push({ name, startedAt, durationMs })
     this.#telemetry.stage(name, durationMs)
   }
 }

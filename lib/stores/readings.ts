@@ -1,12 +1,29 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
+import type { Trust } from '../identity/trust.js'
 import type { Memory } from './records.js'
 import type { Filters } from './searches.js'
+
+/** What a memory of a list must satisfy, beside the filters of a search. */
+export interface ListFilters extends Filters {
+  documentId?: string
+  /** Exactly this level. */
+  trust?: Trust
+  /** Inclusive bound on `retainedAt`. */
+  retainedAfter?: number
+  /** Exclusive bound on `retainedAt`. */
+  retainedBefore?: number
+}
 
 export interface ListRequest {
   now: number
   limit: number
-  filters: Filters
+  /** Those that only lists have come to a store with `countMemories`. */
+  filters: ListFilters
+  /** Default newest first; `oldest` comes only to a store with `countMemories`. */
+  order?: 'newest' | 'oldest'
+  /** Memories to pass over before the page begins; only to a store with `countMemories`. */
+  offset?: number
   /** Where the last page ended; the page begins behind it. */
   after?: { retainedAt: number, memoryId: string }
   /** As in SearchRequest. */
@@ -27,6 +44,24 @@ export interface BankStatistics extends BankSummary {
   firstRetainedAt: number | null
   firstOccurredAt: number | null
   lastOccurredAt: number | null
+}
+
+export interface NeighboursRequest {
+  now: number
+  /** Neighbours at most on this side. */
+  before: number
+  after: number
+  /** As in SearchRequest. */
+  budget?: RowBudget | undefined
+}
+
+/** A memory among its neighbours in the document, in its order (lib/stores/context.ts). */
+export interface Neighbourhood {
+  memory: Memory
+  /** The last is next to the memory. */
+  before: Memory[]
+  /** The first is next to the memory. */
+  after: Memory[]
 }
 
 /** Days are counted from the epoch, in UTC. */

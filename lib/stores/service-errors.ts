@@ -39,6 +39,8 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     statistics: wrap(() => store.statistics),
     scan: wrap(() => store.scan),
     ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
+    ...(store.countMemories !== undefined && { countMemories: wrap(() => store.countMemories!) }),
+    ...(store.neighbours !== undefined && { neighbours: wrap(() => store.neighbours!) }),
     ...(store.countByDay !== undefined && { countByDay: wrap(() => store.countByDay!) }),
     ...(store.findIdempotencyRecord !== undefined && {
       findIdempotencyRecord: wrap(() => store.findIdempotencyRecord!),

@@ -3,7 +3,8 @@ import type { BankKey } from '../identity/context.js'
 import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
 import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListRequest, Scan,
+  BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListFilters, ListRequest, Neighbourhood,
+  NeighboursRequest, Scan,
 } from './readings.js'
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
@@ -96,6 +97,13 @@ export interface VectorStore {
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /** Newest first: falling `retainedAt`, then falling `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
+  /**
+   * Counts the memories that pass the filters, up to `limit`. A store that has this takes all that a ListRequest may
+   * have; with another a list that needs more is answered 501.
+   */
+  countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
+  /** Undefined when there is no such memory; one without a document has no neighbours. Without it: 501. */
+  neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
    * Removes for good what the selector names; with `dryRun` only counts.
    * @returns the number and up to `idLimit` ids

@@ -52,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'import', needs: 'a', writes: true, request: (bank) => ({ method: 'POST', url: `/v1/banks/${encodeURIComponent(bank)}/import`, headers: { 'content-type': 'application/x-ndjson' }, payload: exportOf([{ text: 'Brought in.' }]) }) },
   { name: 'list memories', needs: 'r', writes: false, request: (bank) => get(bank, '/memories') },
   { name: 'get a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}`) },
+  { name: 'neighbours of a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}/neighbours`) },
   { name: 'growth', needs: 'r', writes: false, request: (bank) => get(bank, '/growth') },
   { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },
   { name: 'get the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config') },

@@ -35,12 +35,19 @@ t.test('no way of reading shows another tenant\'s memories', async (t) => {
         stranger.get(`banks/${BANK}/export`),
         stranger.post('forget', { bank_id: BANK, memory_ids: [id], dry_run: true }),
         stranger.post('forget', { bank_id: BANK, tags: ['otter'], dry_run: true }),
+        stranger.get(`banks/${BANK}/memories?document_id=otter&total=true`),
+        stranger.get(`banks/${BANK}/memories/${id}/neighbours`),
+        stranger.get(`banks/${BANK}/growth`),
+        stranger.get('access'),
       ])
       t.notMatch(read.map(({ body }) => body).join('\n'), /otter|only-acme/, 'nothing shows')
       t.equal(read[8]!.statusCode, 404)
       t.same(read[0]!.json().total_available, 0)
       t.same(read[4]!.json().memory_count, own ? 1 : 0)
       t.match(read[9]!.body.split('\n')[0], `"memory_count":${own ? 1 : 0}`)
+      t.same(read[12]!.json().total, { count: 0, complete: true })
+      t.equal(read[13]!.statusCode, 404)
+      t.equal(read[14]!.json().days.at(-1).memory_count, own ? 1 : 0)
       t.same([read[10]!.json().deleted_count, read[11]!.json().deleted_count], [0, 0])
     }
   }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
 import { bankConfigsContract } from './vector-store/bank-configs.js'
+import { browsingContract } from './vector-store/browsing.js'
 import { contextContract } from './vector-store/context.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
@@ -28,6 +29,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['semantic search', semanticContract],
   ['late vectors', lateVectorsContract],
   ['reading', readingContract],
+  ['browsing', browsingContract],
   ['removing', removingContract],
   ['expiring', expiringContract],
   ['importing', importingContract],

@@ -33,7 +33,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'POST /v1/retain': [json({ bank_id: 'user-bob', ...ITEM }), json({ bank_id: 'limited', content: 'x' }, { 'idempotency-key': 'k' })],
   'POST /v1/retain/batch': [json({ bank_id: 'user-bob', items: [ITEM, { content: 'Two.' }] }, { 'idempotency-key': 'k' })],
   'POST /v1/recall': [
-    json({ bank_id: 'user-bob', query: 'otter', max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1, explain: true }),
+    json({ bank_id: 'user-bob', query: 'otter', max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1, strategies: ['lexical'], explain: true }),
     json({ banks: ['user-bob', 'bob'], query: 'otter', max_results: '7' }),
   ],
   'POST /v1/recall/explain': [json({ bank_id: 'user-bob', query: 'otter', expect: ID, max_results: 5, max_tokens: 100, tags: ['a'], tags_match: 'all', metadata: { k: 'v' }, occurred_after: '2020-01-01T00:00:00Z', occurred_before: '2030-01-01T00:00:00Z', as_of: '2030-01-01T00:00:00Z', reference_time: '2024-02-29T23:59:59Z', min_score: 0.1 })],
@@ -43,7 +43,8 @@ const SAMPLES: Record<string, Sample[]> = {
   'POST /v1/ingest/webhook/:source_id': [json({ content: 'An event.', tags: ['a'], metadata: { k: 1 }, occurred_at: '2025-01-01T00:00:00Z', more: {} })],
   'GET /v1/banks': [sample([['limit', '5']])],
   'GET /v1/banks/:bank_id/growth': [sample([['days', '3'], ['until', '2026-01-31']])],
-  'GET /v1/banks/:bank_id/memories': [sample([['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'], ['cursor', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]])],
+  'GET /v1/banks/:bank_id/memories': [sample([['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'], ['cursor', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]]), sample([['metadata', '{"k":"v"}'], ['occurred_after', '2020-01-01T00:00:00Z'], ['occurred_before', '2030-01-01T00:00:00Z'], ['retained_after', '2020-01-01T00:00:00Z'], ['retained_before', '2030-01-01T00:00:00Z'], ['document_id', 'd'], ['min_trust', 'untrusted'], ['trust', 'trusted'], ['order', 'oldest'], ['offset', '1'], ['total', 'true']])],
+  'GET /v1/banks/:bank_id/memories/:memory_id/neighbours': [sample([['before', '2'], ['after', '3']])],
   'PUT /v1/banks/:bank_id/config': [json(CONFIG), json({}, { 'if-match': '*' })],
   'PATCH /v1/banks/:bank_id/config': [json({ description: null, mission: 'Be long.' }), sample([], { 'content-type': 'application/merge-patch+json' }, { homeostasis: { recall_max_tokens: 400 } })],
   'DELETE /v1/banks/:bank_id/config': [sample()],

@@ -36,7 +36,7 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
     truncated: fc.boolean(),
     usage: fc.record({ tokens: fc.nat() }),
     degraded: maybe(fc.constant(['semantic'])),
-    trace: maybe(fc.record({ stages: fc.array(fc.record({ name: text, duration_ms: fc.nat() })), strategies: fc.constant([]) })),
+    trace: maybe(fc.record({ stages: fc.array(fc.record({ name: text, start_ms: fc.nat(), duration_ms: fc.nat() })), strategies: fc.constant([]) })),
     unknown: maybe(text),
   })],
   ['reflect', ReflectAnswer, ['sources'], fc.record({

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { ForgetAnswer } from '../../lib/memory/schemas.js'
 import { testApp } from '../helpers/app.js'
 import { as, longText, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'
 
@@ -86,7 +87,7 @@ await t.test('a bank that does not exist has nothing to forget', async (t) => {
 await t.test('dry_run counts and deletes nothing', async (t) => {
   const id = await retain('dry', 'one', { tags: ['a'] })
   for (const selector of [{ memory_ids: [id] }, { tags: ['a'] }, { scope: 'all' }]) {
-    t.same((await post('/v1/forget', { bank_id: 'dry', dry_run: true, ...selector })).json(), { deleted_count: 1, memory_ids: [id] })
+    t.match((await post('/v1/forget', { bank_id: 'dry', dry_run: true, ...selector })).json(), { deleted_count: 1, memory_ids: [id], sample: [{ memory_id: id, bank_id: 'dry' }] })
     t.same(await left('dry'), ['one'])
   }
   t.equal((await post('/v1/forget', { bank_id: 'dry', scope: 'all', dry_run: false })).json().deleted_count, 1)
@@ -174,4 +175,20 @@ await t.test('ids and tags ask for forget, scope all for admin, and a dry run fo
     t.equal((await get('/v1/banks/team')).json().memory_count, 1)
     t.equal((await post('/v1/forget', { bank_id: 'team', ...selector }, as(`user:${permission}`))).statusCode, 200)
   }
+})
+
+await t.test('a dry run shows the first ten to callers who may read, and to no others', async (t) => {
+  const { post, retain } = await testApp(t, { file: ONE_PERMISSION_EACH })
+  for (let index = 0; index < 12; index++) await retain('team', `memory ${index}`, { tags: ['gone'] }, as('user:write'))
+  const dryRun = async (principal: string, more: object = {}) => (
+    (await post('/v1/forget', { bank_id: 'team', tags: ['gone'], dry_run: true, ...more }, as(principal))).json<ForgetAnswer>()
+  )
+  const shown = await dryRun('user:all')
+  t.equal(shown.deleted_count, 12)
+  t.same(shown.sample!.map(({ memory_id: id }) => id), shown.memory_ids.slice(0, 10))
+  t.match(shown.sample![0], { text: /^memory/, tags: ['gone'] })
+  const hidden = await dryRun('user:forget')
+  t.equal(hidden.deleted_count, 12)
+  t.notOk('sample' in hidden)
+  t.notOk('sample' in await dryRun('user:all', { dry_run: false }), 'nor is what is gone shown')
 })

@@ -1,14 +1,37 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, nullable, nullableInstant, clamped, BankId, Tags, TagsMatch } from './common.js'
+import { strict, nullable, nullableInstant, instant, clamped, trust, BankId } from './common.js'
+import { filters } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
 const cursor = Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })
 const pageFields = { limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')), cursor: Type.Optional(cursor) }
 const nextCursor = nullable({ description: 'Null on the last page.' })
 export const PageQuery = strict(pageFields)
-export const MemoriesQuery = strict({ ...pageFields, tags: Type.Optional(Tags), tags_match: Type.Optional(TagsMatch) })
-export const MemoriesAnswer = strict({ memories: Type.Array(MemoryRecord), next_cursor: nextCursor })
+export const MemoriesQuery = strict({
+  ...pageFields,
+  tags: filters.tags,
+  tags_match: filters.tags_match,
+  metadata: Type.Optional(Type.String({ minLength: 2, maxLength: 4096, description: 'A JSON object of strings, numbers, booleans and nulls, all of which the memory has.', examples: ['{"topic":"tea"}'] })),
+  occurred_after: filters.occurred_after,
+  occurred_before: filters.occurred_before,
+  retained_after: Type.Optional(instant('Inclusive.')),
+  retained_before: Type.Optional(instant('Exclusive.')),
+  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  min_trust: filters.min_trust,
+  trust: Type.Optional(trust('Only memories of exactly this level.')),
+  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which comes first. With the other order a cursor goes the other way from its place. Default newest.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Memories to pass over, from the start or the cursor. Default 0.' })),
+  total: Type.Optional(Type.Boolean({ description: 'Adds `total`. Default false.' })),
+})
+export const MemoriesAnswer = strict({
+  memories: Type.Array(MemoryRecord),
+  next_cursor: nextCursor,
+  total: Type.Optional(strict({
+    count: Type.Integer({ description: 'Memories that pass the filters, counted up to 100000.' }),
+    complete: Type.Boolean({ description: 'False when there are more.' }),
+  }, { description: 'With ?total=true.' })),
+})
 const bankFields = { bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.') }
 export const BankAnswer = strict(bankFields)
 export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: nextCursor })

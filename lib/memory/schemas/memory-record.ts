@@ -26,6 +26,11 @@ const Scores = strict({
   lexical: Type.Optional(StrategyScore),
   semantic: Type.Optional(StrategyScore),
   signals: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration).' })),
+  contributions: Type.Optional(strict({
+    lexical: Type.Optional(Type.Number()),
+    semantic: Type.Optional(Type.Number()),
+  }, { description: 'What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative.' })),
+  sum: Type.Optional(Type.Number({ description: '`contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it.' })),
   rerank: Type.Optional(strict({ rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }) })),
 }, { description: 'Rank and score per strategy and what the scorers added (`explain`).' })
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { STRATEGIES } from '../../retrieval/candidates.js'
 import { strict, clamped } from './common.js'
 import { scope, query, filters, referenceTime } from './filters.js'
 import { Hit } from './memory-record.js'
@@ -16,13 +17,18 @@ export const RecallRequest = strict({
   query,
   ...scope,
   ...recallBounds,
+  strategies: Type.Optional(Type.Array(Type.Enum([...STRATEGIES]), { minItems: 1, maxItems: 2, description: 'Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`).' })),
   rewrite: Type.Optional(Type.Boolean({ description: 'Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false.' })),
   model_rerank: Type.Optional(Type.Boolean({ description: 'Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false.' })),
   explain: Type.Optional(Type.Boolean({ description: 'Adds `scores` to each hit, and `trace`. Default false.' })),
 }, { examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', max_results: 5 }] })
 
 export const Trace = strict({
-  stages: Type.Array(strict({ name: Type.String(), duration_ms: Type.Number() })),
+  stages: Type.Array(strict({
+    name: Type.String(),
+    start_ms: Type.Number({ description: 'When it began, counted from the first stage.' }),
+    duration_ms: Type.Number(),
+  })),
   strategies: Type.Array(strict({ name: Type.String(), weight: Type.Number(), candidates: Type.Integer({ description: 'Candidates that reached the fusion.' }) })),
 })
 

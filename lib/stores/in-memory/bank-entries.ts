@@ -31,9 +31,9 @@ export class BankEntries {
     return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#waitingByFingerprint.get(fingerprint))
   }
 
-  /** Oldest first. */
-  ordered (): Generator<Entry> {
-    return this.#ordered.forwards()
+  /** Oldest first. @param isBefore the first entry that is given is the oldest for which it is false */
+  ordered (isBefore?: (entry: Entry) => boolean): Generator<Entry> {
+    return this.#ordered.forwards(isBefore)
   }
 
   /** Newest first. @param isBefore the first entry that is given is the newest for which it is true */

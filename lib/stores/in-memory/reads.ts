@@ -1,5 +1,6 @@
 import type { TokenCount } from '../../text/tokens.js'
 import type { Steps } from '../../concurrency/steps.js'
+import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -8,20 +9,59 @@ import type { Accept, Entry } from './entry.js'
 /** Entries that are looked at in one piece. */
 const PIECE = 32
 
-export function * listPage (bank: Bank, { after, limit }: ListRequest, accept: Accept): Steps<Memory[]> {
+export function * listPage (
+  bank: Bank, { after, limit, order = 'newest', offset = 0 }: ListRequest, accept: Accept,
+): Steps<Memory[]> {
   const page: Memory[] = []
-  const isBefore = after === undefined
-    ? undefined
-    : ({ memory: { retainedAt, memoryId } }: Entry) => (
-        retainedAt < after.retainedAt || (retainedAt === after.retainedAt && memoryId < after.memoryId)
-      )
   let looked = 0
-  for (const entry of bank.entries.backwards(isBefore)) {
+  let left = offset
+  for (const entry of order === 'newest' ? newestFirst(bank, after) : oldestFirst(bank, after)) {
     if (page.length >= limit) break
-    if (entry.isVisible && (accept === undefined || accept(entry.memory))) page.push(entry.memory)
+    if (entry.isVisible && (accept === undefined || accept(entry.memory)) && left-- <= 0) page.push(entry.memory)
     if (++looked % PIECE === 0) yield
   }
   return page
+}
+
+type Place = NonNullable<ListRequest['after']>
+
+function newestFirst ({ entries }: Bank, after: Place | undefined): Iterable<Entry> {
+  return entries.backwards(after === undefined ? undefined : (entry) => comparePlaces(entry, after) < 0)
+}
+
+function oldestFirst ({ entries }: Bank, after: Place | undefined): Iterable<Entry> {
+  return entries.ordered(after === undefined ? undefined : (entry) => comparePlaces(entry, after) <= 0)
+}
+
+function comparePlaces ({ memory: { retainedAt, memoryId } }: Entry, place: Place): number {
+  return retainedAt - place.retainedAt || compareText(memoryId, place.memoryId)
+}
+
+/** How many memories there are, up to `limit`. */
+export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<number> {
+  if (accept === undefined) return Math.min(limit, bank.size)
+  let count = 0
+  let looked = 0
+  for (const { isVisible, memory } of bank.entries.ordered()) {
+    if (count >= limit) break
+    if (isVisible && accept(memory)) count++
+    if (++looked % PIECE === 0) yield
+  }
+  return count
+}
+
+/** A memory's neighbours on one side of its document, nearest first. */
+export function * besides (
+  bank: Bank, entry: Entry, side: 'before' | 'after', most: number, accept: Accept,
+): Steps<Memory[]> {
+  const found: Memory[] = []
+  const next = (one: Entry) => (bank.isCommitted ? one.staged ?? one : one)[side]
+  let looked = 0
+  for (let beside = next(entry); beside !== undefined && found.length < most; beside = next(beside)) {
+    if (beside.isVisible && (accept === undefined || accept(beside.memory))) found.push(beside.memory)
+    if (++looked % PIECE === 0) yield
+  }
+  return found
 }
 
 /** All memories, oldest first. */

@@ -6,14 +6,13 @@ import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest,
-  ListRequest, Memory,
-  NewMemory, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, SearchRequest, SearchResult, Selector, StoreHealth,
-  Unembedded, VectorStore,
+  ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict, RemoveOptions,
+  RemoveOutcome, RemovedBank, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { compareKeys, compareTenants, Directory } from './directory.js'
-import { collectAll, countDays, gather, listPage, noStatistics, summarise } from './reads.js'
+import { besides, collectAll, countDays, countUpTo, gather, listPage, noStatistics, summarise } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
@@ -119,6 +118,25 @@ export class InMemoryVectorStore implements VectorStore {
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
     const filters = compileFilters(request.filters)
     return await this.#read(key, request.now, filters, (bank, accept) => listPage(bank, request, accept), [])
+  }
+
+  async countMemories (
+    key: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
+  ): Promise<number> {
+    return await this.#read(key, now, compileFilters(filters), (bank, accept) => countUpTo(bank, limit, accept), 0)
+  }
+
+  async neighbours (
+    key: BankKey, memoryId: string, { now, before, after }: NeighboursRequest,
+  ): Promise<Neighbourhood | undefined> {
+    return await this.#read(key, now, undefined, function * (bank, accept) {
+      const entry = bank.entries.byId(memoryId)
+      if (entry === undefined || !isThere(entry.memory, now)) return undefined
+      const { memory } = entry
+      const earlier = yield * besides(bank, entry, 'before', before, accept)
+      const later = yield * besides(bank, entry, 'after', after, accept)
+      return { memory, before: earlier.reverse(), after: later }
+    }, undefined)
   }
 
   async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {

@@ -1,5 +1,5 @@
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
-import type { Filters } from '../vector-store.js'
+import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
 
 /** A statement and what is bound to it. */
@@ -35,9 +35,10 @@ function isStorable (text: string): boolean {
  * The filters as conditions on `m`, a row of memories.
  * @returns each with a leading `and`; '' when there is nothing to decide; undefined when no memory can pass
  */
-export function filterConditions (filters: Filters, parameters: Parameters): string | undefined {
+export function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
   const { tags, metadata, occurredAfter, occurredBefore, asOf, minTrust = 'suspect' } = filters
+  const { documentId, trust, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
     const values = tags.values.filter(isStorable)
     const impossible = tags.match === 'all' ? values.length < tags.values.length : values.length === 0
@@ -53,6 +54,13 @@ export function filterConditions (filters: Filters, parameters: Parameters): str
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
   if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
   if (minTrust !== 'suspect') conditions.push(`m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`)
+  if (documentId !== undefined) {
+    if (!isStorable(documentId)) return undefined
+    conditions.push(`m.document_id = ${parameters.bind(documentId)}`)
+  }
+  if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
+  if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
+  if (retainedBefore !== undefined) conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
   return conditions.map((condition) => ` and ${condition}`).join('')
 }
 

@@ -1,16 +1,16 @@
 import type { BankKey } from '../../identity/context.js'
-import type { EmbeddingSpace, ListBanksRequest, ListRequest } from '../vector-store.js'
-import { firstRows } from './bounded-rows.js'
+import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
+import { firstRows, withoutLongColumns } from './bounded-rows.js'
 import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
- * A page of a bank, newest first.
+ * A page of a bank, newest first unless the request says otherwise.
  * @param bytes at which the answer ends, before the page does; its rows are then as those of firstRows()
  * @returns undefined when no memory can pass the filters
  */
 export function listStatement (
-  schema: string, bank: BankKey, { now, limit, filters, after }: ListRequest, bytes?: number,
+  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest, bytes?: number,
 ): Statement | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
@@ -19,15 +19,62 @@ export function listStatement (
   if (conditions === undefined) return undefined
   const behind = after === undefined
     ? ''
-    : `and (m.retained_at, m.memory_id) < (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
+    : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
+  const direction = order === 'newest' ? ' desc' : ''
+  const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
-order by m.retained_at desc, m.memory_id desc limit ${parameters.bind(limit)}::int`
+order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // Ids as texts are in the order of ids where no rule of a language orders them.
-    text: bytes === undefined ? page : firstRows(page, `${parameters.bind(bytes)}::float8`, 'c.retained_at desc, c.memory_id collate "C" desc'),
+    text: bytes === undefined ? page : firstRows(page, `${parameters.bind(bytes)}::float8`, `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
     values: parameters.values,
   }
+}
+
+/** @returns undefined when no memory can pass the filters */
+export function countStatement (
+  schema: string, bank: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
+): Statement | undefined {
+  const parameters = new Parameters()
+  for (const value of bankParameters(bank)) parameters.bind(value)
+  const instant = `${parameters.bind(now)}::float8::bigint`
+  const conditions = filterConditions(filters, parameters)
+  if (conditions === undefined) return undefined
+  return {
+    text: `select count(*)::int as memories from (
+  select from ${schema}.memories m
+  where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions}
+  limit ${parameters.bind(limit)}::int
+) c`,
+    values: parameters.values,
+  }
+}
+
+/**
+ * $1 tenant, $2 bank, $3 id, $4 now, $5 and $6 neighbours before and after at most. The memory and its neighbours with
+ * their `position` and their `side` of it: -1, 0 or 1. Each side is read from the index of documents in its order.
+ */
+export function neighboursStatement (schema: string): string {
+  const live = (alias: string) => `(${alias}.expires_at is null or ${alias}.expires_at > $4::float8::bigint)`
+  const side = (alias: string, number: -1 | 1, most: string) => {
+    const direction = number === -1 ? ' desc' : ''
+    return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
+    where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = (select document_id from anchor)
+      and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor), (select memory_id from anchor)) and ${live(alias)}
+    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${most}::int)`
+  }
+  return withoutLongColumns(`with anchor as (
+  select a.document_id, a.place, a.memory_id from ${schema}.memories a
+  where a.tenant_id = $1 and a.bank_id = $2 and a.memory_id = $3::text::uuid and ${live('a')}
+),
+around (memory_id, side) as (
+  select memory_id, 0 from anchor
+  union all ${side('b', -1, '$5')}
+  union all ${side('d', 1, '$6')}
+)
+select ${memoryColumns('m')}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
+from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = r.memory_id`, ['side', 'position'])
 }
 
 /**

@@ -2,6 +2,7 @@ import { DAY_MS } from '../../time/days.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { longColumnsStatement } from './bounded-rows.js'
 import { countInto, memoryColumns } from './fragments.js'
+import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
@@ -33,6 +34,8 @@ export interface Statements {
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
   get: string
+  /** neighboursStatement() */
+  neighbours: string
   /** longColumnsStatement() */
   longColumns: string
   /**
@@ -81,6 +84,7 @@ order by m.memory_id for update`,
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
+    neighbours: neighboursStatement(schema),
     longColumns: longColumnsStatement(schema),
     // The sizes are known without the texts being read.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (

@@ -5,17 +5,17 @@ import type { BankConfigChange } from '../bank-configs.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type DayCounts, type DayRange,
   type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome,
-  type LateVectors, type ListBanksRequest, type ListRequest, type Memory, type NewMemory, type OnConflict,
-  type PoolStatus, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest,
-  type SearchResult, type Selector, type StoreHealth, type StoreStart, type Unembedded, type UsageEntry,
-  type UsageOutcome, type UsageReservation, type VectorStore,
+  type LateVectors, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
+  type NeighboursRequest, type NewMemory, type OnConflict, type PoolStatus, type RemovedBank, type RemoveOptions,
+  type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth,
+  type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome, type UsageReservation, type VectorStore,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import type { Executor, Param } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
-import { listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
+import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { sumTokens } from '../../text/tokens.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
@@ -154,6 +154,31 @@ export class SqlVectorStore implements VectorStore {
     return await mapInTurns(rows, bankKeyString(bank), toMemory)
   }
 
+  async countMemories (
+    bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
+  ): Promise<number> {
+    const statement = countStatement(this.#schema, bank, request)
+    if (statement === undefined) return 0
+    const [row] = await this.#read<{ memories: number }>(statement.text, statement.values)
+    return row!.memories
+  }
+
+  async neighbours (
+    bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
+  ): Promise<Neighbourhood | undefined> {
+    return await this.#guard(async () => {
+      const values = [...bankParameters(bank), memoryId, now, before, after]
+      const found = await this.#executor.read<CutRow<NeighbourRow>>(this.#statements.neighbours, values)
+      const rows = await wholeRows(found, bank, budget, this.#executor, this.#statements.longColumns)
+      rows.sort((a, b) => a.position - b.position)
+      const onSide = async (side: number) => (
+        await mapInTurns(rows.filter((row) => row.side === side), bankKeyString(bank), toMemory)
+      )
+      const [memory] = await onSide(0)
+      return memory && { memory, before: await onSide(-1), after: await onSide(1) }
+    })
+  }
+
   async remove (
     bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
   ): Promise<RemoveOutcome> {
@@ -261,6 +286,7 @@ export class SqlVectorStore implements VectorStore {
       const last = rows.at(-1)
       const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
       const rest = { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }
+      if (last !== undefined) rest.offset = 0
       const more = await this.#listRows<FirstRow>(bank, rest, bytes)
       rows.push(...more)
       const behind = more.at(-1)?.bytes_behind ?? 0
@@ -334,6 +360,11 @@ interface BankRow {
 interface UnembeddedRow extends MemoryRow, BankRow {
   passage_starts: number[]
   passage_ends: number[]
+}
+
+interface NeighbourRow extends MemoryRow {
+  side: number
+  position: number
 }
 
 interface StatisticsRow {

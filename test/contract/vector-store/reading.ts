@@ -115,28 +115,6 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
   })
 
-  t.test('the days count the memories that stand, by when they were retained', async (t) => {
-    const store = await open(t)
-    if (store.countByDay === undefined) {
-      t.pass('this store does not count by day')
-      return
-    }
-    const day = (days: number) => days * 86_400_000
-    const today = Math.floor(NOW / day(1))
-    t.same(await store.countByDay(home, { now: NOW, from: today - 1, until: today }), { before: 0, byDay: new Map() })
-    const instants = [day(-3), day(-2) - 1, day(today - 1) - 1, day(today - 1), day(today) - 1, day(today), day(today + 1), day(today + 2)]
-    const memories: NewMemory[] = []
-    for (const retainedAt of instants) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
-    await store.insert(home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], NOW)
-    await store.insert(bank('other'), await newMemories(['of another bank']), NOW)
-    const asked = { now: NOW, from: today - 1, until: today }
-    t.same(await store.countByDay(home, asked), { before: 3, byDay: new Map([[today - 1, 2], [today, 2]]) })
-    t.same(await store.countByDay(home, { ...asked, now: NOW + 1 }), { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'what has expired is not counted')
-    t.same(await store.countByDay(home, { now: NOW + 1, from: -3, until: -3 }), { before: 0, byDay: new Map([[-3, 2]]) }, 'days before the epoch count too')
-    await store.remove(home, { kind: 'ids', memoryIds: [memories[4]!.memoryId] }, REMOVE)
-    t.same(await store.countByDay(home, { now: NOW + 1, from: today, until: today }), { before: 4, byDay: new Map([[today, 1]]) })
-  })
-
   t.test('a scan is the bank as it stood when the call was made', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []

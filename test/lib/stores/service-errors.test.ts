@@ -4,7 +4,7 @@ import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
 import { IdempotencyKeyTaken, LowerTrustError, type VectorStore } from '../../../lib/stores/vector-store.js'
 
-const OPTIONAL = ['countByDay', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank', 'reserveUsage', 'adjustUsage'] as const
+const OPTIONAL = ['countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank', 'reserveUsage', 'adjustUsage'] as const
 const NAMES = ['insert', 'import', 'remove', 'search', 'get', 'list', 'listBanks', 'statistics', 'scan', ...OPTIONAL] as const
 const CONFIGS = ['read', 'write', 'history', 'changedSince'] as const
 

@@ -213,7 +213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The memories of a bank, newest first */
+        /** The memories of a bank, newest first unless asked otherwise */
         get: operations["listMemories"];
         put?: never;
         post?: never;
@@ -249,6 +249,23 @@ export interface paths {
         };
         /** How one bank grew, by day */
         get: operations["getBankGrowth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory in its document, with what stands before and after it */
+        get: operations["getMemoryNeighbours"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1205,6 +1222,8 @@ export interface operations {
                     reference_time?: string;
                     /** @description Hits of a lower score are left out. */
                     min_score?: number;
+                    /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+                    strategies?: ("lexical" | "semantic")[];
                     /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
                     rewrite?: boolean;
                     /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
@@ -1289,6 +1308,13 @@ export interface operations {
                                 signals?: {
                                     [key: string]: number;
                                 };
+                                /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+                                contributions?: {
+                                    lexical?: number;
+                                    semantic?: number;
+                                };
+                                /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+                                sum?: number;
                                 rerank?: {
                                     rank: number;
                                     /** @description On the scale of the reranker. */
@@ -1309,6 +1335,8 @@ export interface operations {
                         trace?: {
                             stages: {
                                 name: string;
+                                /** @description When it began, counted from the first stage. */
+                                start_ms: number;
                                 duration_ms: number;
                             }[];
                             strategies: {
@@ -1600,6 +1628,46 @@ export interface operations {
                         deleted_count: number;
                         /** @description Up to 1000. */
                         memory_ids: string[];
+                        /** @description With dry_run, and for a caller who may also read the bank: the first ten of the memories. */
+                        sample?: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
                     };
                 };
             };
@@ -1793,6 +1861,30 @@ export interface operations {
                 tags?: string[];
                 /** @description Whether one tag suffices. Default any. */
                 tags_match?: "any" | "all";
+                /**
+                 * @description A JSON object of strings, numbers, booleans and nulls, all of which the memory has.
+                 * @example {"topic":"tea"}
+                 */
+                metadata?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                occurred_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                occurred_before?: string;
+                /** @description Inclusive. RFC 3339 with an offset. */
+                retained_after?: string;
+                /** @description Exclusive. RFC 3339 with an offset. */
+                retained_before?: string;
+                document_id?: string;
+                /** @description Only memories that are trusted at least so much. Default: all. */
+                min_trust?: "suspect" | "untrusted" | "trusted";
+                /** @description Only memories of exactly this level. */
+                trust?: "suspect" | "untrusted" | "trusted";
+                /** @description Which comes first. With the other order a cursor goes the other way from its place. Default newest. */
+                order?: "newest" | "oldest";
+                /** @description Memories to pass over, from the start or the cursor. Default 0. */
+                offset?: number;
+                /** @description Adds `total`. Default false. */
+                total?: boolean;
             };
             header?: never;
             path: {
@@ -1854,6 +1946,13 @@ export interface operations {
                         }[];
                         /** @description Null on the last page. */
                         next_cursor: string | null;
+                        /** @description With ?total=true. */
+                        total?: {
+                            /** @description Memories that pass the filters, counted up to 100000. */
+                            count: number;
+                            /** @description False when there are more. */
+                            complete: boolean;
+                        };
                     };
                 };
             };
@@ -1960,13 +2059,11 @@ export interface operations {
                          */
                         bank_id: string;
                         /**
-                         * Format: date
                          * @description The first day.
                          * @example 2026-01-31
                          */
                         from: string;
                         /**
-                         * Format: date
                          * @description The last day.
                          * @example 2026-01-31
                          */
@@ -1976,13 +2073,168 @@ export interface operations {
                         /** @description Every day of the range, in order. */
                         days: {
                             /**
-                             * Format: date
                              * @description In UTC.
                              * @example 2026-01-31
                              */
                             day: string;
                             memory_count: number;
                         }[];
+                    };
+                };
+            };
+        };
+    };
+    getMemoryNeighbours: {
+        parameters: {
+            query?: {
+                /** @description Memories before it. Clamped to 0–50. Default 5. */
+                before?: number;
+                /** @description Memories after it. Clamped to 0–50. Default 5. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        memory: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        };
+                        /** @description In the order of the document: the last is next to the memory. */
+                        before: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
+                        /** @description In the order of the document: the first is next to the memory. */
+                        after: {
+                            /**
+                             * Format: uuid
+                             * @description UUIDv7.
+                             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+                             */
+                            memory_id: string;
+                            /**
+                             * @description Name of a bank.
+                             * @example user-alice
+                             */
+                            bank_id: string;
+                            /** @description The whole memory. */
+                            text: string;
+                            tags: string[];
+                            /** @description Flat map to string, number, boolean or null. */
+                            metadata: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description When what the memory tells happened.
+                             */
+                            occurred_at: string | null;
+                            /** Format: date-time */
+                            retained_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the memory ceases to exist.
+                             */
+                            expires_at: string | null;
+                            document_id: string | null;
+                            source: string | null;
+                            /**
+                             * @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.
+                             * @enum {unknown}
+                             */
+                            trust: "suspect" | "untrusted" | "trusted";
+                        }[];
+                        /** @description Whether the document has others before these. */
+                        more_before: boolean;
+                        /** @description Whether the document has others after these. */
+                        more_after: boolean;
                     };
                 };
             };
@@ -4499,6 +4751,13 @@ export interface operations {
                                 signals?: {
                                     [key: string]: number;
                                 };
+                                /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+                                contributions?: {
+                                    lexical?: number;
+                                    semantic?: number;
+                                };
+                                /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+                                sum?: number;
                                 rerank?: {
                                     rank: number;
                                     /** @description On the scale of the reranker. */

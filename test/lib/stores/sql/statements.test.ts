@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { makeBankConfigStatements } from '../../../../lib/stores/sql/bank-config-statements.js'
-import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
+import { countStatement, listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
 import { nearestStatement } from '../../../../lib/stores/sql/semantic-strategy.js'
@@ -139,6 +139,9 @@ t.test('every form of a list names its bank by both keys', (t) => {
       t.same(statement?.values.slice(0, 2), ['acme', 'team'])
       t.same(problems(statement?.text ?? ''), [], statement?.text ?? '')
     }
+    const count = countStatement(SCHEMA, BANK, { now: NOW, limit: 10, filters })
+    t.same(count?.values.slice(0, 2), ['acme', 'team'])
+    t.same(problems(count?.text ?? ''), [], count?.text ?? '')
   }
   t.end()
 })

@@ -1,0 +1,47 @@
+import { invalidField } from '../errors/service-error.js'
+import type { ListFilters, Metadata } from '../stores/vector-store.js'
+import { instantField, readFilters } from './records.js'
+import type { MemoriesQuery } from './schemas.js'
+
+/**
+ * The filters of a list.
+ * @throws ServiceError invalid_request that names the field
+ */
+export function readListFilters (query: MemoriesQuery): ListFilters {
+  const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...others } = query
+  return {
+    ...readFilters({ ...others, ...(metadata !== undefined && { metadata: readMetadata(metadata) }) }),
+    ...(documentId !== undefined && { documentId }),
+    ...(trust !== undefined && { trust }),
+    ...(after !== undefined && { retainedAfter: instantField('retained_after', after) }),
+    ...(before !== undefined && { retainedBefore: instantField('retained_before', before) }),
+  }
+}
+
+/** Whether only a store with `countMemories` can answer the query. */
+export function asksMoreThanEveryStoreHas (query: MemoriesQuery): boolean {
+  const { document_id: documentId, trust, retained_after: after, retained_before: before, order, offset, total } = query
+  return [documentId, trust, after, before].some((value) => value !== undefined) ||
+    order === 'oldest' || total === true || (offset !== undefined && offset > 0)
+}
+
+function readMetadata (text: string): Metadata {
+  const value = parsed(text)
+  if (!isMetadata(value)) throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
+  return value
+}
+
+function parsed (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isMetadata (value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((member) => (
+    member === null || typeof member === 'string' || typeof member === 'boolean' ||
+    (typeof member === 'number' && Number.isFinite(member))
+  ))
+}

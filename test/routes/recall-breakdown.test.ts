@@ -1,0 +1,62 @@
+import t from 'tap'
+import type { RecallAnswer } from '../../lib/memory/schemas.js'
+import { testApp } from '../helpers/app.js'
+import { refusedFields } from './support.js'
+
+const TEXTS = ['Alice drinks green tea in the morning.', 'Bob drinks coffee at noon.', 'The otter sleeps on the river.']
+const SEMANTIC = { retrieval: { weights: { semantic: 0.7 } } }
+
+for (const fusion of ['linear', 'rrf'] as const) {
+  await t.test(`the parts of a hit's sum make its score, with ${fusion} fusion`, async (t) => {
+    const { post, retain } = await testApp(t, { file: { retrieval: { ...SEMANTIC.retrieval, fusion } } })
+    for (const text of TEXTS) await retain('b', text)
+    const { hits } = (await post('/v1/recall', { bank_id: 'b', query: 'What does Alice drink?', explain: true })).json<RecallAnswer>()
+    t.ok(hits.length > 1)
+    for (const { score, scores } of hits) {
+      const { contributions = {}, signals = {}, sum = NaN } = scores ?? {}
+      const parts = [...Object.values(contributions), ...Object.values(signals)]
+      t.same(Object.keys(contributions).sort(), ['lexical', 'semantic'])
+      t.ok(Math.abs(parts.reduce((all, part) => all + part, 0) - sum) < 1e-9, 'the parts are the sum')
+      t.ok(Math.abs(1 / (1 + Math.exp(6.4 - 4 * sum)) - score) < 1e-8, 'the sum is the score')
+    }
+    const plain = (await post('/v1/recall', { bank_id: 'b', query: 'What does Alice drink?' })).json<RecallAnswer>()
+    t.notOk(plain.hits.some((hit) => 'scores' in hit))
+  })
+}
+
+await t.test('stages tell when they began, one after the other', async (t) => {
+  const { post, retain } = await testApp(t)
+  await retain('b', TEXTS[0]!)
+  const { trace } = (await post('/v1/recall', { bank_id: 'b', query: 'tea', explain: true })).json<RecallAnswer>()
+  const stages = trace!.stages
+  t.equal(stages[0]!.start_ms, 0)
+  for (const [index, { start_ms: start }] of stages.entries()) {
+    const before = stages[index - 1]
+    // Each figure is rounded by itself.
+    if (before !== undefined) t.ok(start + 0.002 >= before.start_ms + before.duration_ms)
+  }
+})
+
+await t.test('a recall goes by the strategies that it names', async (t) => {
+  const { post, retain } = await testApp(t, { file: SEMANTIC })
+  for (const text of TEXTS) await retain('b', text)
+  const recall = async (strategies: string[]) => (
+    (await post('/v1/recall', { bank_id: 'b', query: 'tea', explain: true, strategies })).json<RecallAnswer>()
+  )
+  const names = ({ trace }: RecallAnswer) => trace!.strategies.map(({ name }) => name)
+  const lexical = await recall(['lexical'])
+  t.same(names(lexical), ['lexical'])
+  t.same(lexical.hits.map(({ text }) => text), [TEXTS[0]])
+  t.notOk(lexical.trace!.stages.some(({ name }) => name === 'embed'), 'no model is asked')
+  const semantic = await recall(['semantic'])
+  t.same(names(semantic), ['semantic'])
+  t.equal(semantic.hits.length, 3)
+  t.same(names(await recall(['semantic', 'lexical'])), ['lexical', 'semantic'])
+})
+
+await t.test('strategies that are off or unknown are refused', async (t) => {
+  const { post } = await testApp(t, { file: { retrieval: { weights: { semantic: 0 } } } })
+  refusedFields(t, await post('/v1/recall', { bank_id: 'b', query: 'tea', strategies: ['semantic'] }), 'strategies')
+  refusedFields(t, await post('/v1/recall', { bank_id: 'b', query: 'tea', strategies: [] }), 'strategies')
+  refusedFields(t, await post('/v1/recall', { bank_id: 'b', query: 'tea', strategies: ['best'] }), 'strategies[0]')
+})
