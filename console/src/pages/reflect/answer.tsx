@@ -80,7 +80,9 @@ function Structured ({ value }: { value: Record<string, unknown> }) {
   return (
     <>
       <h3>As an object</h3>
-      <pre class='reflect-object' tabIndex={0} aria-label='The answer as an object'><SafeText text={text} shown={4000} /></pre>
+      <pre class='reflect-object' tabIndex={0} role='region' aria-label='The answer as an object'>
+        <SafeText text={text} shown={4000} />
+      </pre>
       <CopyButton text={text} label='Copy the object' what='The object' />
     </>
   )
