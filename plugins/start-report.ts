@@ -7,6 +7,8 @@ import { missingVariables } from '../http/missing-auth-variables.js'
 export interface StartReport {
   url: string
   docs: string
+  /** Undefined when the console is off. */
+  console?: string
   auth_mode: string
   vector_store: string
   /** Undefined for a class of the operator's own. */
@@ -40,6 +42,7 @@ export function startReport (
   return {
     url,
     docs: `${url}/docs`,
+    ...(hasConsole(app) && { console: `${url}/console/` }),
     auth_mode: config.auth.mode,
     vector_store: vectorStore.name,
     durable: DURABLE.get(vectorStore.name),
@@ -62,6 +65,7 @@ export function reportLines (report: StartReport, config: Config): string {
   const rows: Array<[string, string]> = [
     ['listens on', `${report.url}${ANY_ADDRESS.has(config.host) ? ' and every other address of this machine' : ''}`],
     ['documentation', report.docs],
+    ['console', report.console ?? 'off'],
     ['configuration', report.configuration],
     ['authentication', `${report.auth_mode}${authNote}`],
     ['access control', report.access_control],
@@ -73,6 +77,10 @@ export function reportLines (report: StartReport, config: Config): string {
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   return `\nMemory Gateway\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}\n`
+}
+
+function hasConsole (app: FastifyInstance): boolean {
+  return app.routeTable.some(({ url }) => url === '/console/')
 }
 
 /** The provider as the configuration names it, with its model when that has another name. */

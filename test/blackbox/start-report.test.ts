@@ -26,6 +26,7 @@ t.test('the start is told in one line, with nothing secret', async (t) => {
   t.same(report, {
     url: server.url,
     docs: `${server.url}/docs`,
+    console: `${server.url}/console/`,
     auth_mode: 'dev',
     vector_store: 'in_memory',
     durable: false,

@@ -6,9 +6,12 @@ import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { MemoryGatewayClient, type ClientOptions } from '../../packages/client/src/index.js'
+import { freshDatabase } from '../helpers/sql-stores.js'
 import { startServer, type RunningServer } from '../helpers/server.js'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** With TEST_STORE=postgres the servers keep memories in the database of TEST_DATABASE_URL. */
+const POSTGRES = 'vector_store: postgres\nvector_store_config: {bootstrap_schema: true}'
 const WIDTH = 1280
 const HEIGHT = 900
 /** Far beyond what any step takes on a quiet machine: it ends what hangs, and is no measure of speed. */
@@ -83,15 +86,18 @@ export function consoleTest (
 
 export async function startConsoleServer (
   t: Test, { env = {}, yaml }: Pick<ConsoleOptions, 'env' | 'yaml'>,
-): Promise<RunningServer> {
+): Promise<RunningServer & { settings: Record<string, string> }> {
   const settings: Record<string, string> = { ...env }
-  if (yaml !== undefined) {
+  const onPostgres = process.env['TEST_STORE'] === 'postgres'
+  if (onPostgres) settings['DATABASE_URL'] = await freshDatabase(t)
+  const file = [yaml, ...(onPostgres ? [POSTGRES] : [])].filter((part) => part !== undefined).join('\n')
+  if (file !== '') {
     const folder = mkdtempSync(join(tmpdir(), 'console-'))
     t.teardown(() => { rmSync(folder, { recursive: true }) })
     settings['SERVICES_CONFIG_PATH'] = join(folder, 'config.yaml')
-    writeFileSync(settings['SERVICES_CONFIG_PATH'], yaml)
+    writeFileSync(settings['SERVICES_CONFIG_PATH'], file)
   }
-  return await startServer(t, settings)
+  return { ...await startServer(t, settings), settings }
 }
 
 async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedConsole & { faults: string[] }> {
@@ -141,6 +147,11 @@ export async function signInAs (page: Page, principal: string): Promise<void> {
   await page.getByLabel('Principal').fill(principal)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+}
+
+/** Waits until nothing on the page is on its way any more. */
+export async function settled (page: Page): Promise<void> {
+  await page.locator('body:not(:has(.spinner))').waitFor()
 }
 
 interface AxeResult { violations: Array<{ id: string, help: string, nodes: Array<{ html: string, failureSummary?: string }> }> }

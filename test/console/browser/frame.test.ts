@@ -1,16 +1,19 @@
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { axeViolations, consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
 
 const PAGES = ['Overview', 'Banks', 'Memories', 'Recall lab', 'Reflect', 'Access', 'Sources', 'Admin']
 
 consoleTest('every page is reached by the navigation, has a title and no violation', {}, async (t, { page, url }) => {
   await page.goto(url())
   await hasNoViolation(t, page, 'Sign in')
+  await page.evaluate('document.querySelector("form").append(document.createElement("button"))')
+  t.match((await axeViolations(page)).join('\n'), /button-name/, 'a violation would be found')
+  await page.reload()
   await signInAs(page, 'user:alice')
   for (const title of PAGES) {
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }).click()
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     t.equal(await page.title(), `${title} · Memory Gateway`)
-    await page.locator('.spinner').waitFor({ state: 'detached' })
+    await settled(page)
     await hasNoViolation(t, page, title)
   }
 })

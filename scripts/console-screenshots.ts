@@ -1,0 +1,112 @@
+// Takes a picture of each page of the console, in light and dark, into docs/console/: npm run docs:screenshots
+// The gateway is started with data of its own, and needs Chromium (CHROMIUM names its path).
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Page } from 'playwright-core'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const TARGET = join(ROOT, 'docs/console')
+const BANK = 'user-alice'
+const PRINCIPAL = 'user:alice'
+const SIZE = { width: 1280, height: 860 }
+const QUALITY = 72
+
+interface Shot {
+  /** Of the file, and the heading of the page in docs/console.md. */
+  name: string
+  /** Below /console/. */
+  path: string
+  /** What a reader would do before the picture is taken. */
+  act?: (page: Page) => Promise<void>
+}
+
+/** In the order of the navigation. */
+const SHOTS: readonly Shot[] = [
+  { name: 'overview', path: '' },
+  { name: 'banks', path: `banks?bank=${BANK}` },
+  { name: 'memories', path: `memories?bank=${BANK}` },
+  { name: 'recall', path: `recall?bank=${BANK}` },
+  { name: 'reflect', path: `reflect?bank=${BANK}` },
+  { name: 'access', path: 'access' },
+  { name: 'sources', path: 'sources' },
+  { name: 'admin', path: 'admin' },
+]
+
+const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
+  ['Alice drinks green tea in the morning.', ['habit', 'drink']],
+  ['Alice is allergic to peanuts.', ['health', 'food']],
+  ['Alice moved from Lisbon to Berlin in March.', ['place']],
+  ['The release of the gateway is planned for the first week of December.', ['work']],
+  ['Alice prefers meetings after ten o\'clock.', ['work', 'habit']],
+  ['Her sister Clara visits every second summer.', ['family']],
+  ['Alice learns the cello and plays on Thursdays.', ['habit', 'music']],
+  ['On flights Alice takes an aisle seat.', ['travel']],
+  ['Alice reads novels by Clarice Lispector.', ['books']],
+  ['The budget of the workshop is 4,000 euros.', ['work']],
+]
+
+async function startGateway (): Promise<{ url: string, process: ChildProcess }> {
+  const env = { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0', NODE_ENV: 'production' }
+  const child = spawn(process.execPath, [join(ROOT, 'dist/server.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    // All of it is read, as the gateway waits when nobody does.
+    child.stdout.on('data', (data: Buffer) => {
+      output += data.toString()
+      const found = /Server listening at (http:\/\/[^"\s]+)/.exec(output)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.on('close', () => { reject(new Error(`The gateway did not start: ${output}`)) })
+  })
+  return { url, process: child }
+}
+
+async function post (url: string, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/json', 'x-service-principal': PRINCIPAL }
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${url} answers ${response.status}: ${await response.text()}`)
+}
+
+/** Memories, and requests that the overview has something to show of. */
+async function fill (url: string): Promise<void> {
+  const items = MEMORIES.map(([content, tags]) => ({ content, tags, document_id: tags[0] }))
+  await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })
+  await post(`${url}/v1/retain`, { bank_id: 'team', content: 'The team meets on Mondays.', tags: ['work'] })
+  for (const [content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
+}
+
+async function take (page: Page, { name, path, act }: Shot, url: string): Promise<void> {
+  await page.goto(`${url}/console/${path}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('body:not(:has(.spinner))').waitFor()
+  await act?.(page)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(TARGET, `${name}-${colorScheme}.jpg`), type: 'jpeg', quality: QUALITY })
+  }
+}
+
+async function main (): Promise<void> {
+  mkdirSync(TARGET, { recursive: true })
+  const gateway = await startGateway()
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  try {
+    await fill(gateway.url)
+    const context = await browser.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    await page.goto(`${gateway.url}/console/`)
+    await page.getByLabel('Principal').fill(PRINCIPAL)
+    await page.getByLabel('Stay signed in').check()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    for (const shot of SHOTS) await take(page, shot, gateway.url)
+  } finally {
+    await browser.close()
+    gateway.process.kill('SIGKILL')
+  }
+}
+
+await main()

@@ -1,0 +1,42 @@
+import { startServer } from '../../helpers/server.js'
+import { consoleTest, signInAs, startConsoleServer } from '../browser.js'
+
+const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
+
+let settings: Record<string, string>
+let stop: () => Promise<void>
+
+consoleTest('a server that goes away is noticed, and the page goes on when it is back', {
+  expectedErrors: GONE,
+  start: async (t) => {
+    const server = await startConsoleServer(t, {})
+    settings = server.settings
+    stop = async () => {
+      server.process.kill('SIGKILL')
+      await server.ended
+    }
+    return server
+  },
+}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  await page.goto(url('banks?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('heading', { name: 'Counts' }).waitFor()
+  await stop()
+  await page.getByRole('button', { name: 'Load anew' }).click()
+  const banner = page.getByText('The server does not answer.')
+  await banner.waitFor()
+  await page.getByText('The connection could not be made').first().waitFor()
+  t.ok(await page.getByRole('heading', { name: 'Counts' }).isVisible(), 'what was loaded stays')
+  // A page that was never open cannot be loaded either, and says so in its place.
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.locator('main').getByRole('alert').first().waitFor()
+
+  await startServer(t, { ...settings, SERVICES_PORT: new URL(url()).port })
+  await banner.waitFor({ state: 'detached' })
+  await page.getByText('answers within').waitFor()
+  await page.goBack()
+  const isDurable = process.env['TEST_STORE'] === 'postgres'
+  await page.getByText(isDurable ? 'Growth by day' : 'The bank is empty').waitFor()
+})

@@ -1,0 +1,115 @@
+import { consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
+
+/** Contents that would do something if they were taken for more than text. */
+const HOSTILE_TAGS = [
+  '<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<svg onload=alert(1)>', 'javascript:alert(1)',
+  'https://evil.example/?q=1', 'user\u202egnp.exe', 'pay\u200bpal', '"><iframe src="https://evil.example">',
+]
+
+/** Of the navigation. */
+const PAGES = 8
+
+const DENIED = `
+access_control: {enabled: true, default_policy: deny}
+access_grants: [{bank_id: team, principal: 'user:alice', permissions: [read, write]}]
+`
+
+consoleTest('a bank is shown with its numbers, growth and tags, whatever the tags say', {}, async (t, { page, url, client }) => {
+  for (const [index, tag] of HOSTILE_TAGS.entries()) {
+    await client().retain({ bank_id: 'user-alice', content: `Fact ${index}.`, tags: [tag, 'all'] })
+  }
+  await page.goto(url('banks'))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('link', { name: 'user-alice', exact: true }).click()
+  await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
+  await page.getByText(`${HOSTILE_TAGS.length} memories from`).waitFor()
+  const tags = page.locator('.banks-tags')
+  for (const tag of HOSTILE_TAGS.slice(0, 5)) t.ok(await tags.getByText(tag, { exact: true }).isVisible(), tag)
+  await tags.getByText('(U+202E right-to-left override)').waitFor()
+  t.equal(await page.locator('main script, main svg[onload], main img, iframe').count(), 0)
+  t.same(await page.locator('main a[href^="http"], main a[href^="javascript"]').count(), 0)
+  t.equal(await page.locator('rect.series-1').count(), 1, 'one day has a bar')
+  await page.getByText('Memories retained as a table').click()
+  t.equal(await page.getByRole('table', { name: 'Memories retained' }).getByRole('row').count(), 31)
+  await page.getByLabel('Days').selectOption('90')
+  await page.waitForURL(/days=90/)
+  await hasNoViolation(t, page, 'a bank')
+})
+
+consoleTest('a caller without rights is told so, with the code and the request id', {
+  yaml: DENIED, expectedErrors: [/status of 403/],
+}, async (t, { page, url }) => {
+  await page.goto(url('banks?bank=team'))
+  await signInAs(page, 'user:bob')
+  const failure = page.getByRole('alert').first()
+  await failure.getByText("Principal 'user:bob' is denied 'read' on bank 'team'").waitFor()
+  await failure.getByText('access_denied').waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await failure.getByRole('button', { name: 'Copy details' }).click()
+  await failure.getByRole('button', { name: 'Copied' }).waitFor()
+  await hasNoViolation(t, page, 'a denial')
+  await page.getByRole('link', { name: 'All banks' }).click()
+  await page.getByText('There is no bank that you may read.').waitFor()
+})
+
+consoleTest('everything is reached by the keyboard', {}, async (t, { page, url }) => {
+  await page.goto(url())
+  await page.getByLabel('Principal').focus()
+  await page.keyboard.type('user:alice')
+  await page.keyboard.press('Enter')
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  await page.reload()
+  await page.getByLabel('Principal').fill('user:alice')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Health' }).waitFor()
+  await page.locator('h1:focus', { hasText: 'Overview' }).waitFor()
+  const names: string[] = []
+  while (names.length < PAGES && names.at(-1) !== 'Banks') {
+    await page.keyboard.press('Shift+Tab')
+    names.push(await page.evaluate(() => document.activeElement?.textContent ?? ''))
+  }
+  t.same(names, ['Admin', 'Sources', 'Access', 'Reflect', 'Recall lab', 'Memories', 'Banks'])
+  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none', 'the focus is seen')
+  await page.keyboard.press('Enter')
+  await page.locator('h1:focus', { hasText: 'Banks' }).waitFor()
+})
+
+consoleTest('the first Tab offers to skip to the content', {}, async (t, { page, url }) => {
+  await page.goto(url())
+  await page.keyboard.press('Tab')
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
+  await page.keyboard.press('Enter')
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+})
+
+consoleTest('the theme is the system\'s until the reader chooses', {}, async (t, { page, url }) => {
+  const ground = async () => await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+  await page.goto(url())
+  const light = await ground()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await ground()
+  t.not(light, dark)
+  await page.getByLabel('Theme').selectOption('light')
+  t.equal(await ground(), light)
+  await page.reload()
+  await page.getByLabel('Principal').waitFor()
+  t.equal(await ground(), light, 'the choice is kept')
+})
+
+const WIDTHS = [360, 768, 1920, 3840]
+
+consoleTest('no page is wider than the screen', { viewport: { width: 360, height: 740 } }, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.', tags: ['x'.repeat(128)] })
+  await page.goto(url('banks?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('Memories retained as a table').waitFor()
+  for (const link of [undefined, 'All banks', 'Overview']) {
+    if (link !== undefined) await page.getByRole('link', { name: link }).click()
+    await settled(page)
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 })
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      t.ok(beyond <= 0, `${link ?? 'a bank'} at ${width}: ${beyond} pixels too wide`)
+    }
+  }
+})
