@@ -56,7 +56,10 @@ function Banks ({ banks }: { banks: readonly Row[] }) {
         {tenants.length > 1 && (
           <Field label='Tenant'>
             {(attributes) => (
-              <select {...attributes} value={tenant} onChange={({ currentTarget }) => { setTenant(currentTarget.value) }}>
+              <select
+                {...attributes} value={tenant}
+                onChange={({ currentTarget }) => { setTenant(currentTarget.value) }}
+              >
                 <option value=''>all</option>
                 {tenants.map((key) => <option key={key} value={key}>{key === NO_TENANT ? 'none' : key.slice(1)}</option>)}
               </select>

@@ -59,7 +59,8 @@ export function BankConfiguration ({ bank, tenant }: Props) {
         title='Take the configuration back' isOpen={isAsking} expected={bank} action='Take back' isBusy={isBusy}
         onConfirm={() => { void takeBack() }} onClose={close}
       >
-        <p>What the admins of the bank have set is taken back, also the grants in it: who has access by them loses it.</p>
+        <p>What the admins of the bank have set is taken back.</p>
+        <p>So are the grants in it: whoever has access by them loses it.</p>
         <p>The history of the bank's configuration keeps what was set, and its admins can set it again.</p>
         {error !== undefined && <Failure error={error} />}
       </ConfirmDialog>

@@ -32,7 +32,7 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
   }, [missing])
   return (
     <form
-      ref={form} class='card' aria-label='Question' onSubmit={(event) => {
+      ref={form} class='card' aria-label='What is asked' onSubmit={(event) => {
         event.preventDefault()
         onAsk()
       }}

@@ -24,7 +24,8 @@ export function SourceList () {
       {({ sources }) => sources.length === 0
         ? (
           <Empty title='No source is configured.'>
-            <p>A source takes webhooks and retains each event in a bank. Sources stand under <code>sources</code> in the configuration file.</p>
+            <p>A source takes webhooks and retains each event in a bank.</p>
+            <p>Sources stand under <code>sources</code> in the configuration file.</p>
           </Empty>
           )
         : <Sources sources={sources} reload={loaded.reload} />}
