@@ -101,7 +101,7 @@ consoleTest('an answer is cancelled, and another question goes on', withModel, a
   await page.getByRole('button', { name: 'Cancel' }).click()
   await answerOf(page).getByText('Cancelled: this is how far').waitFor()
   t.ok(await page.getByRole('button', { name: 'Cancel' }).isDisabled())
-  await ask(page, 'Where?')
+  await ask(page, 'Where does Alice live now?')
   await answerOf(page).getByText('Unverified.').waitFor()
   await answerOf(page).getByText('Truncated.').waitFor()
 })

@@ -59,7 +59,7 @@ function Source (
       </p>
       <p class='reflect-source-text'><SafeText text={text} shown={500} /></p>
       <p class='reflect-source-foot'>
-        <a href={hrefOf('memories', { bank, memory: id })} aria-label={`Source ${number} among the memories of its bank`}>
+        <a href={hrefOf('memories', { bank, memory: id })} aria-label={`${bank}: source ${number} among its memories`}>
           <SafeText text={bank} isExpandable={false} shown={60} />
         </a>
         <span>{occurredAt === null ? 'retained ' : ''}<Time at={occurredAt ?? retainedAt} /></span>
