@@ -69,7 +69,7 @@ function Banks ({ banks }: { banks: readonly Row[] }) {
         <p role='status'>{formatCount(rows.length, 'bank')} with {formatCount(memories, 'memory', 'memories')}</p>
       </div>
       <Table
-        caption='Banks of all tenants' rows={rows.slice(0, shown)}
+        caption='All banks' rows={rows.slice(0, shown)}
         keyOf={(row) => `${keyOfTenant(row)} ${row.bank_id}`} columns={[
           { title: 'Bank', isHeader: true, cell: ({ bank_id: id }) => <SafeText text={id} isExpandable={false} /> },
           {

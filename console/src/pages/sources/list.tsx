@@ -76,7 +76,7 @@ function Health ({ source: { healthy, message, last_event_at: lastEventAt } }: {
   return (
     <>
       <span class={`badge ${look}`}>{word}</span>
-      {message !== '' && <div class='sources-message'><SafeText text={message} shown={200} /></div>}
+      {!healthy && <div class='sources-message'><SafeText text={message} shown={200} /></div>}
     </>
   )
 }
