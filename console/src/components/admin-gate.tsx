@@ -7,7 +7,9 @@ import { Field } from './field.js'
 /** Shows its content to operators: where the server has an admin token, it is asked for first. */
 export function AdminGate ({ what, children }: { what: string, children: ComponentChildren }) {
   const [typed, setTyped] = useState('')
-  if (serverConfig.value?.admin_token !== true || adminToken.value !== undefined) return <>{children}</>
+  // A server that was started anew may ask for a token that it did not ask for before.
+  const isAsked = serverConfig.value?.admin_token === true || isAdminRefused.value
+  if (!isAsked || adminToken.value !== undefined) return <>{children}</>
   return (
     <form
       class='card admin-gate' onSubmit={(event) => {

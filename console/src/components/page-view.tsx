@@ -43,6 +43,16 @@ function LazyPage ({ entry }: { entry: PageEntry }) {
       setPage(() => component)
     }, setError)
   }, [round, recovered])
-  if (error !== undefined) return <Failure error={error} retry={() => { setRound(round + 1) }} />
+  if (error !== undefined) {
+    return (
+      <>
+        <Failure error={error} retry={() => { setRound(round + 1) }} />
+        <p>
+          If the server was updated, the console must be loaded anew:{' '}
+          <button type='button' class='small' onClick={() => { location.reload() }}>Load the console anew</button>
+        </p>
+      </>
+    )
+  }
   return Page === undefined ? <Loading /> : <Page />
 }

@@ -23,8 +23,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   dependency_unavailable: 'Something that the server depends on is down.',
 }
 
+interface FailureProps {
+  error: unknown
+  retry?: () => void
+  isRetrying?: boolean
+}
+
 /** A failure: what happened in words, its code and request id to be copied, and a way to try again. */
-export function Failure ({ error, retry }: { error: unknown, retry?: () => void }) {
+export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
   const { code, requestId, status, retryAfter, fields } = described(error)
   const message = error instanceof Error ? error.message : String(error)
   const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
@@ -47,7 +53,11 @@ export function Failure ({ error, retry }: { error: unknown, retry?: () => void 
       </dl>
       <div class='actions'>
         <CopyButton text={copied} label='Copy details' what='The description of the error' />
-        {retry !== undefined && <button type='button' class='small' onClick={retry}>Try again</button>}
+        {retry !== undefined && (
+          <button type='button' class='small' onClick={retry} disabled={isRetrying}>
+            {isRetrying ? 'Trying again…' : 'Try again'}
+          </button>
+        )}
       </div>
     </div>
   )
@@ -79,8 +89,8 @@ export function Loadable<T> (
   const { data, error, isLoading, reload } = loaded
   return (
     <>
-      {error !== undefined && !isLoading && <Failure error={error} retry={reload} />}
-      {data === undefined && isLoading && <Loading {...(what !== undefined && { what })} />}
+      {error !== undefined && <Failure error={error} retry={reload} isRetrying={isLoading} />}
+      {data === undefined && error === undefined && isLoading && <Loading {...(what !== undefined && { what })} />}
       {data !== undefined && children(data)}
     </>
   )

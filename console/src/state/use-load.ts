@@ -3,11 +3,20 @@ import { recoveries } from './connection.js'
 import { credentials } from './session.js'
 
 export interface Loaded<T> {
-  /** The last that came; it stays while it is loaded again. */
+  /** The last that came; it stays while it is loaded again, and beside a failure when that was of the same keys. */
   data: T | undefined
   error: unknown
   isLoading: boolean
   reload: () => void
+}
+
+interface State<T> extends Omit<Loaded<T>, 'reload'> {
+  /** Those that the data and the error are of. */
+  keys: readonly unknown[]
+}
+
+function isSame (some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((key, index) => key === others[index])
 }
 
 /**
@@ -15,7 +24,7 @@ export interface Loaded<T> {
  * back. What comes too late is dropped.
  */
 export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
-  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ data: undefined, error: undefined, isLoading: true })
+  const [state, setState] = useState<State<T>>({ data: undefined, error: undefined, isLoading: true, keys })
   const [round, setRound] = useState(0)
   const recovered = recoveries.value
   const lastRecovery = useRef(recovered)
@@ -25,11 +34,12 @@ export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: rea
 
   useEffect(() => {
     const controller = new AbortController()
-    setState((old) => ({ ...old, isLoading: true }))
+    setState((old) => ({ ...old, isLoading: true, ...(!isSame(old.keys, keys) && { error: undefined }) }))
     latest.current(controller.signal).then((data) => {
-      if (!controller.signal.aborted) setState({ data, error: undefined, isLoading: false })
+      if (!controller.signal.aborted) setState({ data, error: undefined, isLoading: false, keys })
     }, (error: unknown) => {
-      if (!controller.signal.aborted) setState((old) => ({ data: old.data, error, isLoading: false }))
+      if (controller.signal.aborted) return
+      setState((old) => ({ data: isSame(old.keys, keys) ? old.data : undefined, error, isLoading: false, keys }))
     })
     return () => { controller.abort() }
   }, [...keys, round, credentials.value])
@@ -40,5 +50,6 @@ export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: rea
     if (state.error !== undefined) reload()
   }, [recovered, state.error, reload])
 
-  return { ...state, reload }
+  const { data, error, isLoading } = state
+  return { data, error, isLoading, reload }
 }
