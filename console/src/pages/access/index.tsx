@@ -21,7 +21,7 @@ export default function AccessPage () {
         ))}
       </nav>
       {view === 'mine' && <Mine />}
-      {view === 'anyone' && <AdminGate what='What others may do'><WhatIf /><Anyone /></AdminGate>}
+      {view === 'anyone' && <AdminGate what='What others may do'><Anyone /><WhatIf /></AdminGate>}
       {view === 'rules' && <AdminGate what='The list of rules'><Rules /></AdminGate>}
     </>
   )

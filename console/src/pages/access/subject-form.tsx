@@ -11,16 +11,17 @@ export function SubjectForm ({ subjects }: { subjects: Subjects }) {
   const principals = [...new Set(names.split(/[\s,]+/).filter((name) => name !== ''))]
   const isTooMany = principals.length > MOST_PRINCIPALS
   return (
-    <form onSubmit={(event) => {
-      event.preventDefault()
-      if (isTooMany) return
-      const changes = { principal: principals, tenant: tenant.trim(), on_behalf_of: onBehalfOf.trim() }
-      changeParams(changes, { replace: false })
-    }}
+    <form
+      class='access-subjects' onSubmit={(event) => {
+        event.preventDefault()
+        if (isTooMany) return
+        const changes = { principal: principals, tenant: tenant.trim(), on_behalf_of: onBehalfOf.trim() }
+        changeParams(changes, { replace: false })
+      }}
     >
       <div class='fields'>
         <Field
-          label='Principals' hint='Separated by commas, such as user:bob, agent:helper.'
+          label='Principals' hint='Separated by commas.'
           error={isTooMany ? `At most ${MOST_PRINCIPALS} at a time.` : undefined}
         >
           {(attributes) => (

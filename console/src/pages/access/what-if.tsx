@@ -12,7 +12,7 @@ interface Asked { principal: string, tenant: string, onBehalfOf: string, bank: s
 interface Decided { asked: Asked, decision?: AccessDecision, error?: unknown }
 
 const FIELDS = [
-  ['principal', 'Principal', 'Empty: an anonymous caller, whom only dev mode knows.'],
+  ['principal', 'Principal', 'Empty: an anonymous caller.'],
   ['bank', 'Bank', 'It need not exist.'],
   ['tenant', 'Tenant', 'Empty: none.'],
   ['onBehalfOf', 'On behalf of', 'Empty: nobody.'],
