@@ -40,6 +40,8 @@ interface ConfirmProps {
   expected?: string
   action: string
   isBusy?: boolean
+  /** Whether it is known yet what would be done. Default true. */
+  isReady?: boolean
   onConfirm: () => void
   onClose: () => void
   children: ComponentChildren
@@ -47,12 +49,12 @@ interface ConfirmProps {
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog (
-  { title, isOpen, expected, action, isBusy = false, onConfirm, onClose, children }: ConfirmProps,
+  { title, isOpen, expected, action, isBusy = false, isReady: isKnown = true, onConfirm, onClose, children }: ConfirmProps,
 ) {
   const [typed, setTyped] = useState('')
   const id = useId()
   useEffect(() => { setTyped('') }, [isOpen])
-  const isReady = (expected === undefined || typed === expected) && !isBusy
+  const isReady = (expected === undefined || typed === expected) && isKnown && !isBusy
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
       <form onSubmit={(event) => {

@@ -98,6 +98,13 @@ export class MemoryGatewayClient {
     return await this.#get(pathOf`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
   }
 
+  /** A memory with those before and after it in its document. */
+  async getMemoryNeighbours (
+    { bank_id: bankId, memory_id: memoryId, ...query }: T.GetMemoryNeighboursRequest, options?: CallOptions,
+  ): Promise<T.MemoryNeighbours> {
+    return await this.#get(pathOf`/v1/banks/${bankId}/memories/${memoryId}/neighbours`, query, options)
+  }
+
   /** What a bank sets, what is in force, and where each value comes from. */
   async getBankConfig ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
     return await this.#get(pathOf`/v1/banks/${bankId}/config`, {}, options)

@@ -57,6 +57,8 @@ export type ListMemoriesRequest = BankRequest & QueryOf<'listMemories'>
 export type MemoriesPage = AnswerOf<'listMemories'>
 export type Memory = MemoriesPage['memories'][number]
 export interface GetMemoryRequest extends BankRequest { memory_id: string }
+export type GetMemoryNeighboursRequest = GetMemoryRequest & QueryOf<'getMemoryNeighbours'>
+export type MemoryNeighbours = AnswerOf<'getMemoryNeighbours'>
 
 export type BankConfigAnswer = AnswerOf<'getBankConfig'>
 /** What a bank sets for itself. */

@@ -1,0 +1,24 @@
+import { localInputOf, instantOf } from '../text/local-time.js'
+import { Field } from './field.js'
+
+interface Props {
+  label: string
+  /** RFC 3339; empty: none. */
+  value: string
+  onChange: (instant: string) => void
+  hint?: string
+}
+
+/** An instant in the zone of the reader; what it gives is in UTC. */
+export function InstantField ({ label, value, onChange, hint }: Props) {
+  return (
+    <Field label={label} hint={value === '' ? hint : `= ${value}`}>
+      {(attributes) => (
+        <input
+          {...attributes} type='datetime-local' step={1} value={localInputOf(value)}
+          onChange={({ currentTarget }) => { onChange(instantOf(currentTarget.value)) }}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Failure } from '../../components/states.js'
+import { announce } from '../../state/announcer.js'
+import { client } from '../../state/session.js'
+import { formatBytes, formatCount } from '../../text/format.js'
+
+/** Lines between two looks at the page, which must not wait for the end. */
+const LINES_A_STEP = 500
+const EXPORT_TIMEOUT_MS = 3_600_000
+
+interface Progress { lines: number, bytes: number, total: number | undefined }
+
+/** Downloads a bank as NDJSON: it is read with the caller's credentials, and then given to the browser as a file. */
+export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => void }) {
+  const [progress, setProgress] = useState<Progress | undefined>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
+  const [file, setFile] = useState<string | undefined>(undefined)
+  const controller = useRef<AbortController | undefined>(undefined)
+  const made = useRef<string | undefined>(undefined)
+  useEffect(() => () => {
+    controller.current?.abort()
+    if (made.current !== undefined) URL.revokeObjectURL(made.current)
+  }, [])
+  const name = `${bank.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson`
+
+  const run = async () => {
+    const { signal } = controller.current = new AbortController()
+    setError(undefined)
+    setProgress({ lines: 0, bytes: 0, total: undefined })
+    try {
+      const { memory_count: total } = await client.value.getBank({ bank_id: bank }, { signal })
+      const parts: Blob[] = []
+      let step: string[] = []
+      let lines = -1
+      let bytes = 0
+      const put = () => {
+        const part = new Blob(step)
+        bytes += part.size
+        parts.push(part)
+        step = []
+        setProgress({ lines: Math.max(0, lines), bytes, total })
+      }
+      for await (const line of client.value.exportBank({ bank_id: bank }, { signal, timeoutMs: EXPORT_TIMEOUT_MS })) {
+        step.push(line, '\n')
+        if (++lines % LINES_A_STEP === 0) put()
+      }
+      put()
+      made.current = URL.createObjectURL(new Blob(parts, { type: 'application/x-ndjson' }))
+      setFile(made.current)
+      announce('The export is complete')
+    } catch (failure) {
+      if (!signal.aborted) setError(failure)
+      setProgress(undefined)
+    }
+  }
+  useEffect(() => { void run() }, [])
+
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={() => { void run() }} />}
+      {progress !== undefined && (
+        <>
+          <progress class='memories-progress' aria-label='Export' max={Math.max(1, progress.total ?? 1)} value={file === undefined ? progress.lines : Math.max(1, progress.total ?? 1)} />
+          <p role='status'>{formatCount(progress.lines, 'memory', 'memories')}, {formatBytes(progress.bytes)}{file !== undefined && ': complete'}</p>
+        </>
+      )}
+      <div class='actions'>
+        {file !== undefined && <a class='memories-download' href={file} download={name}>Save {name}</a>}
+        <button type='button' onClick={onClose}>{file === undefined ? 'Cancel' : 'Close'}</button>
+      </div>
+    </>
+  )
+}

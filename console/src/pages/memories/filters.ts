@@ -1,0 +1,123 @@
+import type { ListMemoriesRequest, Memory, RecallRequest } from 'memory-gateway-client'
+import { changeParams, type Params } from '../../state/router.js'
+import type { Metadata } from '../../text/metadata.js'
+
+export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
+export type Trust = typeof TRUSTS[number]
+
+/** Which memories are listed. Those parts stand in the URL that name no content. */
+export interface Filters {
+  tags: string[]
+  tagsMatch: 'any' | 'all'
+  occurredAfter: string
+  occurredBefore: string
+  retainedAfter: string
+  retainedBefore: string
+  documentId: string
+  minTrust: Trust | ''
+  trust: Trust | ''
+  order: 'newest' | 'oldest'
+}
+
+const NAMES = {
+  occurredAfter: 'occurred_after',
+  occurredBefore: 'occurred_before',
+  retainedAfter: 'retained_after',
+  retainedBefore: 'retained_before',
+  documentId: 'document',
+} as const
+
+function trustIn (value: string | null): Trust | '' {
+  return TRUSTS.find((trust) => trust === value) ?? ''
+}
+
+export function filtersOf (params: URLSearchParams): Filters {
+  const text = (name: string) => params.get(name) ?? ''
+  return {
+    tags: params.getAll('tag'),
+    tagsMatch: params.get('tags_match') === 'all' ? 'all' : 'any',
+    occurredAfter: text(NAMES.occurredAfter),
+    occurredBefore: text(NAMES.occurredBefore),
+    retainedAfter: text(NAMES.retainedAfter),
+    retainedBefore: text(NAMES.retainedBefore),
+    documentId: text(NAMES.documentId),
+    minTrust: trustIn(params.get('min_trust')),
+    trust: trustIn(params.get('trust')),
+    order: params.get('order') === 'oldest' ? 'oldest' : 'newest',
+  }
+}
+
+/** Puts filters into the URL; what is the default is left out. */
+export function applyFilters (changes: Partial<Filters>): void {
+  const { tags, tagsMatch, minTrust, trust, order } = changes
+  const params: Params = {
+    ...(tags !== undefined && { tag: tags }),
+    ...(tagsMatch !== undefined && { tags_match: tagsMatch === 'all' ? 'all' : null }),
+    ...(minTrust !== undefined && { min_trust: minTrust }),
+    ...(trust !== undefined && { trust }),
+    ...(order !== undefined && { order: order === 'oldest' ? 'oldest' : null }),
+  }
+  for (const name of ['occurredAfter', 'occurredBefore', 'retainedAfter', 'retainedBefore', 'documentId'] as const) {
+    if (changes[name] !== undefined) params[NAMES[name]] = changes[name]
+  }
+  changeParams(params)
+}
+
+export const NO_FILTERS: Filters = filtersOf(new URLSearchParams())
+
+/** How many filters are set, beside the order. */
+export function countFilters (filters: Filters, metadata: Metadata | undefined): number {
+  const { occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust, tags } = filters
+  const texts = [occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust]
+  return texts.filter((text) => text !== '').length + (tags.length > 0 ? 1 : 0) + (metadata === undefined ? 0 : 1)
+}
+
+/** What both a listing and a recall filter by. */
+function shared ({ tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
+  return {
+    ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
+    ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
+    ...(occurredBefore !== '' && { occurred_before: occurredBefore }),
+    ...(minTrust !== '' && { min_trust: minTrust }),
+  }
+}
+
+export function listRequest (bank: string, filters: Filters, metadata: Metadata | undefined): ListMemoriesRequest {
+  const { retainedAfter, retainedBefore, documentId, trust, order } = filters
+  return {
+    bank_id: bank,
+    ...shared(filters),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(retainedAfter !== '' && { retained_after: retainedAfter }),
+    ...(retainedBefore !== '' && { retained_before: retainedBefore }),
+    ...(documentId !== '' && { document_id: documentId }),
+    ...(trust !== '' && { trust }),
+    ...(order === 'oldest' && { order }),
+  }
+}
+
+/** A search by words alone, under the filters that a recall knows. */
+export function searchRequest (
+  bank: string, query: string, filters: Filters, metadata: Metadata | undefined, most: number,
+): RecallRequest {
+  return {
+    bank_id: bank,
+    query,
+    strategies: ['lexical'],
+    max_results: most,
+    ...shared(filters),
+    ...(metadata !== undefined && { metadata }),
+  }
+}
+
+/** Whether a memory passes the filters that a recall does not know. */
+export function passesRest (
+  { document_id: document, trust, retained_at: at }: Pick<Memory, 'document_id' | 'trust' | 'retained_at'>,
+  filters: Filters,
+): boolean {
+  const retained = Date.parse(at)
+  return (filters.documentId === '' || document === filters.documentId) &&
+    (filters.trust === '' || trust === filters.trust) &&
+    (filters.retainedAfter === '' || retained >= Date.parse(filters.retainedAfter)) &&
+    (filters.retainedBefore === '' || retained < Date.parse(filters.retainedBefore))
+}

@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { TagsField } from '../../components/tags-field.js'
+import { Dialog } from '../../components/dialog.js'
+import { Field } from '../../components/field.js'
+import type { Selection } from './forget-dialog.js'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const MOST_IDS = 1000
+
+type Kind = 'tags' | 'ids' | 'all'
+
+interface Props {
+  isOpen: boolean
+  /** The tags that the list is filtered by. */
+  tags: readonly string[]
+  tagsMatch: 'any' | 'all'
+  onChoose: (selection: Selection) => void
+  onClose: () => void
+}
+
+/** Asks what is to be forgotten. Nothing is, before it has been shown. */
+export function ForgetBy ({ isOpen, onClose, ...rest }: Props) {
+  return (
+    <Dialog title='What is to be forgotten?' isOpen={isOpen} onClose={onClose}>
+      <Choice {...rest} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
+  const [kind, setKind] = useState<Kind>('tags')
+  const [tags, setTags] = useState<string[]>([...given])
+  const [match, setMatch] = useState(tagsMatch)
+  const [typed, setTyped] = useState('')
+  const ids = typed.split(/[\s,]+/).filter((id) => id !== '')
+  const wrong = ids.find((id) => !UUID.test(id))
+  const idsError = wrong !== undefined
+    ? `"${wrong.slice(0, 40)}" is not an id.`
+    : ids.length > MOST_IDS ? `At most ${MOST_IDS} at once.` : undefined
+  const selection: Selection | undefined = kind === 'all'
+    ? { scope: 'all' }
+    : kind === 'tags'
+      ? tags.length > 0 ? { tags, tags_match: match } : undefined
+      : ids.length > 0 && idsError === undefined ? { memory_ids: ids } : undefined
+  const choice = (value: Kind, label: string) => (
+    <label class='check'>
+      <input type='radio' name='forget-by' checked={kind === value} onChange={() => { setKind(value) }} /> {label}
+    </label>
+  )
+  return (
+    <form onSubmit={(event) => {
+      event.preventDefault()
+      if (selection !== undefined) onChoose(selection)
+    }}
+    >
+      <fieldset class='memories-choice'>
+        <legend class='for-screen-readers'>Which memories</legend>
+        {choice('tags', 'Memories with tags')}
+        {choice('ids', 'Memories by their ids')}
+        {choice('all', 'The whole bank')}
+      </fieldset>
+      {kind === 'tags' && (
+        <>
+          <TagsField label='Tags to forget' tags={tags} onChange={setTags} />
+          <Field label='A memory goes that has'>
+            {(attributes) => (
+              <select
+                {...attributes} value={match}
+                onChange={({ currentTarget }) => { setMatch(currentTarget.value === 'all' ? 'all' : 'any') }}
+              >
+                <option value='any'>any of them</option>
+                <option value='all'>all of them</option>
+              </select>
+            )}
+          </Field>
+        </>
+      )}
+      {kind === 'ids' && (
+        <Field label='Ids' hint='One a line, or with commas between them.' error={idsError}>
+          {(attributes) => (
+            <textarea
+              {...attributes} spellcheck={false} value={typed}
+              onInput={({ currentTarget }) => { setTyped(currentTarget.value) }}
+            />
+          )}
+        </Field>
+      )}
+      <p class='hint'>The next step shows what would go, and asks again.</p>
+      <div class='actions'>
+        <button type='submit' class='primary' disabled={selection === undefined}>Show what would go</button>
+        <button type='button' onClick={onClose}>Cancel</button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,79 @@
+import { useEffect } from 'preact/hooks'
+import { SafeText } from '../../components/safe-text.js'
+import { Empty, Failure, Loading } from '../../components/states.js'
+import { Time } from '../../components/time.js'
+import { VirtualList } from '../../components/virtual-list.js'
+import { formatNumber } from '../../text/format.js'
+import type { Preview } from './previews.js'
+import type { MemoryRows } from './use-memory-rows.js'
+
+const ROW_HEIGHT = 84
+
+interface Props {
+  label: string
+  rows: MemoryRows
+  onChoose: (id: string) => void
+  /** The memory that is open. */
+  selected?: string | undefined
+  isFiltered?: boolean
+}
+
+/** Memories as a list of one height each, which can be scrolled to any place. */
+export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
+  const { count, isComplete, at, want, error, isLoading, retry } = rows
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={retry} />}
+      {isLoading && <Loading what='Loading memories' />}
+      {count === 0 && (isFiltered
+        ? <Empty title='No memory passes the filters.'><p>Take one of them away.</p></Empty>
+        : <Empty title='The bank has no memories.'><p>“Retain” stores the first one.</p></Empty>)}
+      {count !== undefined && count > 0 && (
+        <>
+          {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; filters or the other order lead to the rest.</p>}
+          <VirtualList
+            label={label} count={count} rowHeight={ROW_HEIGHT} total={count}
+            row={(index) => <Row index={index} preview={at(index)} want={want} isOpen={at(index)?.id === selected} />}
+            onChoose={(index) => {
+              const preview = at(index)
+              if (preview !== undefined) onChoose(preview.id)
+            }}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function Row (
+  { index, preview, want, isOpen }:
+  { index: number, preview: Preview | undefined, want: (index: number) => void, isOpen: boolean },
+) {
+  const isMissing = preview === undefined
+  useEffect(() => { if (isMissing) want(index) })
+  if (preview === undefined) return <span class='memories-waiting'>Loading…</span>
+  return <PreviewRow preview={preview} isOpen={isOpen} />
+}
+
+export function PreviewRow ({ preview, isOpen }: { preview: Preview, isOpen: boolean }) {
+  const { text, isCut, tags, at, trust, document } = preview
+  return (
+    <div class={isOpen ? 'memories-row open' : 'memories-row'}>
+      <p class='memories-text'>
+        <SafeText text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')} isExpandable={false} />{isCut && '…'}
+      </p>
+      <p class='memories-facts'>
+        <Time at={at} />
+        <Trusted trust={trust} />
+        {document !== null && <span class='memories-document'><SafeText text={document} isExpandable={false} shown={40} /></span>}
+        {tags.map((tag) => <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} shown={30} /></span>)}
+      </p>
+    </div>
+  )
+}
+
+/** How far a memory may be believed, where that is less than usual. */
+export function Trusted ({ trust }: { trust: Preview['trust'] }) {
+  if (trust === 'trusted') return null
+  return <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>
+}

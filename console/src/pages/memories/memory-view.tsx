@@ -1,0 +1,148 @@
+import type { Memory, MemoryNeighbours } from 'memory-gateway-client'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { CopyButton } from '../../components/copy-button.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Loadable } from '../../components/states.js'
+import { Time } from '../../components/time.js'
+import { hrefOf } from '../../state/router.js'
+import { client } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
+import { Trusted } from './memory-list.js'
+
+const BESIDE = 5
+const MOST_BESIDE = 50
+
+interface Props {
+  bank: string
+  id: string
+  /** Counts up when the reader has chosen the memory, and is led to it. */
+  focusRound: number
+  onForget: (memory: Memory) => void
+  onClose: () => void
+}
+
+/** One memory, with those around it in its document. */
+export function MemoryView ({ bank, id, focusRound, onForget, onClose }: Props) {
+  const [around, setAround] = useState({ before: BESIDE, after: BESIDE })
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => { if (focusRound > 0) heading.current?.focus() }, [focusRound])
+  const loaded = useLoad(async (signal) => (
+    await client.value.getMemoryNeighbours({ bank_id: bank, memory_id: id, ...around }, { signal })
+  ), [bank, id, around])
+  return (
+    <section
+      class='card memories-view' aria-labelledby='memory'
+      onKeyDown={(event) => { if (event.key === 'Escape') onClose() }}
+    >
+      <div class='memories-head'>
+        <h2 id='memory' ref={heading} tabIndex={-1}>One memory</h2>
+        <button type='button' class='small' aria-label='Close the memory' onClick={onClose}>✕</button>
+      </div>
+      <Loadable loaded={loaded} what='Loading the memory'>
+        {(answer) => (
+          <>
+            <Content memory={answer.memory} />
+            <div class='actions'>
+              <CopyButton text={id} label='Copy id' what='The id' />
+              <CopyButton text={location.href} label='Copy link' what='The link' />
+              <a href={hrefOf('recall', { bank, why: id })}>Why is it (not) recalled?</a>
+              <button type='button' class='small danger' onClick={() => { onForget(answer.memory) }}>Forget…</button>
+            </div>
+            <Document
+              answer={answer} bank={bank}
+              more={(side) => { setAround({ ...around, [side]: MOST_BESIDE }) }} isMost={around}
+            />
+          </>
+        )}
+      </Loadable>
+    </section>
+  )
+}
+
+function Content ({ memory }: { memory: Memory }) {
+  const {
+    memory_id: id, bank_id: bank, text, tags, metadata, trust, source,
+    occurred_at: occurred, retained_at: retained, expires_at: expires,
+  } = memory
+  const entries = Object.entries(metadata)
+  return (
+    <>
+      <div class='memories-content' role='region' aria-label='Content' tabIndex={0}><SafeText text={text} shown={4000} /></div>
+      <dl class='facts'>
+        <dt>Id</dt><dd><code>{id}</code></dd>
+        <dt>Occurred</dt><dd><Time at={occurred} /></dd>
+        <dt>Retained</dt><dd><Time at={retained} /></dd>
+        {expires !== null && <><dt>Expires</dt><dd><Time at={expires} /></dd></>}
+        <dt>Trust</dt><dd>{trust === 'trusted' ? 'trusted' : <Trusted trust={trust} />}</dd>
+        {source !== null && <><dt>Source</dt><dd><SafeText text={source} /></dd></>}
+        <dt>Tags</dt>
+        <dd>
+          {tags.length === 0 && '–'}
+          {tags.map((tag) => (
+            <span key={tag}>
+              <a class='tag' href={hrefOf('memories', { bank, tag })}>
+                <SafeText text={tag} isExpandable={false} shown={60} />
+              </a>{' '}
+            </span>
+          ))}
+        </dd>
+        {entries.length > 0 && (
+          <>
+            <dt>Metadata</dt>
+            <dd>
+              <ul class='memories-metadata'>
+                {entries.map(([name, value]) => (
+                  <li key={name}>
+                    <code><SafeText text={name} isExpandable={false} /></code>:{' '}
+                    <SafeText text={JSON.stringify(value)} shown={200} />
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  )
+}
+
+interface DocumentProps {
+  answer: MemoryNeighbours
+  bank: string
+  more: (side: 'before' | 'after') => void
+  isMost: { before: number, after: number }
+}
+
+function Document ({ answer, bank, more, isMost }: DocumentProps) {
+  const { memory, before, after, more_before: hasBefore, more_after: hasAfter } = answer
+  const { document_id: document } = memory
+  if (document === null) return <p class='hint'>It belongs to no document, so it has no neighbours.</p>
+  const rest = (side: 'before' | 'after') => isMost[side] < MOST_BESIDE
+    ? <button type='button' class='small' onClick={() => { more(side) }}>Show more {side}</button>
+    : <p class='hint'>There are more {side}: open the first or last one shown.</p>
+  return (
+    <section aria-labelledby='document'>
+      <h3 id='document'>In its document</h3>
+      <p>
+        <a href={hrefOf('memories', { bank, document, order: 'oldest' })}>
+          <SafeText text={document} isExpandable={false} shown={120} />
+        </a>
+      </p>
+      {hasBefore && rest('before')}
+      <ol class='memories-document-list'>
+        {[...before, memory, ...after].map((one) => (
+          <li key={one.memory_id} class={one === memory ? 'open' : ''} {...(one === memory && { 'aria-current': 'true' as const })}>
+            <p class='memories-facts'>
+              <Time at={one.occurred_at ?? one.retained_at} /><Trusted trust={one.trust} />
+              {one === memory
+                ? 'this one'
+                : <a href={hrefOf('memories', { bank, memory: one.memory_id })} aria-label={`Open memory ${one.memory_id}`}>open</a>}
+            </p>
+            <SafeText text={one.text} shown={300} isExpandable={one !== memory} />
+          </li>
+        ))}
+      </ol>
+      {hasAfter && rest('after')}
+    </section>
+  )
+}

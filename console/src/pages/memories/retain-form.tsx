@@ -1,0 +1,126 @@
+import type { RetainAnswer, RetainRequest } from 'memory-gateway-client'
+import { useState } from 'preact/hooks'
+import { Field } from '../../components/field.js'
+import { InstantField } from '../../components/instant-field.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Failure } from '../../components/states.js'
+import { TagsField } from '../../components/tags-field.js'
+import { announce } from '../../state/announcer.js'
+import { hrefOf } from '../../state/router.js'
+import { client } from '../../state/session.js'
+import { readMetadata } from '../../text/metadata.js'
+
+interface Props {
+  bank: string
+  onRetained: () => void
+  onClose: () => void
+}
+
+const EMPTY = { content: '', tags: [] as string[], metadata: '', occurredAt: '', expiresAt: '', documentId: '', source: '' }
+
+/** Stores a memory. */
+export function RetainForm ({ bank, onRetained, onClose }: Props) {
+  const [draft, setDraft] = useState(EMPTY)
+  const [answer, setAnswer] = useState<RetainAnswer | undefined>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
+  const [isBusy, setIsBusy] = useState(false)
+  const change = (changes: Partial<typeof EMPTY>) => { setDraft((old) => ({ ...old, ...changes })) }
+  const metadata = readMetadata(draft.metadata)
+  const isReady = draft.content.trim() !== '' && metadata.error === undefined && !isBusy
+
+  const send = async () => {
+    const { content, tags, occurredAt, expiresAt, documentId, source } = draft
+    const request: RetainRequest = {
+      bank_id: bank,
+      content,
+      ...(tags.length > 0 && { tags }),
+      ...(metadata.value !== undefined && { metadata: metadata.value }),
+      ...(occurredAt !== '' && { occurred_at: occurredAt }),
+      ...(expiresAt !== '' && { expires_at: expiresAt }),
+      ...(documentId !== '' && { document_id: documentId }),
+      ...(source !== '' && { source }),
+    }
+    setIsBusy(true)
+    setError(undefined)
+    setAnswer(undefined)
+    try {
+      const given = await client.value.retain(request)
+      setAnswer(given)
+      announce(given.stored ? 'The memory is stored' : 'The bank had the memory already')
+      if (given.stored) change({ content: '' })
+      onRetained()
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setIsBusy(false)
+    }
+  }
+
+  const text = (name: 'documentId' | 'source', label: string) => (
+    <Field label={label}>
+      {(attributes) => (
+        <input
+          {...attributes} value={draft[name]} maxLength={512} autocomplete='off' spellcheck={false}
+          onInput={({ currentTarget }) => { change({ [name]: currentTarget.value }) }}
+        />
+      )}
+    </Field>
+  )
+  return (
+    <form onSubmit={(event) => {
+      event.preventDefault()
+      if (isReady) void send()
+    }}
+    >
+      <p>Into the bank <code><SafeText text={bank} isExpandable={false} /></code>.</p>
+      <Field label='Content' hint='What is to be remembered, up to 50,000 characters.'>
+        {(attributes) => (
+          <textarea
+            {...attributes} rows={5} value={draft.content} maxLength={50_000}
+            onInput={({ currentTarget }) => { change({ content: currentTarget.value }) }}
+          />
+        )}
+      </Field>
+      <div class='fields'>
+        <TagsField label='Tags' tags={draft.tags} onChange={(tags) => { change({ tags }) }} />
+        <Field label='Metadata' hint='A flat JSON object.' error={metadata.error}>
+          {(attributes) => (
+            <input
+              {...attributes} value={draft.metadata} placeholder='{"kind": "note"}' autocomplete='off' spellcheck={false}
+              onInput={({ currentTarget }) => { change({ metadata: currentTarget.value }) }}
+            />
+          )}
+        </Field>
+        <InstantField label='Occurred at' hint='In your zone.' value={draft.occurredAt} onChange={(occurredAt) => { change({ occurredAt }) }} />
+        <InstantField label='Expires at' hint='In your zone; empty: never.' value={draft.expiresAt} onChange={(expiresAt) => { change({ expiresAt }) }} />
+        {text('documentId', 'Document')}
+        {text('source', 'Source')}
+      </div>
+      {error !== undefined && <Failure error={error} />}
+      {answer !== undefined && <Outcome bank={bank} answer={answer} />}
+      <div class='actions'>
+        <button type='submit' class='primary' disabled={!isReady}>{isBusy ? 'Storing…' : 'Store'}</button>
+        <button type='button' onClick={onClose}>Close</button>
+      </div>
+    </form>
+  )
+}
+
+function Outcome ({ bank, answer }: { bank: string, answer: RetainAnswer }) {
+  const { memory_id: id, stored, updated, trust, redactions = [] } = answer
+  const { near_duplicate: near, chunk_count: chunks } = answer
+  return (
+    <div class='notice' role='status'>
+      <p>
+        {stored ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}` : 'The bank had it already'}
+        {updated === true && ', in the place of one that it nearly repeats'}.{' '}
+        <a href={hrefOf('memories', { bank, memory: id })}>Open it</a>
+      </p>
+      {trust !== undefined && <p>Its trust is {trust}.</p>}
+      {near !== undefined && (
+        <p>It is near to <code>{near.memory_id}</code> (similarity {near.similarity.toFixed(2)}).</p>
+      )}
+      {redactions.length > 0 && <p>Metadata removed: <SafeText text={redactions.join(', ')} /></p>}
+    </div>
+  )
+}

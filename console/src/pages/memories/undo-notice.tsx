@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks'
+import { Failure } from '../../components/states.js'
+import { announce } from '../../state/announcer.js'
+import { formatCount } from '../../text/format.js'
+import { undo, type Undo } from './undo.js'
+
+interface Props {
+  count: number
+  undo: Undo | undefined
+  onUndone: () => void
+  onClose: () => void
+}
+
+/** What was forgotten, and the way back where there is one. */
+export function UndoNotice ({ count, undo: kept, onUndone, onClose }: Props) {
+  const [isBusy, setIsBusy] = useState(false)
+  const [error, setError] = useState<unknown>(undefined)
+  const putBack = async () => {
+    if (kept === undefined) return
+    setIsBusy(true)
+    setError(undefined)
+    try {
+      await undo(kept)
+      announce('What was forgotten is stored again')
+      onUndone()
+      onClose()
+    } catch (failure) {
+      setError(failure)
+      setIsBusy(false)
+    }
+  }
+  return (
+    <div class='card memories-undo' role='status'>
+      <p>
+        {formatCount(count, 'memory is', 'memories are')} forgotten.
+        {kept !== undefined && !kept.isWhole && ' Undo stores the contents again, under new ids.'}
+      </p>
+      {error !== undefined && <Failure error={error} />}
+      <div class='actions'>
+        {kept !== undefined && kept.memories.length > 0 && (
+          <button type='button' disabled={isBusy} onClick={() => { void putBack() }}>{isBusy ? 'Working…' : 'Undo'}</button>
+        )}
+        <button type='button' onClick={onClose}>Dismiss</button>
+      </div>
+    </div>
+  )
+}

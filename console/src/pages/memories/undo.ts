@@ -1,0 +1,60 @@
+import type { Memory, RetainItem } from 'memory-gateway-client'
+import { client } from '../../state/session.js'
+
+/** As many memories as are kept in the page to be put back. */
+export const MOST_UNDONE = 100
+const AT_ONCE = 4
+/** The first line of an export. */
+const HEADER = { format: 'memory-gateway-export', version: 1 }
+
+export interface Undo {
+  bank: string
+  memories: readonly Memory[]
+  /** Whether ids, times and trust come back too, which takes `admin` on the bank. */
+  isWhole: boolean
+}
+
+/** Reads whole memories before they are forgotten. Those that are gone already are left out. */
+export async function readAll (bank: string, ids: readonly string[], known: readonly Memory[]): Promise<Memory[]> {
+  const found = new Map(known.map((memory) => [memory.memory_id, memory]))
+  const missing = ids.filter((id) => !found.has(id))
+  for (let start = 0; start < missing.length; start += AT_ONCE) {
+    const read = missing.slice(start, start + AT_ONCE).map(async (id) => (
+      await client.value.getMemory({ bank_id: bank, memory_id: id })
+    ))
+    for (const memory of await Promise.all(read)) found.set(memory.memory_id, memory)
+  }
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+/** `whole`: ids, times and trust come back too; `content`: under new ids; `none`: the caller may not store. */
+export type WayBack = 'whole' | 'content' | 'none'
+
+/** What the caller may do on the bank decides what an undo brings back. */
+export async function wayBackOf (bank: string, signal: AbortSignal): Promise<WayBack> {
+  const { permissions = [] } = await client.value.whoami({ bank_id: bank }, { signal })
+  const granted = new Set<string>(permissions.map(({ permission }) => permission))
+  return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
+}
+
+/** Puts memories back. */
+export async function undo ({ bank, memories, isWhole }: Undo): Promise<void> {
+  if (isWhole) {
+    await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })
+    return
+  }
+  await client.value.retainBatch({ bank_id: bank, items: memories.map(itemOf) })
+}
+
+function itemOf ({ text, tags, metadata, source, ...rest }: Memory): RetainItem {
+  const { occurred_at: occurred, document_id: document, expires_at: expires } = rest
+  return {
+    content: text,
+    metadata,
+    ...(tags.length > 0 && { tags }),
+    ...(occurred !== null && { occurred_at: occurred }),
+    ...(document !== null && { document_id: document }),
+    ...(source !== null && { source }),
+    ...(expires !== null && { expires_at: expires }),
+  }
+}

@@ -1,0 +1,120 @@
+import type { ExplainRecallAnswer } from 'memory-gateway-client'
+import type { ComponentChildren } from 'preact'
+import { SafeText } from '../../components/safe-text.js'
+import { Time } from '../../components/time.js'
+import { formatNumber } from '../../text/format.js'
+import { formatPart } from './stacked-bar.js'
+
+type Stages = ExplainRecallAnswer['stages']
+type Step = [title: string, tone: '' | 'good' | 'warning' | 'danger', state: string, more?: ComponentChildren]
+
+const VERDICTS: Readonly<Record<ExplainRecallAnswer['verdict'], string>> = {
+  returned: 'It is among the hits.',
+  not_in_bank: 'The bank has no such memory, or it has expired.',
+  filtered: 'A filter keeps it out.',
+  no_strategy_found_it: 'It matches the query neither by words nor by meaning.',
+  not_a_candidate: 'It was found, but ranked too low to be a candidate.',
+  below_min_score: 'Its score is below the least score.',
+  cut_by_max_results: 'Others stand before it, and the number of results is bounded.',
+  cut_by_max_tokens: 'Others stand before it, and the number of tokens is bounded.',
+}
+const STATES: Readonly<Record<string, [tone: Step[1], text: string]>> = {
+  candidate: ['good', 'made it a candidate'],
+  too_low: ['warning', 'found it, but ranked it below the candidates'],
+  no_match: ['danger', 'did not find it: it has no word of the query'],
+  no_vector: ['danger', 'could not: the memory has no vector yet'],
+  filtered: ['danger', 'not searched: a filter keeps it out'],
+  degraded: ['warning', 'was skipped: a model was down or late'],
+  off: ['', 'is switched off'],
+  judged: ['good', 'judged it'],
+  not_judged: ['warning', 'did not see it: it ranked too low'],
+}
+
+/** Why a recall gives a memory or does not, stage by stage. */
+export function Explanation ({ answer }: { answer: ExplainRecallAnswer }) {
+  const { found, verdict, rank, score, stages, degraded = [] } = answer
+  return (
+    <div class='recall-explanation' role='status'>
+      <p>
+        <span class={`badge ${found ? 'good' : 'danger'}`}>{verdict}</span> <strong>{VERDICTS[verdict]}</strong>
+        {rank !== null && ` Rank ${formatNumber(rank)}`}{score !== null && `, score ${score.toFixed(3)}`}
+      </p>
+      {degraded.length > 0 && <p class='notice'>Skipped, as a model was down or late: {degraded.join(', ')}.</p>}
+      <ol class='recall-steps'>
+        {stepsOf(stages).map(([title, tone, state, more]) => (
+          <li key={title}><span class={`badge ${tone}`}>{title}</span> {state}{more}</li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+function stateOf (title: string, state: string): [string, Step[1], string] {
+  const [tone, text] = STATES[state] ?? ['', state]
+  return [title, tone, text]
+}
+
+function ranked (stage: { rank: number | null, score: number | null, candidates?: number, beyond?: number }): string {
+  const { rank, score, candidates, beyond } = stage
+  return [
+    ...(rank === null ? [] : [`rank ${formatNumber(rank)}`]),
+    ...(score === null ? [] : [`score ${score.toFixed(3)}`]),
+    ...(candidates === undefined ? [] : [`${formatNumber(candidates)} candidates`]),
+    ...(beyond === undefined ? [] : [`not among the best ${formatNumber(beyond)}`]),
+  ].map((part) => `; ${part}`).join('')
+}
+
+function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, rerank, budget }: Stages): Step[] {
+  const steps: Step[] = []
+  if (filter !== undefined) {
+    steps.push(filter.passed
+      ? ['Filters', 'good', 'passed']
+      : ['Filters', 'danger', `not satisfied: ${filter.failed.join(', ')}`])
+  }
+  if (lexical !== undefined) steps.push([...stateOf('Words', lexical.state), <Lexical key='lexical' stage={lexical} />])
+  if (semantic !== undefined) {
+    const [title, tone, text] = stateOf('Meaning', semantic.state)
+    steps.push([title, tone, text + ranked(semantic)])
+  }
+  if (times !== undefined) {
+    steps.push(['Times', '', times.searched ? 'it occurred in a time that the query names' : 'it did not occur in a time that the query names', (
+      <ul key='times'>{times.spans.map(({ from, to }) => <li key={from}><Time at={from} /> to <Time at={to} /></li>)}</ul>
+    )])
+  }
+  if (parts !== undefined) {
+    steps.push(['Parts', '', 'the query was split', (
+      <ul key='parts'>
+        {parts.map(({ query, rank }) => <li key={query}><SafeText text={query} />: {rank === null ? 'no candidate' : `rank ${rank}`}</li>)}
+      </ul>
+    )])
+  }
+  if (fusion !== undefined) steps.push(['Strategies together', '', `rank ${formatNumber(fusion.rank)}; sum ${formatPart(fusion.score)}`])
+  if (scorers !== undefined) {
+    const signals = Object.entries(scorers.signals).map(([name, value]) => `${name} ${formatPart(value)}`)
+    steps.push(['Scorers', '', `rank ${formatNumber(scorers.rank)}; score ${scorers.score.toFixed(3)}${signals.map((signal) => `; ${signal}`).join('')}`])
+  }
+  if (rerank !== undefined) {
+    const [title, tone, text] = stateOf('Reranker', rerank.state)
+    steps.push([title, tone, text + ranked(rerank)])
+  }
+  if (budget !== undefined) {
+    const { cut_by: cut, min_score: least, max_results: most, max_tokens: tokens, tokens_needed: needed } = budget
+    const bounds = `least score ${least}; most results ${formatNumber(most)}; tokens up to it ${formatNumber(needed)}` +
+      (tokens === null ? '' : ` of ${formatNumber(tokens)}`)
+    steps.push(['Bounds', cut.length > 0 ? 'danger' : 'good', `${cut.length > 0 ? `cut by ${cut.join(', ')}` : 'kept'}; ${bounds}`])
+  }
+  return steps
+}
+
+function Lexical ({ stage }: { stage: NonNullable<Stages['lexical']> }) {
+  const { terms: { asked, in_memory: held, from_neighbours: fromNeighbours } } = stage
+  return (
+    <>
+      {ranked(stage)}
+      <br />
+      Words asked for: <SafeText text={asked.length === 0 ? 'none' : asked.join(', ')} />. In the memory:{' '}
+      <SafeText text={held.length === 0 ? 'none' : held.join(', ')} />.
+      {fromNeighbours === true && ' Neighbours in its document add to it.'}
+    </>
+  )
+}

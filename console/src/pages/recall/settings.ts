@@ -1,0 +1,91 @@
+import type { ExplainRecallRequest, RecallRequest } from 'memory-gateway-client'
+import { readMetadata } from '../../text/metadata.js'
+
+export const STRATEGIES = ['default', 'lexical', 'semantic', 'both'] as const
+export type StrategyChoice = typeof STRATEGIES[number]
+export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
+
+/** Every knob of a recall, as the form has it. An empty text leaves it to the server. */
+export interface Settings {
+  strategies: StrategyChoice
+  maxResults: string
+  maxTokens: string
+  minScore: string
+  tags: string[]
+  tagsMatch: 'any' | 'all'
+  metadata: string
+  occurredAfter: string
+  occurredBefore: string
+  asOf: string
+  referenceTime: string
+  minTrust: typeof TRUSTS[number] | ''
+  rewrite: boolean
+  modelRerank: boolean
+}
+
+export const DEFAULTS: Settings = {
+  strategies: 'default',
+  maxResults: '10',
+  maxTokens: '',
+  minScore: '',
+  tags: [],
+  tagsMatch: 'any',
+  metadata: '',
+  occurredAfter: '',
+  occurredBefore: '',
+  asOf: '',
+  referenceTime: '',
+  minTrust: '',
+  rewrite: false,
+  modelRerank: false,
+}
+
+/** Bounds and filters, which a recall and its explanation share. */
+function shared (settings: Settings) {
+  const { tags, tagsMatch, occurredAfter, occurredBefore, asOf, referenceTime, minTrust } = settings
+  const { maxResults, maxTokens, minScore } = settings
+  const { value: metadata } = readMetadata(settings.metadata)
+  return {
+    ...(maxResults !== '' && { max_results: Number(maxResults) }),
+    ...(maxTokens !== '' && { max_tokens: Number(maxTokens) }),
+    ...(minScore !== '' && { min_score: Number(minScore) }),
+    ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
+    ...(metadata !== undefined && { metadata }),
+    ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
+    ...(occurredBefore !== '' && { occurred_before: occurredBefore }),
+    ...(asOf !== '' && { as_of: asOf }),
+    ...(referenceTime !== '' && { reference_time: referenceTime }),
+    ...(minTrust !== '' && { min_trust: minTrust }),
+  }
+}
+
+export function recallRequest (banks: readonly string[], query: string, settings: Settings): RecallRequest {
+  const { strategies, rewrite, modelRerank } = settings
+  const [bank = ''] = banks
+  const chosen: Array<'lexical' | 'semantic'> = strategies === 'both' || strategies === 'default'
+    ? ['lexical', 'semantic']
+    : [strategies]
+  return {
+    query,
+    ...(banks.length > 1 ? { banks: [...banks] } : { bank_id: bank }),
+    explain: true,
+    ...shared(settings),
+    ...(strategies !== 'default' && { strategies: chosen }),
+    ...(rewrite && { rewrite }),
+    ...(modelRerank && { model_rerank: modelRerank }),
+  }
+}
+
+export function explainRequest (
+  bank: string, query: string, expect: string, settings: Settings,
+): ExplainRecallRequest {
+  return { query, bank_id: bank, expect, ...shared(settings) }
+}
+
+/** Which knobs an explanation does not know, so that it may tell another story than the recall. */
+export function beyondExplain ({ strategies, rewrite, modelRerank }: Settings): string[] {
+  return [
+    ...(strategies === 'default' ? [] : ['strategies']), ...(rewrite ? ['rewrite'] : []),
+    ...(modelRerank ? ['model_rerank'] : []),
+  ]
+}

@@ -1,0 +1,44 @@
+import type { RecallAnswer } from 'memory-gateway-client'
+import { Table } from '../../components/table.js'
+import { formatMilliseconds, formatNumber } from '../../text/format.js'
+
+type Trace = NonNullable<RecallAnswer['trace']>
+
+/** The stages of a recall, where each began and how long it took. */
+export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
+  const { stages, strategies } = trace
+  const end = Math.max(0.001, ...stages.map(({ start_ms: start, duration_ms: duration }) => start + duration))
+  return (
+    <div class='recall-waterfall'>
+      <h3>Stages: {formatMilliseconds(end)}</h3>
+      <div class='recall-stages' aria-hidden='true'>
+        {stages.map(({ name, start_ms: start, duration_ms: duration }) => (
+          <div key={name} class='recall-stage'>
+            <span class='recall-stage-name'>{name}</span>
+            <span class='recall-stage-track'>
+              <span class='recall-stage-bar' style={{ left: `${start / end * 100}%`, width: `${Math.max(0.4, duration / end * 100)}%` }} />
+            </span>
+            <span class='number'>{formatMilliseconds(duration)}</span>
+          </div>
+        ))}
+      </div>
+      <details>
+        <summary>Stages and strategies as tables</summary>
+        <Table
+          caption={`Stages of ${title}`} rows={stages} keyOf={({ name }) => name} columns={[
+            { title: 'Stage', isHeader: true, cell: ({ name }) => name },
+            { title: 'Began after', isNumber: true, cell: ({ start_ms: start }) => formatMilliseconds(start) },
+            { title: 'Took', isNumber: true, cell: ({ duration_ms: duration }) => formatMilliseconds(duration) },
+          ]}
+        />
+        <Table
+          caption={`Strategies of ${title}`} rows={strategies} keyOf={({ name }) => name} columns={[
+            { title: 'Strategy', isHeader: true, cell: ({ name }) => name },
+            { title: 'Weight', isNumber: true, cell: ({ weight }) => formatNumber(weight) },
+            { title: 'Candidates', isNumber: true, cell: ({ candidates }) => formatNumber(candidates) },
+          ]}
+        />
+      </details>
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { ExplainRecallAnswer } from 'memory-gateway-client'
+import { Dialog } from '../../components/dialog.js'
+import { Field } from '../../components/field.js'
+import { Failure, Loading } from '../../components/states.js'
+import { client } from '../../state/session.js'
+import { listRequest, NO_FILTERS } from '../memories/filters.js'
+import { MemoryList } from '../memories/memory-list.js'
+import { useMemoryRows } from '../memories/use-memory-rows.js'
+import { Explanation } from './explanation.js'
+import { beyondExplain, explainRequest, type Settings } from './settings.js'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+interface Props {
+  bank: string
+  query: string
+  /** A, and B where two are compared. */
+  settings: readonly Settings[]
+  /** The memory that is looked for, with which setting, and how often it was asked for from outside. */
+  asked: { id: string, round: number, setting: number }
+}
+
+interface State { answer?: ExplainRecallAnswer, error?: unknown, isLoading: boolean }
+
+/** Tells of one memory why the recall gives it or does not. */
+export function WhyNot ({ bank, query, settings, asked }: Props) {
+  const [id, setId] = useState(asked.id)
+  const [state, setState] = useState<State>({ isLoading: false })
+  const [chosen, setChosen] = useState(0)
+  const [isPicking, setIsPicking] = useState(false)
+  const isId = UUID.test(id.trim())
+  const canAsk = isId && query.trim() !== '' && bank !== ''
+  const index = Math.min(chosen, settings.length - 1)
+  const explain = async (memory: string, setting = settings[index]) => {
+    if (setting === undefined) return
+    setState({ isLoading: true })
+    try {
+      const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting))
+      setState({ answer, isLoading: false })
+    } catch (error) {
+      setState({ error, isLoading: false })
+    }
+  }
+  useEffect(() => {
+    setId(asked.id)
+    if (asked.round === 0) return
+    setChosen(asked.setting)
+    void explain(asked.id, settings[asked.setting])
+  }, [asked.id, asked.round])
+  const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
+  return (
+    <section class='card' aria-labelledby='why-not'>
+      <h2 id='why-not'>Why not this one?</h2>
+      <form onSubmit={(event) => {
+        event.preventDefault()
+        if (canAsk) void explain(id)
+      }}
+      >
+        <Field
+          label='Id of a memory' hint='Explained with the query above.'
+          error={id !== '' && !isId ? 'This is not the id of a memory.' : undefined}
+        >
+          {(attributes) => (
+            <input
+              {...attributes} value={id} autocomplete='off' spellcheck={false} maxLength={40}
+              onInput={({ currentTarget }) => { setId(currentTarget.value) }}
+            />
+          )}
+        </Field>
+        {settings.length > 1 && (
+          <Field label='With the knobs of'>
+            {(attributes) => (
+              <select
+                {...attributes} value={String(index)}
+                onChange={({ currentTarget }) => { setChosen(Number(currentTarget.value)) }}
+              >
+                <option value='0'>Setting A</option>
+                <option value='1'>Setting B</option>
+              </select>
+            )}
+          </Field>
+        )}
+        <div class='actions'>
+          <button type='submit' disabled={!canAsk}>Explain</button>
+          <button type='button' disabled={bank === ''} onClick={() => { setIsPicking(true) }}>Pick from the list…</button>
+        </div>
+      </form>
+      {beyond.length > 0 && <p class='hint'>The explanation does not know {beyond.join(', ')}: it tells of a recall without.</p>}
+      {state.isLoading && <Loading what='Explaining' />}
+      {state.error !== undefined && <Failure error={state.error} />}
+      {state.answer !== undefined && <Explanation answer={state.answer} />}
+      <Dialog title='Pick a memory' isOpen={isPicking} onClose={() => { setIsPicking(false) }}>
+        <Picker
+          bank={bank} onPick={(picked) => {
+            setIsPicking(false)
+            setId(picked)
+            if (query.trim() !== '') void explain(picked)
+          }}
+        />
+      </Dialog>
+    </section>
+  )
+}
+
+function Picker ({ bank, onPick }: { bank: string, onPick: (id: string) => void }) {
+  const rows = useMemoryRows(listRequest(bank, NO_FILTERS, undefined))
+  return <MemoryList label='Memories to pick from' rows={rows} onChoose={onPick} />
+}

@@ -1,0 +1,172 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+
+const DENIED = `
+access_control: {enabled: true, default_policy: deny}
+access_grants:
+  - {bank_id: team, principal: 'user:alice', permissions: [read, write]}
+  - {bank_id: team, principal: 'user:carol', permissions: [read]}
+`
+
+consoleTest('memories are listed, filtered, searched, opened in their document and shared by address', {}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  for (const [index, content] of ['Alice arrives in Lyon.', 'Alice drinks tea.', 'Alice plays the cello.'].entries()) {
+    await client().retain({
+      bank_id: bank,
+      content,
+      document_id: 'day-1',
+      tags: ['diary', `part-${index}`],
+      metadata: { index },
+      occurred_at: `2026-01-01T10:0${index}:00Z`,
+    })
+  }
+  await client().retain({ bank_id: bank, content: 'Bob repairs bicycles.', source: 'test' })
+  await page.goto(url('memories'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Bank').fill(bank)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  const list = page.getByRole('listbox', { name: 'Memories' })
+  await list.getByText('Bob repairs bicycles.').waitFor()
+  t.equal(await list.getByRole('option').count(), 4)
+  await hasNoViolation(t, page, 'the list')
+
+  await page.locator('summary', { hasText: 'Filters' }).click()
+  await page.getByLabel('Tags', { exact: true }).fill('part-1')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/tag=part-1/)
+  await page.getByText('Filters (1 set)').waitFor()
+  await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 1)
+  await hasNoViolation(t, page, 'the filters')
+  await page.getByRole('button', { name: 'Take all filters away' }).click()
+  await page.getByLabel('Metadata').fill('{"index": 2}')
+  await page.getByLabel('Metadata').blur()
+  await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 1)
+  await list.getByText('Alice plays the cello.').waitFor()
+  t.notMatch(page.url(), /index/, 'what metadata say is not in the address')
+  await page.getByLabel('Metadata').fill('[')
+  await page.getByText('This is not JSON').waitFor()
+  await page.getByRole('button', { name: 'Take all filters away' }).click()
+  await page.getByLabel('Document').fill('day-1')
+  await page.getByLabel('Document').blur()
+  await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 3)
+  await page.getByLabel('Order').selectOption('oldest')
+  await page.waitForFunction(() => document.querySelector('[role=option]')?.textContent?.includes('Lyon'))
+
+  await page.getByLabel('Full text').fill('tea')
+  await page.keyboard.press('Enter')
+  const found = page.getByRole('listbox', { name: 'Memories found' })
+  await found.getByText('Alice drinks tea.').waitFor()
+  t.notMatch(page.url(), /tea/, 'what is searched for is not in the address')
+  await found.focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/memory=[0-9a-f-]{36}/)
+  await page.locator('h2:focus', { hasText: 'One memory' }).waitFor()
+  const around = page.locator('.memories-document-list > li')
+  await page.locator('.memories-document-list').getByText('Alice arrives in Lyon.').waitFor()
+  t.match(await around.allTextContents(), [/Lyon/, /this one.*tea/, /cello/])
+  await hasNoViolation(t, page, 'one memory')
+  const shared = page.url()
+  t.notMatch(shared, /tea|Alice/)
+  await page.keyboard.press('Escape')
+  await page.waitForURL((at) => !at.searchParams.has('memory'))
+  await page.goto(shared)
+  await signInAs(page, 'user:alice')
+  await page.locator('.memories-content').getByText('Alice drinks tea.').waitFor()
+})
+
+consoleTest('a memory is retained, forgotten after it was shown, and put back', {}, async (t, { page, url, client }) => {
+  await page.goto(url('memories?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByRole('button', { name: 'Retain…' }).click()
+  const retain = page.getByRole('dialog', { name: 'Retain a memory' })
+  await retain.getByLabel('Content').fill('Alice drinks tea.')
+  await retain.getByLabel('Tags', { exact: true }).fill('drink')
+  await page.keyboard.press('Enter')
+  await hasNoViolation(t, page, 'the form of retain')
+  await retain.getByRole('button', { name: 'Store' }).click()
+  await retain.getByText('Stored in one passage').waitFor()
+  await retain.getByRole('button', { name: 'Close', exact: true }).last().click()
+  const { memories: [before] } = (await client().listMemories({ bank_id: 'user-alice' }).pages().next()).value!
+  await page.getByRole('listbox').getByText('Alice drinks tea.').click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
+  const forget = page.getByRole('dialog', { name: 'Forget' })
+  await forget.getByText('1 memory would be forgotten').waitFor()
+  await forget.getByText('Alice drinks tea.').waitFor()
+  await hasNoViolation(t, page, 'what would go')
+  await forget.getByRole('button', { name: 'Forget 1 memory' }).click()
+  await page.getByText('1 memory is forgotten.').waitFor()
+  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('listbox').getByText('Alice drinks tea.').waitFor()
+  const { memories: [after] } = (await client().listMemories({ bank_id: 'user-alice' }).pages().next()).value!
+  t.same(after, before, 'with its id and times')
+
+  await page.getByRole('button', { name: 'Forget…' }).click()
+  await page.getByLabel('The whole bank').check()
+  await page.getByRole('button', { name: 'Show what would go' }).click()
+  const whole = page.getByRole('dialog', { name: 'Forget the whole bank' })
+  await whole.getByText('1 memory would be forgotten').waitFor()
+  t.ok(await whole.getByRole('button', { name: 'Forget 1 memory' }).isDisabled(), 'not before the bank is typed')
+  await whole.getByLabel('Type user-alice to go on').fill('user-alice')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 memory is forgotten.').waitFor()
+})
+
+consoleTest('a bank is exported and imported, and a wrong line is named', {
+  expectedErrors: [/status of 400/],
+}, async (t, { page, url, client }) => {
+  for (let index = 0; index < 3; index++) await client().retain({ bank_id: 'user-alice', content: `Fact ${index}.` })
+  await page.goto(url('memories?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('button', { name: 'Export…' }).click()
+  await page.getByText('3 memories, ').waitFor()
+  await hasNoViolation(t, page, 'an export')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'), page.getByRole('link', { name: 'Save user-alice.ndjson' }).click(),
+  ])
+  const folder = t.testdir()
+  const path = join(folder, 'user-alice.ndjson')
+  await download.saveAs(path)
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  t.equal(lines.length, 4)
+  await page.getByRole('button', { name: 'Close', exact: true }).last().click()
+
+  await page.getByLabel('Bank').fill('user-bob')
+  await page.getByLabel('Bank').blur()
+  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import' })
+  const wrong = join(folder, 'wrong.ndjson')
+  writeFileSync(wrong, `${lines.slice(0, 2).join('\n')}\n{"text": 7}\n`)
+  await dialog.getByLabel('File').setInputFiles(wrong)
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByRole('alert').getByText(/line 3/).first().waitFor()
+  await dialog.getByLabel('File').setInputFiles(path)
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('Imported: 3; skipped: 0;').waitFor()
+  await dialog.getByLabel(/A memory whose id/).selectOption('overwrite')
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('overwritten: 3.').waitFor()
+  await hasNoViolation(t, page, 'an import')
+})
+
+consoleTest('callers are told what they may not do', {
+  yaml: DENIED, expectedErrors: [/status of 403/],
+}, async (t, { page, url, client }) => {
+  await client({ principal: 'user:alice' }).retain({ bank_id: 'team', content: 'The team drinks tea.' })
+  await page.goto(url('memories?bank=team'))
+  await signInAs(page, 'user:carol')
+  await page.getByRole('listbox').getByText('The team drinks tea.').click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
+  const forget = page.getByRole('dialog', { name: 'Forget' })
+  await forget.getByText("is denied 'forget' on bank 'team'").waitFor()
+  t.ok(await forget.getByRole('button', { name: 'Forget', exact: true }).isDisabled())
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signInAs(page, 'user:bob')
+  await page.getByText("is denied 'read' on bank 'team'").first().waitFor()
+  await hasNoViolation(t, page, 'a denial')
+})

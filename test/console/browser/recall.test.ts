@@ -1,0 +1,75 @@
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+
+const DENIED = `
+access_control: {enabled: true, default_policy: deny}
+access_grants: [{bank_id: team, principal: 'user:alice', permissions: [read, write]}]
+`
+
+consoleTest('a query is tried with two settings, and each hit is accounted for', {}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  const contents = ['Alice drinks green tea.', 'Alice arrives in Lyon.', 'Tea grows in Assam, and tea is traded.', 'Bob cycles.']
+  for (const content of contents) await client().retain({ bank_id: bank, content, tags: ['fact'] })
+  const { memory_id: hidden } = await client().retain({ bank_id: bank, content: 'Alice drinks tea at four.', tags: ['other'] })
+  await page.goto(url('recall?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('Who drinks tea?')
+  await page.keyboard.press('Enter')
+  const hits = page.getByRole('list', { name: 'Hits of Setting A' }).locator(':scope > li')
+  await hits.first().waitFor()
+  t.ok(await page.locator('.recall-stage-bar').count() >= 3, 'the stages are bars')
+  t.ok(await hits.first().locator('.recall-segment').count() >= 2, 'the parts of a score are bars')
+  await page.getByText('Scores of hit 1 as a table').click()
+  await page.getByRole('table', { name: 'Scores of hit 1' }).getByRole('rowheader', { name: 'lexical' }).waitFor()
+  await page.getByText('Stages and strategies as tables').click()
+  await page.getByRole('table', { name: 'Stages of Setting A' }).getByRole('rowheader', { name: 'search' }).waitFor()
+  t.notMatch(page.url(), /tea/, 'the query is not in the address')
+  await hasNoViolation(t, page, 'an answer')
+
+  await page.getByLabel('Compare with a second setting').check()
+  const second = page.getByRole('group', { name: 'Setting B' })
+  await second.getByLabel('Strategies').selectOption('lexical')
+  await second.getByText('Filters, times and models').click()
+  await second.getByLabel('Tags', { exact: true }).fill('fact')
+  await page.keyboard.press('Enter')
+  await second.getByLabel('Most results').fill('2')
+  await page.getByRole('button', { name: 'Recall', exact: true }).click()
+  const others = page.getByRole('list', { name: 'Hits of Setting B' }).locator(':scope > li')
+  await others.first().waitFor()
+  t.equal(await others.count(), 2)
+  t.ok(await others.locator('.badge').count() >= 2, 'each tells how it moved')
+  await page.getByText('of Setting A not here').click()
+  await hasNoViolation(t, page, 'two settings')
+  const lost = page.locator('.recall-lost li', { hasText: 'Alice drinks tea at four.' })
+  await lost.getByRole('button', { name: 'why not?' }).click()
+  await page.getByText('A filter keeps it out.').waitFor()
+  await page.getByText('not satisfied: tags').waitFor()
+  t.equal(await page.getByLabel('Id of a memory').inputValue(), hidden)
+  await page.getByLabel('With the knobs of').selectOption('0')
+  await page.getByRole('button', { name: 'Explain', exact: true }).click()
+  await page.getByText('It is among the hits.').waitFor()
+  await page.getByRole('button', { name: 'Pick from the list…' }).click()
+  await page.getByRole('listbox', { name: 'Memories to pick from' }).getByText('Bob cycles.').waitFor()
+  await hasNoViolation(t, page, 'the list to pick from')
+  await page.getByRole('listbox', { name: 'Memories to pick from' }).getByText('Bob cycles.').click()
+  await page.getByText('It matches the query neither by words nor by meaning.').waitFor()
+  await hasNoViolation(t, page, 'an explanation')
+})
+
+consoleTest('a caller without rights, and a knob that the server does not have, are told of', {
+  yaml: DENIED, expectedErrors: [/status of 403/, /status of 501/],
+}, async (t, { page, url, client }) => {
+  await client({ principal: 'user:alice' }).retain({ bank_id: 'team', content: 'The team drinks tea.' })
+  await page.goto(url('recall?bank=team'))
+  await signInAs(page, 'user:bob')
+  await page.getByLabel('Query').fill('tea')
+  await page.getByRole('button', { name: 'Recall', exact: true }).click()
+  await page.getByRole('alert').getByText("is denied 'read' on bank 'team'").waitFor()
+  await hasNoViolation(t, page, 'a denial')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('tea')
+  await page.getByText('Filters, times and models').click()
+  await page.getByLabel(/model_rerank/).check()
+  await page.getByRole('button', { name: 'Recall', exact: true }).click()
+  await page.getByRole('alert').getByText('not_supported').waitFor()
+})
