@@ -28,7 +28,7 @@ const SHOTS: readonly Shot[] = [
   { name: 'overview', path: '' },
   { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'memories', path: `memories?bank=${BANK}` },
-  { name: 'recall', path: `recall?bank=${BANK}` },
+  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
   { name: 'reflect', path: `reflect?bank=${BANK}`, act: askReflect },
   { name: 'access', path: 'access?principal=user:alice&principal=agent:planner&view=anyone', act: tryAccess },
   { name: 'sources', path: 'sources' },
@@ -60,6 +60,12 @@ const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
   ['Alice reads novels by Clarice Lispector.', ['books']],
   ['The budget of the workshop is 4,000 euros.', ['work']],
 ]
+
+async function tryRecall (page: Page): Promise<void> {
+  await page.getByLabel('Query').fill('What does Alice drink in the morning?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('list', { name: 'Hits of Setting A' }).locator(':scope > li').first().waitFor()
+}
 
 async function askReflect (page: Page): Promise<void> {
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink in the morning?')
