@@ -79,6 +79,21 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
   t.notMatch(page.url(), /token/)
 })
 
+const HOSTILE = '<script>alert(1)</script>\u202egnp'
+
+consoleTest('a hostile name in a shared URL is text, and what the server refuses is told', {
+  expectedErrors: [/status of 400/],
+}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
+  await page.goto(url(`access?principal=${encodeURIComponent('<img/src=x>')}&principal=${encodeURIComponent(HOSTILE)}`))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('alert').getByText('invalid_request', { exact: true }).waitFor()
+  await page.goto(url(`access?principal=${encodeURIComponent('<img/src=x>')}`))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('table', { name: 'What the principals may do' }).getByText('<img/src=x>').waitFor()
+  t.equal(await page.locator('main script, main img').count(), 0)
+})
+
 consoleTest('a caller without any right, and a server without access control', {}, async (t, { page, url }) => {
   await page.goto(url('access'))
   await signInAs(page, 'user:bob')

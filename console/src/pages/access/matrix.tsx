@@ -54,10 +54,13 @@ export function Matrix ({ caption, rows, hasMore }: Props) {
             title: 'Bank',
             isHeader: true,
             cell: ({ bank_id: bank }) => (
-              <a href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} shown={80} /></a>
+              <a class='access-name' href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} shown={80} /></a>
             ),
           },
-          { title: 'Principal', cell: ({ principal }) => <Principal principal={principal} /> },
+          {
+            title: 'Principal',
+            cell: ({ principal }) => <span class='access-name'><Principal principal={principal} /></span>,
+          },
           ...PERMISSIONS.map((permission) => ({
             title: permission,
             cell: (row: MatrixRow) => <Cell row={row} permission={permission} />,

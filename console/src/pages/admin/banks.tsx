@@ -9,6 +9,7 @@ import { hrefOf } from '../../state/router.js'
 import { admin } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { formatCount, formatNumber } from '../../text/format.js'
+import { textPartsOf } from '../../text/visible-text.js'
 
 type Row = AdminBanksAnswer['banks'][number]
 
@@ -61,7 +62,7 @@ function Banks ({ banks }: { banks: readonly Row[] }) {
                 onChange={({ currentTarget }) => { setTenant(currentTarget.value) }}
               >
                 <option value=''>all</option>
-                {tenants.map((key) => <option key={key} value={key}>{key === NO_TENANT ? 'none' : key.slice(1)}</option>)}
+                {tenants.map((key) => <option key={key} value={key}>{key === NO_TENANT ? 'none' : plainly(key.slice(1))}</option>)}
               </select>
             )}
           </Field>
@@ -97,6 +98,11 @@ function Banks ({ banks }: { banks: readonly Row[] }) {
 
 /** No key of a tenant: those have a sign before the id. */
 const NO_TENANT = '-'
+
+/** A choice has no marks for hidden characters: they are named in brackets. */
+function plainly (text: string): string {
+  return textPartsOf(text).map((part) => typeof part === 'string' ? part : `[${part.label}]`).join('')
+}
 
 function keyOfTenant ({ tenant_id: id }: Row): string {
   return id === null ? NO_TENANT : `+${id}`
