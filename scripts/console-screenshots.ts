@@ -1,7 +1,8 @@
 // Takes a picture of each page of the console, in light and dark, into docs/console/: npm run docs:screenshots
 // The gateway is started with data of its own, and needs Chromium (CHROMIUM names its path).
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
@@ -27,12 +28,25 @@ const SHOTS: readonly Shot[] = [
   { name: 'overview', path: '' },
   { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'memories', path: `memories?bank=${BANK}` },
-  { name: 'recall', path: `recall?bank=${BANK}` },
-  { name: 'reflect', path: `reflect?bank=${BANK}` },
-  { name: 'access', path: 'access' },
+  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
+  { name: 'reflect', path: `reflect?bank=${BANK}`, act: askReflect },
+  { name: 'access', path: 'access?principal=user:alice&principal=agent:planner&view=anyone', act: tryAccess },
   { name: 'sources', path: 'sources' },
   { name: 'admin', path: 'admin' },
 ]
+
+const SOURCE = 'build-server'
+/** Without access control and sources, two pages would have nothing to show. */
+const CONFIGURATION = `
+access_control: {enabled: true, default_policy: owner_only}
+access_grants:
+  - {bank_id: 'team*', principal: 'user:*', permissions: [read, write]}
+  - {bank_id: team, principal: 'agent:*', permissions: [read]}
+  - {bank_id: team, principal: 'service:build-server', permissions: [write]}
+sources:
+  ${SOURCE}: {type: webhook, target_bank: team, auth: {type: none}}
+  shop: {type: webhook, target_bank: shop-events, auth: {type: hmac, secret: of-the-pictures}}
+`
 
 const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
   ['Alice drinks green tea in the morning.', ['habit', 'drink']],
@@ -47,8 +61,34 @@ const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
   ['The budget of the workshop is 4,000 euros.', ['work']],
 ]
 
-async function startGateway (): Promise<{ url: string, process: ChildProcess }> {
-  const env = { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0', NODE_ENV: 'production' }
+async function tryRecall (page: Page): Promise<void> {
+  await page.getByLabel('Query').fill('What does Alice drink in the morning?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('list', { name: 'Hits of Setting A' }).locator(':scope > li').first().waitFor()
+}
+
+async function askReflect (page: Page): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink in the morning?')
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('Tokens', { exact: true }).waitFor()
+  await page.locator('.reflect-answer .reflect-mark').first().focus()
+}
+
+async function tryAccess (page: Page): Promise<void> {
+  const box = page.getByRole('region', { name: 'What if', exact: true })
+  await box.getByLabel('Principal').fill('agent:planner')
+  await box.getByLabel('Bank').fill('team')
+  await box.getByLabel('Permission').selectOption('write')
+  await box.getByRole('button', { name: 'Decide' }).click()
+  await box.getByText('Denied', { exact: true }).waitFor()
+}
+
+async function startGateway (folder: string): Promise<{ url: string, process: ChildProcess }> {
+  const file = join(folder, 'configuration.yaml')
+  writeFileSync(file, CONFIGURATION)
+  const env = {
+    PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0', NODE_ENV: 'production', SERVICES_CONFIG_PATH: file,
+  }
   const child = spawn(process.execPath, [join(ROOT, 'dist/server.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     let output = ''
@@ -74,6 +114,7 @@ async function fill (url: string): Promise<void> {
   const items = MEMORIES.map(([content, tags]) => ({ content, tags, document_id: tags[0] }))
   await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })
   await post(`${url}/v1/retain`, { bank_id: 'team', content: 'The team meets on Mondays.', tags: ['work'] })
+  await post(`${url}/v1/ingest/webhook/${SOURCE}`, { text: 'The build of the release branch is green.' })
   for (const [content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
 }
 
@@ -90,7 +131,8 @@ async function take (page: Page, { name, path, act }: Shot, url: string): Promis
 
 async function main (): Promise<void> {
   mkdirSync(TARGET, { recursive: true })
-  const gateway = await startGateway()
+  const folder = mkdtempSync(join(tmpdir(), 'console-'))
+  const gateway = await startGateway(folder)
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   try {
@@ -106,6 +148,7 @@ async function main (): Promise<void> {
   } finally {
     await browser.close()
     gateway.process.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
   }
 }
 

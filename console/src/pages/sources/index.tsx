@@ -1,6 +1,7 @@
 import { AdminGate } from '../../components/admin-gate.js'
-import { Empty } from '../../components/states.js'
+import './sources.css'
+import { SourceList } from './list.js'
 
 export default function SourcesPage () {
-  return <AdminGate what='This page'><Empty title='This page is being made.' /></AdminGate>
+  return <AdminGate what='The list of sources'><SourceList /></AdminGate>
 }

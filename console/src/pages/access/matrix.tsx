@@ -1,0 +1,89 @@
+import type { BankAccess } from 'memory-gateway-client'
+import { useState } from 'preact/hooks'
+import { Field } from '../../components/field.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Table } from '../../components/table.js'
+import { hrefOf } from '../../state/router.js'
+import { formatCount } from '../../text/format.js'
+
+export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
+export type Permission = typeof PERMISSIONS[number]
+
+/** What one principal may do on one bank. */
+export interface MatrixRow extends BankAccess {
+  /** Null: an anonymous caller. */
+  principal: string | null
+}
+
+interface Props {
+  caption: string
+  rows: readonly MatrixRow[]
+  hasMore: boolean
+}
+
+/** Principal × bank × permission: in each place the rule that grants, or that none does. */
+export function Matrix ({ caption, rows, hasMore }: Props) {
+  const [filter, setFilter] = useState('')
+  const [isOnlyGranted, setIsOnlyGranted] = useState(false)
+  const wanted = filter.trim().toLowerCase()
+  const shown = rows.filter(({ bank_id: id, permissions }) => (
+    id.toLowerCase().includes(wanted) && (!isOnlyGranted || permissions.length > 0)))
+  return (
+    <>
+      <div class='access-bar'>
+        <Field label='Bank contains' hint={hasMore ? 'Among the banks that are loaded.' : undefined}>
+          {(attributes) => (
+            <input
+              {...attributes} type='search' autocomplete='off' spellcheck={false} value={filter}
+              onInput={({ currentTarget }) => { setFilter(currentTarget.value) }}
+            />
+          )}
+        </Field>
+        <label class='check'>
+          <input
+            type='checkbox' checked={isOnlyGranted}
+            onChange={({ currentTarget }) => { setIsOnlyGranted(currentTarget.checked) }}
+          />
+          Only where something is granted
+        </label>
+        <p role='status'>{formatCount(shown.length, 'row')}{hasMore && ' of those loaded'}</p>
+      </div>
+      <Table
+        caption={caption} rows={shown} keyOf={({ principal, bank_id: bank }) => `${principal ?? ''} ${bank}`} columns={[
+          {
+            title: 'Bank',
+            isHeader: true,
+            cell: ({ bank_id: bank }) => (
+              <a class='access-name' href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} shown={80} /></a>
+            ),
+          },
+          {
+            title: 'Principal',
+            cell: ({ principal }) => <span class='access-name'><Principal principal={principal} /></span>,
+          },
+          ...PERMISSIONS.map((permission) => ({
+            title: permission,
+            cell: (row: MatrixRow) => <Cell row={row} permission={permission} />,
+          })),
+        ]}
+      />
+    </>
+  )
+}
+
+export function Principal ({ principal }: { principal: string | null }) {
+  return principal === null || principal === ''
+    ? <em>anonymous</em>
+    : <SafeText text={principal} isExpandable={false} shown={80} />
+}
+
+function Cell ({ row: { permissions }, permission }: { row: MatrixRow, permission: Permission }) {
+  const found = permissions.find((entry) => entry.permission === permission)
+  if (found === undefined) return <span class='access-none'><span aria-hidden='true'>–</span><span class='for-screen-readers'>no</span></span>
+  return (
+    <span class='access-cell'>
+      <span class='badge good'><span aria-hidden='true'>✓ </span>yes</span>
+      <span class='access-rule'><SafeText text={found.granted_by} isExpandable={false} shown={120} /></span>
+    </span>
+  )
+}

@@ -1,0 +1,61 @@
+import type { BankConfigAnswer } from 'memory-gateway-client'
+import { useState } from 'preact/hooks'
+import { Field } from '../../components/field.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Table } from '../../components/table.js'
+import { formatCount } from '../../text/format.js'
+import { valueAt } from './value-at.js'
+
+const BADGES: Readonly<Record<string, string>> = { bank: 'warning', profile: 'good', file: 'good', default: '' }
+const ORIGINS = ['bank', 'profile', 'file', 'default'] as const
+
+/** What is in force for the bank, each value with where it comes from. */
+export function Effective ({ answer: { effective, origin } }: { answer: BankConfigAnswer }) {
+  const [filter, setFilter] = useState('')
+  const [from, setFrom] = useState('')
+  const wanted = filter.trim().toLowerCase()
+  const rows = Object.entries(origin)
+    .map(([path, source]) => ({ path, source, value: valueAt(effective, path) }))
+    .filter(({ path, source }) => path.toLowerCase().includes(wanted) && (from === '' || source === from))
+    .sort((a, b) => a.path < b.path ? -1 : 1)
+  return (
+    <section class='card' aria-labelledby='effective'>
+      <h3 id='effective'>In force</h3>
+      <div class='admin-bar'>
+        <Field label='Name contains'>
+          {(attributes) => (
+            <input
+              {...attributes} type='search' autocomplete='off' spellcheck={false} value={filter}
+              onInput={({ currentTarget }) => { setFilter(currentTarget.value) }}
+            />
+          )}
+        </Field>
+        <Field label='From'>
+          {(attributes) => (
+            <select {...attributes} value={from} onChange={({ currentTarget }) => { setFrom(currentTarget.value) }}>
+              <option value=''>anywhere</option>
+              {ORIGINS.map((name) => <option key={name} value={name}>{name}</option>)}
+            </select>
+          )}
+        </Field>
+        <p role='status'>{formatCount(rows.length, 'value')}</p>
+      </div>
+      <Table
+        caption='Values in force' rows={rows} keyOf={({ path }) => path} columns={[
+          {
+            title: 'Name',
+            isHeader: true,
+            cell: ({ path }) => <code><SafeText text={path} isExpandable={false} /></code>,
+          },
+          {
+            title: 'Value',
+            cell: ({ value }) => value === undefined
+              ? <em>none</em>
+              : <code><SafeText text={value} shown={200} /></code>,
+          },
+          { title: 'From', cell: ({ source }) => <span class={`badge ${BADGES[source] ?? ''}`}>{source}</span> },
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,11 @@
+/** The value at a path such as `homeostasis.rate_limits.retain_per_minute`, as JSON; names may have dots in them. */
+export function valueAt (value: unknown, path: string): string | undefined {
+  if (path === '') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, inner] of Object.entries(value)) {
+    if (path !== name && !path.startsWith(`${name}.`)) continue
+    const found = valueAt(inner, path.slice(name.length + 1))
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,85 @@
+import type { Hit, ReflectEvent, ReflectRequest } from 'memory-gateway-client'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { announce } from '../../state/announcer.js'
+import { client } from '../../state/session.js'
+
+type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event: Name }>['data']
+
+/** How far an answer has come. */
+export interface Run {
+  phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
+  /** The evidence, in the order of the marks. */
+  sources: readonly Hit[] | undefined
+  /** What has come of the answer. */
+  text: string
+  usage: DataOf<'usage'> | undefined
+  conclusion: DataOf<'done'> | undefined
+  error: unknown
+  /** Whether an object was asked for beside the words. */
+  hasSchema: boolean
+  /** Milliseconds until the evidence was there, and until the end. */
+  evidenceMs: number | undefined
+  totalMs: number | undefined
+}
+
+const BEGUN: Run = {
+  phase: 'searching',
+  sources: undefined,
+  text: '',
+  usage: undefined,
+  conclusion: undefined,
+  error: undefined,
+  hasSchema: false,
+  evidenceMs: undefined,
+  totalMs: undefined,
+}
+
+export function isUnderWay (run: Run | undefined): boolean {
+  return run?.phase === 'searching' || run?.phase === 'answering'
+}
+
+function after (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run {
+  switch (event) {
+    case 'evidence': return { ...run, phase: 'answering', sources: data.sources, evidenceMs: elapsedMs }
+    case 'delta': return { ...run, text: run.text + data.text }
+    case 'usage': return { ...run, usage: data }
+    case 'done': return { ...run, phase: 'done', text: data.answer, conclusion: data, totalMs: elapsedMs }
+  }
+}
+
+/** Asks, and tells how the answer comes about. A new question, and leaving the page, end the one before. */
+export function useReflect () {
+  const [run, setRun] = useState<Run | undefined>(undefined)
+  const controller = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => { controller.current?.abort() }, [])
+
+  const ask = useCallback(async (request: ReflectRequest) => {
+    controller.current?.abort()
+    const mine = new AbortController()
+    controller.current = mine
+    const begin = performance.now()
+    const change = (next: (run: Run) => Run) => {
+      if (controller.current === mine) setRun((old) => old === undefined ? old : next(old))
+    }
+    setRun({ ...BEGUN, hasSchema: request.response_schema !== undefined })
+    announce('The memories are searched')
+    try {
+      for await (const event of client.value.reflectStream(request, { signal: mine.signal })) {
+        change((old) => after(old, event, performance.now() - begin))
+        if (event.event === 'evidence') announce(`${event.data.sources.length} memories are evidence; the answer is on its way`)
+        if (event.event === 'done') announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')
+      }
+    } catch (error) {
+      const totalMs = performance.now() - begin
+      const phase = mine.signal.aborted ? 'cancelled' : 'failed'
+      change((old) => ({ ...old, phase, totalMs, ...(phase === 'failed' && { error }) }))
+    }
+  }, [])
+
+  const cancel = useCallback(() => {
+    controller.current?.abort()
+    announce('Cancelled')
+  }, [])
+
+  return { run, ask, cancel }
+}

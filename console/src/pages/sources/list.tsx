@@ -1,0 +1,93 @@
+import type { SourcesAnswer } from 'memory-gateway-client'
+import { CopyButton } from '../../components/copy-button.js'
+import { SafeText } from '../../components/safe-text.js'
+import { Empty, Loadable } from '../../components/states.js'
+import { Table } from '../../components/table.js'
+import { Time } from '../../components/time.js'
+import { hrefOf } from '../../state/router.js'
+import { admin } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
+import { usePoll } from '../../state/use-poll.js'
+import { formatCount, formatNumber } from '../../text/format.js'
+import { GATEWAY_URL } from '../../mount.js'
+
+type Source = SourcesAnswer['sources'][number]
+
+const POLL_MS = 10_000
+
+/** The webhook sources, each with how it fares. */
+export function SourceList () {
+  const loaded = useLoad(async (signal) => await admin.value.listSources({ signal }), [])
+  usePoll(() => { if (loaded.error === undefined && !loaded.isLoading) loaded.reload() }, POLL_MS)
+  return (
+    <Loadable loaded={loaded}>
+      {({ sources }) => sources.length === 0
+        ? (
+          <Empty title='No source is configured.'>
+            <p>A source takes webhooks and retains each event in a bank.</p>
+            <p>Sources stand under <code>sources</code> in the configuration file.</p>
+          </Empty>
+          )
+        : <Sources sources={sources} reload={loaded.reload} />}
+    </Loadable>
+  )
+}
+
+function Sources ({ sources, reload }: { sources: readonly Source[], reload: () => void }) {
+  const failing = sources.filter(({ healthy }) => !healthy).length
+  return (
+    <>
+      <h2 class='for-screen-readers'>Webhook sources</h2>
+      <div class='sources-bar'>
+        <p role='status'>
+          {formatCount(sources.length, 'source')},{' '}
+          {failing === 0 ? 'all healthy' : `${formatNumber(failing)} failing`}. Counts are since the start of the server.
+        </p>
+        <button type='button' onClick={reload}>Load anew</button>
+      </div>
+      <Table
+        caption='Webhook sources' rows={sources} keyOf={({ id }) => id} columns={[
+          {
+            title: 'Source',
+            isHeader: true,
+            cell: ({ id, type }) => (
+              <><SafeText text={id} isExpandable={false} /> <span class='tag'>{type}</span></>
+            ),
+          },
+          { title: 'Health', cell: (source) => <Health source={source} /> },
+          { title: 'Last event', cell: ({ last_event_at: at }) => <Time at={at} /> },
+          { title: 'Accepted', isNumber: true, cell: ({ accepted }) => formatNumber(accepted) },
+          { title: 'Rejected', isNumber: true, cell: ({ rejected }) => formatNumber(rejected) },
+          {
+            title: 'Into',
+            cell: ({ target_bank: bank }) => (
+              <a href={hrefOf('memories', { bank })}><SafeText text={bank} isExpandable={false} shown={60} /></a>
+            ),
+          },
+          { title: 'Address', cell: ({ id }) => <Address id={id} /> },
+        ]}
+      />
+    </>
+  )
+}
+
+function Health ({ source: { healthy, message, last_event_at: lastEventAt } }: { source: Source }) {
+  const [look, word] = !healthy ? ['danger', 'failing'] : lastEventAt === null ? ['', 'no event yet'] : ['good', 'healthy']
+  return (
+    <>
+      <span class={`badge ${look}`}>{word}</span>
+      {!healthy && <div class='sources-message'><SafeText text={message} shown={200} /></div>}
+    </>
+  )
+}
+
+/** Where the other side sends its events. */
+function Address ({ id }: { id: string }) {
+  const path = `v1/ingest/webhook/${encodeURIComponent(id)}`
+  return (
+    <>
+      <code><SafeText text={`/${path}`} isExpandable={false} /></code>{' '}
+      <CopyButton text={new URL(path, GATEWAY_URL).href} what='The address' />
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { startServer } from '../../helpers/server.js'
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+
+const HOSTILE = '<script>alert(1)</script> user\u202egnp'
+
+let writeConfig: (yaml: string) => void
+
+/** A server whose configuration file the test can change. */
+const withFile = {
+  start: async (t: Test) => {
+    const folder = mkdtempSync(join(tmpdir(), 'console-'))
+    t.teardown(() => { rmSync(folder, { recursive: true }) })
+    const path = join(folder, 'config.yaml')
+    writeConfig = (yaml) => { writeFileSync(path, yaml) }
+    writeConfig('homeostasis: {recall_max_tokens: 500}\n')
+    return await startServer(t, { SERVICES_CONFIG_PATH: path })
+  },
+}
+
+consoleTest('banks of all, and a configuration that is shown and taken back', withFile, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
+  await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
+  await client({ principal: 'user:bob' }).putBankConfig({
+    bank_id: 'team', config: { description: HOSTILE, homeostasis: { recall_max_tokens: 300 } },
+  })
+  await page.goto(url('admin'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('2 banks with 2 memories').waitFor()
+  await hasNoViolation(t, page, 'administration')
+  await page.getByLabel('Id contains').fill('tea')
+  await page.getByText('1 bank with 1 memory').waitFor()
+  await page.getByRole('link', { name: 'Configuration of team' }).click()
+  const own = page.getByRole('region', { name: 'Set by the admins of the bank' })
+  await own.getByText('user:bob').waitFor()
+  await own.getByText('<script>alert(1)</script>').waitFor()
+  await own.getByText('(U+202E right-to-left override)').waitFor()
+  const values = page.getByRole('table', { name: 'Values in force' })
+  await page.getByLabel('Name contains').fill('recall_max')
+  t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens300bank/)
+  await hasNoViolation(t, page, 'a configuration')
+  t.equal(await page.locator('main script').count(), 0)
+
+  await own.getByRole('button', { name: 'Take back' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Take the configuration back' })
+  const confirm = dialog.getByRole('button', { name: 'Take back' })
+  t.ok(await confirm.isDisabled())
+  await hasNoViolation(t, page, 'the confirmation')
+  await dialog.getByLabel('Type team to go on').fill('team')
+  await confirm.click()
+  await own.getByText('Nothing.').waitFor()
+  t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens500file/)
+})
+
+consoleTest('the configuration file is applied, and its problems are shown', {
+  ...withFile, expectedErrors: [/status of 400/, /status of 409/],
+}, async (t, { page, url }) => {
+  await page.goto(url('admin'))
+  await signInAs(page, 'user:alice')
+  const card = page.getByRole('region', { name: 'Configuration file' })
+  const apply = card.getByRole('button', { name: 'Apply the file' })
+  await apply.click()
+  await card.getByText('Nothing has changed').waitFor()
+  writeConfig('homeostasis: {recall_max_tokens: 400}\n')
+  await apply.click()
+  await card.getByText('homeostasis.recall_max_tokens').waitFor()
+  await card.getByText('1 change is in force').waitFor()
+  writeConfig('homeostasis: {recall_max_tokens: lots}\n')
+  await apply.click()
+  await card.getByText('configuration_invalid', { exact: true }).waitFor()
+  await hasNoViolation(t, page, 'a file with a problem')
+  writeConfig('homeostasis: {recall_max_tokens: 400}\nllm_provider: openai_compatible\n')
+  await apply.click()
+  await card.locator('.failure').waitFor()
+  await page.getByRole('link', { name: 'Open the metrics' }).waitFor()
+})
+
+const SECRET = 'a secret of the webhook'
+const SOURCES = `
+sources:
+  ci-1:
+    type: webhook
+    target_bank: team
+    auth: {type: hmac, secret: ${SECRET}}
+`
+
+consoleTest('the sources with their health, last event and counts', {
+  env: { SERVICE_ADMIN_TOKEN: SECRET.repeat(2) }, yaml: SOURCES, expectedErrors: [/status of 401/],
+}, async (t, { page, url }) => {
+  await page.goto(url('sources'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('The list of sources needs the admin token').waitFor()
+  await hasNoViolation(t, page, 'the admin token is asked for')
+  await page.getByLabel('Admin token').fill(SECRET.repeat(2))
+  await page.keyboard.press('Enter')
+  const row = page.getByRole('row').filter({ hasText: 'ci-1' })
+  await row.getByText('no event yet').waitFor()
+  const send = async (signature: (body: string) => string) => {
+    const body = JSON.stringify({ text: 'The build is green.' })
+    const { status } = await fetch(new URL('/v1/ingest/webhook/ci-1', page.url()), {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'x-signature-256': `sha256=${signature(body)}` },
+    })
+    return status
+  }
+  t.equal(await send((body) => createHmac('sha256', SECRET).update(body).digest('hex')), 200)
+  await page.getByRole('button', { name: 'Load anew' }).click()
+  await row.getByText('healthy', { exact: true }).waitFor()
+  t.equal(await send(() => '00'), 401)
+  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.waitForFunction(() => /11/.test(document.querySelector('tbody')?.textContent ?? ''))
+  t.equal(await row.getByRole('cell').nth(3).textContent(), '1', 'one is rejected')
+  await hasNoViolation(t, page, 'the sources')
+})
+
+consoleTest('a server without sources', {}, async (t, { page, url }) => {
+  await page.goto(url('sources'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('No source is configured.').waitFor()
+  await hasNoViolation(t, page, 'no source')
+})

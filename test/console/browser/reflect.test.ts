@@ -1,0 +1,151 @@
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { testApp } from '../../helpers/app.js'
+import {
+  failsInTheMiddle, piecemeal, says, startLanguageServer, type LanguageServer,
+} from '../../helpers/language-server.js'
+import { consoleTest, hasNoViolation, signInAs, type StartedServer } from '../browser.js'
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script> https://evil.example/ pay\u200bpal \u202egnp'
+
+let model: LanguageServer
+
+/** A gateway with a model that says what a test wants. */
+const withModel = {
+  start: async (t: Test): Promise<StartedServer> => {
+    model = await startLanguageServer(t)
+    const { app } = await testApp(t, {
+      file: {
+        llm_provider: 'openai_compatible',
+        llm_provider_config: { base_url: model.url, model: 'remote', api_key: 'key', max_retries: 0 },
+        reflect: { min_score: 0 },
+        prices: { remote: { input: 1000, output: 2000 } },
+      },
+    })
+    return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
+  },
+}
+
+async function ask (page: Page, question: string): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).fill(question)
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+}
+
+const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer', exact: true })
+const sourcesOf = (page: Page) => page.getByRole('region', { name: 'Sources', exact: true })
+
+consoleTest('an answer comes as a stream, and its marks and sources light each other up', withModel, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
+  await client().retain({ bank_id: 'user-alice', content: `Alice lives near a bakery. ${HOSTILE}` })
+  const { behaviour, say, finish } = piecemeal()
+  model.next(behaviour)
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('Ask something that the memories').waitFor()
+  await hasNoViolation(t, page, 'no question yet')
+  await ask(page, 'Where does Alice live?')
+  await answerOf(page).getByText('The answer is on its way').waitFor()
+  await sourcesOf(page).getByText('Alice lives in Lyon.').waitFor()
+  say('Alice lives in Lyon. [1] ')
+  say('There is a <b>bakery</b> \u202e near. [2] Both [1, 2] say so. ')
+  say('So much.')
+  await answerOf(page).getByRole('button', { name: 'Source [1]' }).first().waitFor()
+  await answerOf(page).getByText('The answer is on its way').waitFor()
+  finish()
+  await answerOf(page).getByText(/Tokens/).waitFor()
+  await answerOf(page).getByText(/in the currency of the configured prices/).waitFor()
+
+  const mark = answerOf(page).getByRole('button', { name: 'Source [2]' }).first()
+  const lit = page.locator('.reflect-source.lit')
+  t.equal(await lit.count(), 0)
+  await mark.hover()
+  t.match(await lit.textContent(), /\[2\]/, 'the pointer on a mark lights its source')
+  await page.mouse.move(0, 0)
+  await lit.waitFor({ state: 'detached' })
+  await mark.focus()
+  t.match(await lit.textContent(), /\[2\]/, 'and so does the focus')
+  await page.keyboard.press('Enter')
+  const source = sourcesOf(page).getByRole('button', { name: 'Source [2]: cited 2 times' })
+  t.ok(await source.evaluate((element) => element.matches(':focus')), 'Enter goes to the source')
+  t.equal(await page.locator('.reflect-answer .reflect-mark.lit').count(), 2, 'a source lights all of its marks')
+  await hasNoViolation(t, page, 'an answer with a lit source')
+  await page.keyboard.press('Enter')
+  t.ok(await mark.evaluate((element) => element.matches(':focus')), 'and back to the first mark')
+  t.equal(await page.locator('main script, main img, main b, iframe').count(), 0)
+  t.equal(await page.locator('main a[href^="http"]:not([href*="/console/"])').count(), 0)
+  t.notMatch(page.url(), /live/, 'the question is not in the URL')
+})
+
+consoleTest('the server fails in the middle of an answer', withModel, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
+  model.next(failsInTheMiddle('server_error', 'Alice lives in Lyon. [1] ', 'And then '))
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await ask(page, 'Where does Alice live?')
+  await answerOf(page).getByText('The answer broke off').waitFor()
+  await answerOf(page).getByRole('alert').getByText('dependency_unavailable', { exact: true }).waitFor()
+  t.equal(await answerOf(page).getByRole('button', { name: 'Source [1]' }).count(), 1, 'what came stays')
+  await hasNoViolation(t, page, 'an answer that broke off')
+})
+
+consoleTest('an answer is cancelled, and another question goes on', withModel, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
+  const { behaviour, say } = piecemeal()
+  model.next(behaviour, says('Only Lyon.', { finish: 'length' }))
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await ask(page, 'Where does Alice live?')
+  say('Alice lives in Lyon. [1] ')
+  say('She ')
+  await answerOf(page).getByRole('button', { name: 'Source [1]' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await answerOf(page).getByText('Cancelled: this is how far').waitFor()
+  t.ok(await page.getByRole('button', { name: 'Cancel' }).isDisabled())
+  await ask(page, 'Where does Alice live now?')
+  await answerOf(page).getByText('Unverified.').waitFor()
+  await answerOf(page).getByText('Truncated.').waitFor()
+})
+
+consoleTest('an object of a form of the reader, and what is wrong with its schema', withModel, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Also answer as an object').check()
+  const schema = page.getByLabel('JSON Schema of the object')
+  await schema.fill('{"type": "object"')
+  await page.getByText(/^No JSON: /).waitFor()
+  await schema.fill('{"type": "object", "properties": {"drink": {"type": "text", "pattern": "a"}}}')
+  await page.getByText('properties.drink.type').waitFor()
+  await page.getByText('properties.drink.pattern').waitFor()
+  await hasNoViolation(t, page, 'a schema with problems')
+  await ask(page, 'What does Alice drink?')
+  await page.getByText('The schema cannot be used as it is.').waitFor()
+  t.equal(model.requests.length, 0, 'nothing is asked')
+  await page.getByRole('button', { name: 'Insert the example' }).click()
+  await page.getByText('The schema can be used.').waitFor()
+  await ask(page, 'What does Alice drink?')
+  await page.getByRole('region', { name: 'The answer as an object' }).getByText('"drink": "tea"').waitFor()
+})
+
+consoleTest('the memories do not answer the question', {}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await ask(page, 'Which orbit has the satellite?')
+  await answerOf(page).getByText('Abstained.').waitFor()
+  await hasNoViolation(t, page, 'an abstention')
+  await page.getByLabel('Bank', { exact: true }).fill('')
+  await ask(page, 'What does Alice drink?')
+  await page.getByText('Choose a bank first.').waitFor()
+})
+
+consoleTest('a caller without rights is told so', {
+  yaml: 'access_control: {enabled: true, default_policy: deny}', expectedErrors: [/status of 403/],
+}, async (t, { page, url }) => {
+  await page.goto(url('reflect?bank=team'))
+  await signInAs(page, 'user:bob')
+  await ask(page, 'What?')
+  await page.getByRole('alert').getByText("is denied 'read' on bank 'team'").waitFor()
+  await hasNoViolation(t, page, 'a denial')
+})
