@@ -59,7 +59,9 @@ t.test('a memory is retained, found, explained, read, listed and forgotten', asy
   const memory = { bank_id: 'user-alice', memory_id: retained.memory_id }
   t.match(await client.getMemory(memory), { text: 'Alice drinks tea.', tags: ['drink'] })
   t.match(await client.getMemoryNeighbours({ ...memory, before: 1 }), { memory: { text: 'Alice drinks tea.' }, before: [] })
-  t.same(await client.forget({ bank_id: 'user-alice', tags: ['drink'], dry_run: true }), { deleted_count: 1, memory_ids: [retained.memory_id] })
+  t.match(await client.forget({ bank_id: 'user-alice', tags: ['drink'], dry_run: true }), {
+    deleted_count: 1, memory_ids: [retained.memory_id], sample: [{ text: 'Alice drinks tea.' }],
+  })
   t.same(await client.forget({ bank_id: 'user-alice', memory_ids: [retained.memory_id] }), { deleted_count: 1, memory_ids: [retained.memory_id] })
   await t.rejects(client.getMemory(memory), { name: 'MemoryGatewayError', code: 'not_found', status: 404 })
 })

@@ -1,5 +1,5 @@
 import { Component } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { SafeText } from '../../components/safe-text.js'
 import { Empty, Failure, Loading } from '../../components/states.js'
 import { Time } from '../../components/time.js'
@@ -28,6 +28,8 @@ interface Props {
 export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
   const { count, isComplete, at, want, error, isLoading, retry } = rows
   const height = useMemo(rowHeight, [])
+  const [chosen, setChosen] = useState<number | undefined>(undefined)
+  const isChosenOpen = chosen !== undefined && selected !== undefined && at(chosen)?.id === selected
   return (
     <>
       {error !== undefined && <Failure error={error} retry={retry} />}
@@ -39,11 +41,13 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
         <>
           {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; filters or the other order lead to the rest.</p>}
           <VirtualList
-            label={label} count={count} rowHeight={height} total={count}
+            label={label} count={count} rowHeight={height} total={count} {...(isChosenOpen && { selected: chosen })}
             row={(index) => <Row index={index} preview={at(index)} want={want} isOpen={at(index)?.id === selected} />}
             onChoose={(index) => {
               const preview = at(index)
-              if (preview !== undefined && preview !== null) onChoose(preview.id)
+              if (preview === undefined || preview === null) return
+              setChosen(index)
+              onChoose(preview.id)
             }}
           />
         </>

@@ -42,6 +42,7 @@ export function SearchResults ({ bank, query, filters, metadata, selected, chang
             </p>
             <VirtualList
               label='Memories found' count={previews.length} rowHeight={height} total={previews.length}
+              selected={previews.findIndex(({ id }) => id === selected)}
               row={(index) => {
                 const preview = previews[index]
                 return preview === undefined ? null : <PreviewRow preview={preview} isOpen={preview.id === selected} />

@@ -1,0 +1,37 @@
+import { startServer } from '../../helpers/server.js'
+import { consoleTest, signInAs, startConsoleServer } from '../browser.js'
+
+const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
+/** More than a page of the listing, so that the end of the list is loaded later. */
+const COUNT = 300
+
+let stop: () => Promise<void>
+
+consoleTest('a list goes on when the server is back, and says what is no longer there', {
+  expectedErrors: GONE,
+  start: async (t) => {
+    const server = await startConsoleServer(t, {})
+    stop = async () => {
+      server.process.kill('SIGKILL')
+      await server.ended
+    }
+    return server
+  },
+}, async (t, { page, url, client }) => {
+  const items = Array.from({ length: COUNT }, (_, index) => ({ content: `Memory number ${index}.` }))
+  await client().retainBatch({ bank_id: 'user-alice', items })
+  await page.goto(url('memories?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  const list = page.getByRole('listbox', { name: 'Memories' })
+  await list.getByText(/^Memory number/).first().waitFor()
+  await stop()
+  await list.focus()
+  await page.keyboard.press('End')
+  await page.getByRole('alert').getByText('The connection could not be made').first().waitFor()
+  // In memory, the server comes back without what it had.
+  await startServer(t, { SERVICES_PORT: new URL(url()).port })
+  await list.getByText('No longer there').first().waitFor()
+  t.equal(await page.locator('main .failure').count(), 0)
+  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByText('The bank has no memories.').waitFor()
+})
