@@ -56,6 +56,8 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
   await page.getByLabel('Only where something is granted').check()
   t.equal(await matrix.getByRole('row').count(), 4)
   await hasNoViolation(t, page, 'the matrix of anyone')
+  await page.setViewportSize({ width: 360, height: 740 })
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
 
   const box = page.getByRole('region', { name: 'What if', exact: true })
   await box.getByLabel('Principal').fill('user:bob')

@@ -43,6 +43,8 @@ consoleTest('banks of all, and a configuration that is shown and taken back', wi
   await page.getByLabel('Name contains').fill('recall_max')
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens300bank/)
   await hasNoViolation(t, page, 'a configuration')
+  await page.setViewportSize({ width: 360, height: 740 })
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
   t.equal(await page.locator('main script').count(), 0)
 
   await own.getByRole('button', { name: 'Take back' }).click()

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
+import type { FileConfig } from '../../../lib/config/schema.js'
 import { testApp } from '../../helpers/app.js'
 import {
-  failsInTheMiddle, piecemeal, says, startLanguageServer, type LanguageServer,
+  failsInTheMiddle, hangUp, piecemeal, says, startLanguageServer, type LanguageServer,
 } from '../../helpers/language-server.js'
 import { consoleTest, hasNoViolation, signInAs, type StartedServer } from '../browser.js'
 
@@ -11,7 +12,7 @@ const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script> https://e
 let model: LanguageServer
 
 /** A gateway with a model that says what a test wants. */
-const withModel = {
+const withModelAnd = (escalation: NonNullable<FileConfig['escalation']>) => ({
   start: async (t: Test): Promise<StartedServer> => {
     model = await startLanguageServer(t)
     const { app } = await testApp(t, {
@@ -20,11 +21,13 @@ const withModel = {
         llm_provider_config: { base_url: model.url, model: 'remote', api_key: 'key', max_retries: 0 },
         reflect: { min_score: 0 },
         prices: { remote: { input: 1000, output: 2000 } },
+        escalation,
       },
     })
     return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
   },
-}
+})
+const withModel = withModelAnd({})
 
 async function ask (page: Page, question: string): Promise<void> {
   await page.getByLabel('Question', { exact: true }).fill(question)
@@ -138,6 +141,27 @@ consoleTest('the memories do not answer the question', {}, async (t, { page, url
   await page.getByLabel('Bank', { exact: true }).fill('')
   await ask(page, 'What does Alice drink?')
   await page.getByText('Choose a bank first.').waitFor()
+})
+
+consoleTest('an answer without the model says so, and fits a narrow screen', {
+  ...withModelAnd({ degraded_mode: 'extractive' }), viewport: { width: 360, height: 740 },
+}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: `Alice lives in ${'Llanfair'.repeat(40)}.`, tags: ['x'.repeat(128)] })
+  model.next(hangUp)
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('Evidence and answer').click()
+  await page.getByLabel('Also answer as an object').check()
+  await page.getByLabel('Also answer as an object').uncheck()
+  await ask(page, 'Where does Alice live?')
+  await answerOf(page).getByText('Degraded.').waitFor()
+  await answerOf(page).getByText('the answer is sentences of the memories').waitFor()
+  const { scrollWidth, clientWidth } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return { scrollWidth, clientWidth }
+  })
+  t.equal(scrollWidth, clientWidth, 'nothing is beyond the edge')
+  await hasNoViolation(t, page, 'a degraded answer on a narrow screen')
 })
 
 consoleTest('a caller without rights is told so', {
