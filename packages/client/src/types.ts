@@ -46,7 +46,7 @@ export type Metadata = Schemas['Metadata']
 export type TrustLevel = Schemas['TrustLevel']
 export interface GetMemoryRequest extends BankRequest { memory_id: string }
 export type GetMemoryNeighboursRequest = GetMemoryRequest & QueryOf<'getMemoryNeighbours'>
-export type MemoryNeighbours = AnswerOf<'getMemoryNeighbours'>
+export type MemoryNeighbours = Schemas['MemoryNeighbours']
 
 export type BankConfigAnswer = Schemas['BankConfigAnswer']
 /** What a bank sets for itself. */

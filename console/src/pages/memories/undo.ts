@@ -5,7 +5,7 @@ import { client } from '../../state/session.js'
 export const MOST_UNDONE = 100
 const AT_ONCE = 4
 /** The first line of an export. */
-const HEADER = { format: 'memory-gateway-export', version: 1 }
+const HEADER = { format: 'memory-gateway-export', version: 1 } as const
 
 export interface Undo {
   bank: string
