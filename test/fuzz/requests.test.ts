@@ -68,7 +68,8 @@ for (const [index, [mode, start]] of Object.entries(SUBJECTS).entries()) {
     const subject = await start(t)
     subject.clock.set(new Date(NOW).toISOString())
     const valid = validRequests(subject.app)
-    const paths = [...new Set(subject.app.routeTable.map(({ url }) => url))].filter((url) => !url.startsWith('/docs'))
+    // Faults of the Model Context Protocol have a form of their own.
+    const paths = [...new Set(subject.app.routeTable.map(({ url }) => url))].filter((url) => !/^\/(?:docs|mcp)/.test(url))
     const statuses = new Map<number, number>()
     const answer = async (wire: Wire, credentials: Record<string, string>) => {
       const response = await subject.inject(toInject(wire, credentials))
