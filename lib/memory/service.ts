@@ -18,7 +18,7 @@ import { ModelBudget } from '../policy/model-budget.js'
 import type { Capabilities } from '../policy/settings.js'
 import { UsageCounters } from '../policy/usage-counters.js'
 import { Retriever } from '../retrieval/retriever.js'
-import { providerLabel } from '../providers/registry.js'
+import { providerLabel, ProviderError } from '../providers/registry.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
@@ -167,6 +167,11 @@ export async function createMemoryService (
   const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
   const { telemetry } = models
   const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
+  if (settings.hindsight && store.countMemories === undefined) {
+    await store.close()
+    // Such a store does not know the filters of that API, and would leave them out.
+    throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of vector_store is not')
+  }
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
   backfill?.requestScan()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }

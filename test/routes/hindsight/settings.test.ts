@@ -1,5 +1,8 @@
 import { HindsightError, type HindsightClient } from '@vectorize-io/hindsight-client'
 import t from 'tap'
+import { buildApp } from '../../../app.js'
+import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { testConfig } from '../../helpers/config.js'
 import { rejection } from '../../helpers/rejection.js'
 import { gateway } from './gateway.js'
 
@@ -92,4 +95,25 @@ t.test('reranking is switched off and on where there is a reranker', async (t) =
   t.match((await client.getBankConfig('home')).config, { enable_reranking: true })
   t.match(await client.updateBankConfig('home', { enableReranking: false }), { config: { enable_reranking: false }, overrides: { enable_reranking: false } })
   t.match(await client.updateBankConfig('home', { enableReranking: true }), { config: { enable_reranking: true }, overrides: {} })
+})
+
+t.test('a store that does not know the filters of this API does not start with it', async (t) => {
+  class PlainStore extends InMemoryVectorStore {
+    isClosed = false
+
+    constructor () {
+      super()
+      Object.defineProperty(this, 'countMemories', { value: undefined })
+    }
+
+    override async close () {
+      this.isClosed = true
+      await super.close()
+    }
+  }
+  const store = new PlainStore()
+  await t.rejects(buildApp(testConfig({ file: { compatibility: { hindsight: true } } }), { overrides: { store } }), {
+    name: 'ProviderError', message: /compatibility\.hindsight needs a store with countMemories/,
+  })
+  t.ok(store.isClosed)
 })
