@@ -49,6 +49,7 @@ const schema = { hide: true } as const
  * request says becomes a path.
  */
 async function consolePages (app: FastifyInstance, options: ConsoleOptions): Promise<void> {
+  app.links.push({ name: 'console', path: '/console/', title: 'pages that show what is remembered, and why' })
   const folder = packageFile('dist/console')
   if (!existsSync(join(folder, 'index.html'))) {
     throw new Error('The console is enabled and dist/console is missing: `npm run build` makes it')
@@ -138,4 +139,4 @@ function securityHeaders ({ auth, oidc }: ConsoleOptions): Record<string, string
   }
 }
 
-export default fp(consolePages, { name: 'console', fastify: '5.x', dependencies: ['route-scopes'] })
+export default fp(consolePages, { name: 'console', fastify: '5.x', dependencies: ['route-scopes', 'links'] })

@@ -30,6 +30,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   app, { settings, version, hasIdentityProvider, corsOrigins },
 ) => {
   const { publicUrl, allowedOrigins, answerTokens, batchMessages } = settings
+  app.links.push({ name: 'mcp', path: '/mcp', title: 'the endpoint of the Model Context Protocol' })
   const http = new McpHttp((error) => { app.log.debug({ reason: error.message }, 'MCP request refused') })
   app.addHook('onClose', async () => { await http.close() })
   const known = [...corsOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]

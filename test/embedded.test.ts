@@ -18,7 +18,13 @@ await t.test('every route is below the prefix, and the memory service is at hand
   for (const url of ['/memory', '/memory/live', '/memory/health', '/memory/v1/banks', '/memory/v1/banks/notes/export', '/memory/v1/admin/banks', '/memory/docs/', '/memory/docs/json']) {
     t.equal((await app.inject(url)).statusCode, 200, url)
   }
-  t.same((await app.inject('/memory')).json().links, { health: '/memory/health', openapi: '/memory/openapi.json', docs: '/memory/docs' })
+  t.same((await app.inject('/memory')).json().links, {
+    health: '/memory/health',
+    openapi: '/memory/openapi.json',
+    docs: '/memory/docs',
+    console: '/memory/console/',
+    mcp: '/memory/mcp',
+  })
   for (const url of ['/v1/banks', '/live', '/docs', '/openapi.json']) t.equal((await app.inject(url)).statusCode, 404, url)
 })
 

@@ -3,13 +3,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { execFile } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { startServer } from '../helpers/server.js'
 import { readPage } from './documented.js'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const ROOT = process.cwd()
 const README = readPage('README.md')
 const LOOPBACK = 'http://127.0.0.1:8080'
 const run = promisify(execFile)
@@ -58,7 +57,7 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
     t.same(tools.map((tool) => tool.name).sort(), ['forget', 'recall', 'reflect', 'retain'], name)
     await client.callTool({ name: 'retain', arguments: { content: 'Ada drinks tea in the morning.' } })
     const { structuredContent } = await client.callTool({ name: 'recall', arguments: { query: 'What does Ada drink?' } })
-    t.match(structuredContent, { hits: [{ text: 'Ada drinks tea in the morning.' }] }, name)
+    t.match(structuredContent, { memories: [{ text: 'Ada drinks tea in the morning.' }] }, name)
   }
 })
 

@@ -16,8 +16,11 @@ await t.test('a program gets the name, the version and the paths of what there i
     const { name, version, links } = response.json<{ name: string, version: string, links: Record<string, string> }>()
     t.equal(name, 'Memory Gateway')
     t.equal(version, (await get('/openapi.json')).json().info.version)
-    t.same(Object.keys(links), ['health', 'openapi', 'docs'])
-    for (const path of Object.values(links)) t.match(String((await get(path)).statusCode), /^(200|302)$/, path)
+    t.same(Object.keys(links), ['health', 'openapi', 'docs', 'console', 'mcp'])
+    for (const [name, path] of Object.entries(links)) {
+      // The endpoint of the Model Context Protocol takes POST alone.
+      t.match(String((await get(path)).statusCode), name === 'mcp' ? /^405$/ : /^(200|302)$/, path)
+    }
   }
 })
 
