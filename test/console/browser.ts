@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { MemoryGatewayClient, type ClientOptions } from '../../packages/client/src/index.js'
 import { freshDatabase } from '../helpers/sql-stores.js'
@@ -173,4 +173,10 @@ export async function hasNoViolation (t: Test, page: Page, what: string): Promis
     await page.emulateMedia({ colorScheme })
     t.same(await axeViolations(page), [], `${what}, ${colorScheme}`)
   }
+}
+
+/** Whether there are as many as expected, of which there is at least one. The page may still be rendering them. */
+export async function hasCount (t: Test, found: Locator, expected: number, what = 'as many'): Promise<void> {
+  await found.nth(expected - 1).waitFor({ state: 'attached' })
+  t.equal(await found.count(), expected, what)
 }

@@ -1,4 +1,4 @@
-import { consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
+import { consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
 
 const TOKEN = 'an admin token of at least thirty-two bytes'
 const YAML = `
@@ -23,7 +23,7 @@ consoleTest('the caller sees each of its permissions with the rule that grants i
   t.equal(await rowOf('user-alice').count(), 0, 'the banks of others are not named')
   await hasNoViolation(t, page, 'the matrix of the caller')
   await page.getByLabel('Bank contains').fill('notes')
-  t.equal(await matrix.getByRole('row').count(), 2)
+  await hasCount(t, matrix.getByRole('row'), 2)
 
   await page.getByLabel('Bank', { exact: true }).fill('user-alice')
   await page.getByLabel('Bank', { exact: true }).press('Tab')
@@ -48,13 +48,13 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
   await page.getByRole('button', { name: 'Use it' }).click()
   const matrix = page.getByRole('table', { name: 'What the principals may do' })
   await matrix.getByText('user:alice').first().waitFor()
-  t.equal(await matrix.getByRole('row').count(), 5, 'two banks for each of two principals')
+  await hasCount(t, matrix.getByRole('row'), 5, 'two banks for each of two principals')
   const rowOf = (bank: string, principal: string) => (
     matrix.getByRole('row').filter({ hasText: bank }).filter({ hasText: principal }))
   t.match(await rowOf('user-bob', 'user:alice').textContent(), /(–no){4}$/)
   t.match(await rowOf('team-notes', 'user:alice').textContent(), /access_grants\[0\].*–no–no–no$/s)
   await page.getByLabel('Only where something is granted').check()
-  t.equal(await matrix.getByRole('row').count(), 4)
+  await hasCount(t, matrix.getByRole('row'), 4)
   await hasNoViolation(t, page, 'the matrix of anyone')
   await page.setViewportSize({ width: 360, height: 740 })
   t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 /** Memories that would do something if they were taken for more than text. The word `hostile` is in all of them. */
 const HOSTILE = [
@@ -74,7 +74,7 @@ consoleTest('hostile memories are text on the Memories page and in the Recall la
   await page.getByLabel('Query').fill('hostile <script>alert(1)</script>')
   await page.keyboard.press('Enter')
   await page.locator('.recall-hit').first().waitFor()
-  t.equal(await page.locator('.recall-hit').count(), HOSTILE.length)
+  await hasCount(t, page.locator('.recall-hit'), HOSTILE.length)
   t.ok(await isHarmless(page), 'the recall lab')
   await page.getByRole('button', { name: 'Explain hit 1' }).click()
   await page.locator('.recall-explanation').waitFor()

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}
@@ -29,7 +29,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.keyboard.press('Tab')
   const list = page.getByRole('listbox', { name: 'Memories' })
   await list.getByText('Bob repairs bicycles.').waitFor()
-  t.equal(await list.getByRole('option').count(), 4)
+  await hasCount(t, list.getByRole('option'), 4)
   await hasNoViolation(t, page, 'the list')
 
   await page.locator('summary', { hasText: 'Filters' }).click()
@@ -40,6 +40,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 1)
   await hasNoViolation(t, page, 'the filters')
   await page.getByRole('button', { name: 'Take all filters away' }).click()
+  await page.getByRole('button', { name: 'Take all filters away', disabled: true }).waitFor()
   await page.getByLabel('Metadata').fill('{"index": 2}')
   await page.getByLabel('Metadata').blur()
   await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 1)
@@ -48,6 +49,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.getByLabel('Metadata').fill('[')
   await page.getByText('This is not JSON').waitFor()
   await page.getByRole('button', { name: 'Take all filters away' }).click()
+  await page.getByRole('button', { name: 'Take all filters away', disabled: true }).waitFor()
   await page.getByLabel('Document').fill('day-1')
   await page.getByLabel('Document').blur()
   await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 3)

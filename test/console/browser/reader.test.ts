@@ -1,4 +1,4 @@
-import { consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
+import { consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
 
 /** Contents that would do something if they were taken for more than text. */
 const HOSTILE_TAGS = [
@@ -28,9 +28,9 @@ consoleTest('a bank is shown with its numbers, growth and tags, whatever the tag
   await tags.getByText('(U+202E right-to-left override)').waitFor()
   t.equal(await page.locator('main script, main svg[onload], main img, iframe').count(), 0)
   t.same(await page.locator('main a[href^="http"], main a[href^="javascript"]').count(), 0)
-  t.equal(await page.locator('rect.series-1').count(), 1, 'one day has a bar')
+  await hasCount(t, page.locator('rect.series-1'), 1, 'one day has a bar')
   await page.getByText('Memories retained as a table').click()
-  t.equal(await page.getByRole('table', { name: 'Memories retained' }).getByRole('row').count(), 31)
+  await hasCount(t, page.getByRole('table', { name: 'Memories retained' }).getByRole('row'), 31)
   await page.getByLabel('Days').selectOption('90')
   await page.waitForURL(/days=90/)
   await hasNoViolation(t, page, 'a bank')

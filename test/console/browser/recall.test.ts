@@ -1,4 +1,4 @@
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}
@@ -35,7 +35,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
   const others = page.getByRole('list', { name: 'Hits of Setting B' }).locator(':scope > li')
   await others.first().waitFor()
-  t.equal(await others.count(), 2)
+  await hasCount(t, others, 2)
   t.ok(await others.locator('.badge').count() >= 2, 'each tells how it moved')
   await page.getByText('of Setting A not here').click()
   await hasNoViolation(t, page, 'two settings')

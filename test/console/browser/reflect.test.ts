@@ -5,7 +5,7 @@ import { testApp } from '../../helpers/app.js'
 import {
   failsInTheMiddle, hangUp, piecemeal, says, startLanguageServer, type LanguageServer,
 } from '../../helpers/language-server.js'
-import { consoleTest, hasNoViolation, signInAs, type StartedServer } from '../browser.js'
+import { type StartedServer, consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script> https://evil.example/ pay\u200bpal \u202egnp'
 
@@ -70,7 +70,7 @@ consoleTest('an answer comes as a stream, and its marks and sources light each o
   await page.keyboard.press('Enter')
   const source = sourcesOf(page).getByRole('button', { name: 'Source [2]: cited 2 times' })
   t.ok(await source.evaluate((element) => element.matches(':focus')), 'Enter goes to the source')
-  t.equal(await page.locator('.reflect-answer .reflect-mark.lit').count(), 2, 'a source lights all of its marks')
+  await hasCount(t, page.locator('.reflect-answer .reflect-mark.lit'), 2, 'a source lights all of its marks')
   await hasNoViolation(t, page, 'an answer with a lit source')
   await page.keyboard.press('Enter')
   t.ok(await mark.evaluate((element) => element.matches(':focus')), 'and back to the first mark')
@@ -87,7 +87,7 @@ consoleTest('the server fails in the middle of an answer', withModel, async (t, 
   await ask(page, 'Where does Alice live?')
   await answerOf(page).getByText('The answer broke off').waitFor()
   await answerOf(page).getByRole('alert').getByText('dependency_unavailable', { exact: true }).waitFor()
-  t.equal(await answerOf(page).getByRole('button', { name: 'Source [1]' }).count(), 1, 'what came stays')
+  await hasCount(t, answerOf(page).getByRole('button', { name: 'Source [1]' }), 1, 'what came stays')
   await hasNoViolation(t, page, 'an answer that broke off')
 })
 
