@@ -1,20 +1,18 @@
+import { isJsonObject } from '../lib/validation/json-object.js'
+
 /**
  * Reads what a server or a file says. Nothing is believed of it: a member of another type counts as absent, and what
  * the command prints is what is there.
  */
 export type Answer = Readonly<Record<string, unknown>>
 
-export function isRecord (value: unknown): value is Answer {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function recordOf (value: unknown): Answer {
-  return isRecord(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 /** The objects of a list. */
 export function recordsOf (value: unknown): Answer[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 export function textsOf (value: unknown): string[] {

@@ -1,6 +1,6 @@
-import { isRecord } from './answers.js'
 import { CommandError, messageOf } from './failures.js'
 import type { ImportContent, ImportItem } from './import-lines.js'
+import { isJsonObject } from '../lib/validation/json-object.js'
 
 const FORMAT = 'memory-gateway-export'
 
@@ -27,7 +27,7 @@ async function * numbered (lines: AsyncIterable<string>): AsyncGenerator<ImportI
 
 function checkHeader ({ json, place }: ImportItem, name: string): void {
   const header = parse(json, `${name}: ${place}`)
-  if (!isRecord(header) || header['format'] !== FORMAT) {
+  if (!isJsonObject(header) || header['format'] !== FORMAT) {
     throw new CommandError(`${name}: ${place} is not the header of an export ({"format":"${FORMAT}",…})`)
   }
 }

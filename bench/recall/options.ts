@@ -5,6 +5,7 @@ import { UnusableInput } from '../checked.js'
 import { parseJson } from './conversation.js'
 import { PIPELINES } from './pipelines.js'
 import { STORES, type Embedder, type StoreName } from './setting.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url))
 /** As a pipeline: the default, with the embedder of that name. */
@@ -154,12 +155,8 @@ function embedderOf (name: string = 'none', json: string | undefined): Embedder 
   if (json === undefined) return { name }
   if (name === 'none') throw new UnusableInput('--embedder-config needs --embedder')
   const config = parseJson(json, '--embedder-config')
-  if (!isMap(config)) throw new UnusableInput('--embedder-config must be a JSON object')
+  if (!isJsonObject(config)) throw new UnusableInput('--embedder-config must be a JSON object')
   return { name, config }
-}
-
-function isMap (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function sizesOf (list: string, option = '--memories'): number[] {

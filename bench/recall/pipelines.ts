@@ -3,6 +3,7 @@ import { parse } from 'yaml'
 import { SCORER_TABLE } from '../../lib/config/scorer-table.js'
 import { UnusableInput } from '../checked.js'
 import { readTextFile } from './conversation.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** The `retrieval` section of a configuration file; the gateway checks it. */
 export type Retrieval = Readonly<Record<string, unknown>>
@@ -43,11 +44,7 @@ function retrievalOf (text: string, path: string): Retrieval {
   } catch (error) {
     throw new UnusableInput(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const retrieval = isMap(file) ? file['retrieval'] : undefined
-  if (!isMap(retrieval)) throw new UnusableInput(`${path} has no section \`retrieval\``)
+  const retrieval = isJsonObject(file) ? file['retrieval'] : undefined
+  if (!isJsonObject(retrieval)) throw new UnusableInput(`${path} has no section \`retrieval\``)
   return retrieval
-}
-
-function isMap (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

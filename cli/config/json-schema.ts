@@ -1,7 +1,7 @@
-import { isRecord } from '../answers.js'
 import { FileSchema } from '../../lib/config/schema.js'
 import type { SchemaNode } from '../../lib/config/schema-node.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A text of the file that is replaced by a variable; it stands for a value of any type. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
@@ -30,16 +30,16 @@ function asSchema (node: SchemaNode): Schema {
 }
 
 function toSchema (value: unknown): Schema {
-  if (!isRecord(value)) return {}
+  if (!isJsonObject(value)) return {}
   const { description, default: fallback, ...rest } = withoutAnnotations(value)
   const told = {
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),
   }
-  if (isRecord(rest['properties']) || isRecord(rest['patternProperties'])) {
+  if (isJsonObject(rest['properties']) || isJsonObject(rest['patternProperties'])) {
     return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
   }
-  if (isRecord(rest['items'])) {
+  if (isJsonObject(rest['items'])) {
     return { ...told, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
   }
   if (Array.isArray(rest['anyOf'])) return { ...told, ...rest, anyOf: rest['anyOf'].map(toSchema) }
@@ -49,8 +49,8 @@ function toSchema (value: unknown): Schema {
 function childrenOf ({ properties, patternProperties }: Schema): Schema {
   const all = (map: Schema) => Object.fromEntries(Object.entries(map).map(([key, child]) => [key, toSchema(child)]))
   return {
-    ...(isRecord(properties) && { properties: all(properties) }),
-    ...(isRecord(patternProperties) && { patternProperties: all(patternProperties) }),
+    ...(isJsonObject(properties) && { properties: all(properties) }),
+    ...(isJsonObject(patternProperties) && { patternProperties: all(patternProperties) }),
   }
 }
 

@@ -1,7 +1,8 @@
-import { isRecord, type Answer } from '../answers.js'
+import { type Answer } from '../answers.js'
 import {
   optionalSeconds, optionalText, requireList, requireObject, requireText, type Found,
 } from './shape.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A branch is longer than any conversation that people have. */
 const MAX_BRANCH = 100_000
@@ -54,7 +55,7 @@ function messageOf (value: unknown, place: string): Found | undefined {
   const { content_type: type, parts } = requireObject(content, `${place}.message.content`)
   // Code that ran, pages that were browsed and the like are nothing that was said.
   if (type !== 'text' && type !== 'multimodal_text') return undefined
-  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => typeof part === 'string' || !isRecord(part))
+  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => typeof part === 'string' || !isJsonObject(part))
     .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
   if (text === '') return undefined

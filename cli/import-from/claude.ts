@@ -1,7 +1,8 @@
-import { isRecord, type Answer } from '../answers.js'
+import { type Answer } from '../answers.js'
 import {
   optionalInstant, optionalText, requireList, requireObject, requireText, UnknownShape, type Found,
 } from './shape.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 const ROLES = new Map([['human', 'user'], ['assistant', 'assistant']])
 
@@ -38,7 +39,7 @@ export function * fromClaude (document: unknown): Generator<Found> {
 function textOf (message: Answer, place: string): string {
   const { content } = message
   if (content === undefined || content === null) return requireText(message['text'], `${place}.text`).trim()
-  const blocks = requireList(content, `${place}.content`).filter((block) => isRecord(block) && block['type'] === 'text')
+  const blocks = requireList(content, `${place}.content`).filter((block) => isJsonObject(block) && block['type'] === 'text')
   const said = blocks.map((block, index) => (
     requireText(requireObject(block, `${place}.content`)['text'], `${place}.content[${index}].text`)
   )).join('\n').trim()

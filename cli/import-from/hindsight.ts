@@ -1,15 +1,15 @@
-import { isRecord } from '../answers.js'
 import {
   flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
 } from './shape.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Lists of facts: `GET …/memories/list` has `items`, a recall `results`. */
 const LISTS = ['items', 'results', 'memories'] as const
 
 /** Facts as Hindsight lists or recalls them, bare or in the answer of the call. */
 export function * fromHindsight (document: unknown): Generator<Found> {
-  const base = isRecord(document) ? LISTS.find((name) => document[name] !== undefined) ?? 'items' : ''
-  const list = isRecord(document) ? document[base] : document
+  const base = isJsonObject(document) ? LISTS.find((name) => document[name] !== undefined) ?? 'items' : ''
+  const list = isJsonObject(document) ? document[base] : document
   for (const [index, item] of requireList(list, base).entries()) {
     const place = `${base}[${index}]`
     const fact = requireObject(item, place)

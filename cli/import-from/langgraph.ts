@@ -1,12 +1,13 @@
-import { isRecord, type Answer } from '../answers.js'
+import { type Answer } from '../answers.js'
 import { flatMetadata, optionalInstant, requireList, requireObject, requireText, UnknownShape, type Found } from './shape.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Members of a value that hold its text, as the memory tools of LangChain write them. */
 const TEXTS = ['content', 'text', 'memory', 'data'] as const
 
 /** Items of a LangGraph store: what `search` and `POST /store/items/search` answer, bare or under `items`. */
 export function * fromLangGraph (document: unknown): Generator<Found> {
-  const [base, list] = isRecord(document) ? ['items', document['items']] as const : ['', document] as const
+  const [base, list] = isJsonObject(document) ? ['items', document['items']] as const : ['', document] as const
   for (const [index, entry] of requireList(list, base).entries()) {
     const place = `${base}[${index}]`
     const item = requireObject(entry, place)
@@ -29,7 +30,7 @@ export function * fromLangGraph (document: unknown): Generator<Found> {
 /** A value may have any form: its text, where it has one; its own JSON where it is structured throughout. */
 function contentOf (value: Answer, place: string): { text: string, rest: Answer } {
   // LangMem wraps a structured memory: {kind, content: {…}}.
-  const inner = isRecord(value['content']) ? value['content'] : value
+  const inner = isJsonObject(value['content']) ? value['content'] : value
   const name = TEXTS.find((candidate) => typeof inner[candidate] === 'string')
   if (name !== undefined) {
     const { [name]: text, ...rest } = inner

@@ -1,14 +1,14 @@
-import { isRecord } from '../answers.js'
 import {
   flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
 } from './shape.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Whose memory it is; Mem0 has these beside the metadata. */
 const OWNERS = ['user_id', 'agent_id', 'app_id', 'run_id'] as const
 
 /** What `get_all()` of Mem0 answers: a list of memories, bare or under `results`. */
 export function * fromMem0 (document: unknown): Generator<Found> {
-  const [base, list] = isRecord(document) ? ['results', document['results']] as const : ['', document] as const
+  const [base, list] = isJsonObject(document) ? ['results', document['results']] as const : ['', document] as const
   for (const [index, item] of requireList(list, base).entries()) {
     const place = `${base}[${index}]`
     const memory = requireObject(item, place)

@@ -1,5 +1,6 @@
-import { isRecord, type Answer } from '../answers.js'
+import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A memory as an import takes it, and where in the source it stands. */
 export interface Found {
@@ -24,11 +25,11 @@ export class UnknownShape extends CommandError {
 function kindOf (value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : isRecord(value) ? 'an object' : `a ${typeof value}`
+  return Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : `a ${typeof value}`
 }
 
 export function requireObject (value: unknown, place: string): Answer {
-  if (!isRecord(value)) throw new UnknownShape(place, 'an object', value)
+  if (!isJsonObject(value)) throw new UnknownShape(place, 'an object', value)
   return value
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatPath, isMap, type Path } from './paths.js'
+import { formatPath, type Path } from './paths.js'
 import type { FileConfig } from './schema.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** Keys of the file that only a start reads: providers and what is built around them, the routes of sources, the auth mode's own. */
 const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
@@ -30,7 +31,7 @@ export function fileChanges (before: FileConfig, after: FileConfig): FileChanges
 function differences (before: unknown, after: unknown, path: Path): Path[] {
   if (isDeepStrictEqual(before, after)) return []
   const [old, next] = [before ?? {}, after ?? {}]
-  if (!isMap(old) || !isMap(next)) return [path]
+  if (!isJsonObject(old) || !isJsonObject(next)) return [path]
   const below = [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((key) => differences(old[key], next[key], [...path, key]))
   return below.length > 0 ? below : [path]
 }

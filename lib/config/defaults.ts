@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
-import { isMap } from './paths.js'
 import { branchOf, type SchemaNode } from './schema-node.js'
 import type { Resolved } from './schema-parts.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /**
  * A value that its schema allows, with every default of the schema filled in. TypeBox's `Value.Default` does not do
@@ -14,7 +14,7 @@ export function withDefaults<S extends TSchema> (schema: S, given: unknown): Res
 function filled (schema: SchemaNode, given: unknown): unknown {
   const value = given === undefined ? schema.default : given
   if (Array.isArray(value)) return schema.items === undefined ? value : value.map((item) => filled(schema.items!, item))
-  if (!isMap(value)) return value
+  if (!isJsonObject(value)) return value
   const branch = schema.anyOf?.[branchOf(schema, value)]
   if (branch !== undefined) return filled(branch, value)
   const { properties = {}, patternProperties = {} } = schema

@@ -1,8 +1,9 @@
 import type { ErrorObject } from 'ajv'
 import { didYouMean, nearest } from '../errors/wording.js'
-import { formatPath, fromPointer, isMap, type Path } from './paths.js'
+import { formatPath, fromPointer, type Path } from './paths.js'
 import { printable, quote, quoteAll } from './problems.js'
 import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
@@ -48,7 +49,7 @@ function wrongValue (value: unknown, path: Path, schema: SchemaNode, substituted
 }
 
 function badBranch (value: unknown, path: Path, schema: SchemaNode, substituted: boolean): string {
-  if (!isMap(value)) return wrongValue(value, path, schema, true)
+  if (!isJsonObject(value)) return wrongValue(value, path, schema, true)
   const typePath = [...path, 'type']
   const types = branchTypes(schema)
   if (!Object.hasOwn(value, 'type')) return `${formatPath(typePath)} is missing, allowed are ${quoteAll(types)}`

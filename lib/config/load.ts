@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
 import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
-import { isMap } from './paths.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
 import type { Config } from './config.js'
@@ -17,6 +16,7 @@ import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
 import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
@@ -155,7 +155,7 @@ function readFileConfig (
   ), problems)
   if (value === undefined) return undefined
   // An unknown key stays and is reported: it may be a misspelt one that is used.
-  const used = isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
+  const used = isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
   return validateFile(used, substitution, problems)
 }
 

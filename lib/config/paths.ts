@@ -1,4 +1,5 @@
 import { printable } from './problems.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** Where a value stands in the configuration file: keys of maps and indexes of lists, from the top. */
 export type Path = readonly (string | number)[]
@@ -29,12 +30,7 @@ export function fromPointer (pointer: string, root: unknown): Path {
   for (const escaped of pointer.split('/').slice(1)) {
     const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
     path.push(Array.isArray(value) ? Number(segment) : segment)
-    value = isMap(value) || Array.isArray(value) ? Reflect.get(value, segment) : undefined
+    value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, segment) : undefined
   }
   return path
-}
-
-/** A YAML map, after it was read. */
-export function isMap (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

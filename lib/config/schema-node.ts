@@ -1,6 +1,6 @@
 import { textThatIs } from '../errors/wording.js'
-import { isMap } from './paths.js'
 import { quoteAll } from './problems.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** The JSON Schema keywords that the schema of the file uses. */
 export interface SchemaNode {
@@ -63,7 +63,7 @@ export function branchTypes (schema: SchemaNode): string[] {
 
 /** The branch that the `type` of a value chooses; -1 when it chooses none. */
 export function branchOf (schema: SchemaNode, value: unknown): number {
-  return isMap(value) && typeof value['type'] === 'string' ? branchTypes(schema).indexOf(value['type']) : -1
+  return isJsonObject(value) && typeof value['type'] === 'string' ? branchTypes(schema).indexOf(value['type']) : -1
 }
 
 function range ({ minimum, maximum }: SchemaNode): string {

@@ -2,6 +2,7 @@ import { invalidField } from '../errors/service-error.js'
 import type { ListFilters, Metadata } from '../stores/vector-store.js'
 import { instantField, readFilters } from './records.js'
 import type { MemoriesQuery } from './schemas.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /**
  * The filters of a list.
@@ -40,7 +41,7 @@ function parsed (text: string): unknown {
 }
 
 function isMetadata (value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((member) => (
+  return isJsonObject(value) && Object.values(value).every((member) => (
     member === null || typeof member === 'string' || typeof member === 'boolean' ||
     (typeof member === 'number' && Number.isFinite(member))
   ))

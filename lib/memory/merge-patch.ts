@@ -1,4 +1,5 @@
 import { invalidRequest } from '../errors/service-error.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** Deeper than any valid configuration. */
 const MAX_DEPTH = 16
@@ -10,16 +11,12 @@ const MAX_DEPTH = 16
  * @throws ServiceError invalid_request for a patch that is nested more than 16 levels deep
  */
 export function mergePatch (target: unknown, patch: unknown, depth = 0): unknown {
-  if (!isMap(patch)) return patch
+  if (!isJsonObject(patch)) return patch
   if (depth === MAX_DEPTH) throw invalidRequest([{ field: '', message: 'The patch is nested too deeply' }])
-  const merged = new Map(Object.entries(isMap(target) ? target : {}))
+  const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key)
     else merged.set(key, mergePatch(merged.get(key), value, depth + 1))
   }
   return Object.fromEntries(merged)
-}
-
-function isMap (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

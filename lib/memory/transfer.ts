@@ -18,6 +18,7 @@ import { checkItem, type CheckedItem } from './item-check.js'
 import { prepare, type PreparedMemory } from './preparation.js'
 import { instantField, toRecord } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** The most imports that wait for another one into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
@@ -230,7 +231,7 @@ function readHeader (header: unknown): unknown {
 
 /** A null in an export stands for an absent value. */
 function readLine (value: unknown, at: string): ImportLine {
-  const line: unknown = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const line: unknown = isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
   return checkLine(line, at)

@@ -1,4 +1,5 @@
 import type { BankSections } from '../config/bank-sections.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 /** Where the value of a setting comes from. */
 export type Origin = 'default' | 'file' | 'profile' | 'bank'
@@ -35,8 +36,8 @@ function layOver (
   for (const [key, value] of Object.entries(source)) {
     if (value === undefined) continue
     const path = `${prefix}${key}`
-    if (isMap(value)) {
-      const below = isMap(target[key]) ? target[key] : {}
+    if (isJsonObject(value)) {
+      const below = isJsonObject(target[key]) ? target[key] : {}
       target[key] = below
       layOver(below, value, `${path}.`, from, origin)
     } else {
@@ -48,16 +49,12 @@ function layOver (
 
 /** The value at a path; undefined when there is none. */
 export function valueAt (sections: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => isMap(value) ? value[key] : undefined, sections)
+  return path.split('.').reduce<unknown>((value, key) => isJsonObject(value) ? value[key] : undefined, sections)
 }
 
 /** The sections with another value at a path; nothing else is copied than the maps on the way. */
 export function withValueAt<T> (sections: T, path: string, value: unknown): T {
   const [key, ...rest] = path.split('.')
-  const map: Record<string, unknown> = isMap(sections) ? sections : {}
+  const map: Record<string, unknown> = isJsonObject(sections) ? sections : {}
   return { ...map, [key!]: rest.length === 0 ? value : withValueAt<unknown>(map[key!], rest.join('.'), value) } as T
-}
-
-function isMap (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

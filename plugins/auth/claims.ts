@@ -4,10 +4,6 @@ import { TokenRefused } from './token-refused.js'
 /** The payload of a token whose signature is valid. */
 export type Claims = Record<string, unknown>
 
-export function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /**
  * Refuses a token outside its validity period (RFC 7519 sections 4.1.4 to 4.1.6). There is no leeway. A token without
  * `exp` is accepted, since neither the HS256 nor the OIDC claims of the specification require one. `iat` must be a

@@ -1,7 +1,8 @@
 import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
 import { trimWhitespace } from './whitespace.js'
-import { isFilled, isRecord, subjectOf, type Claims } from './claims.js'
+import { isFilled, subjectOf, type Claims } from './claims.js'
 import { TokenRefused } from './token-refused.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Claims that are mapped to fields of the context. */
 const MAPPED = new Set(['sub', 'service_actor_type', 'service_principal', 'tid', 'tenant_id'])
@@ -28,7 +29,7 @@ export function contextOfClaims (claims: Claims, defaultActorType: string): Requ
   if (!Object.hasOwn(claims, 'act')) return { ...shared, principal, actor: { type, id: subject, claims: rest } }
 
   // An `act` inside `act` names earlier actors; RFC 8693 forbids access decisions based on it.
-  const acting = isRecord(claims['act']) ? claims['act']['sub'] : undefined
+  const acting = isJsonObject(claims['act']) ? claims['act']['sub'] : undefined
   if (!isFilled(acting)) throw new TokenRefused('invalid actor')
   const typed = splitPrincipal(acting)
   return {

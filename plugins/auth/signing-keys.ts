@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import buildGetJwks from 'get-jwks'
-import { isRecord } from './claims.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 const ALGORITHM = 'RS256'
 const MAX_KEYS = 50
@@ -25,7 +25,7 @@ export class SigningKeys {
 
   /** @param document parsed JSON @param url where it was read @throws when it is not a JWKS */
   static async of (document: unknown, url: string): Promise<SigningKeys> {
-    const listed = isRecord(document) ? document['keys'] : undefined
+    const listed = isJsonObject(document) ? document['keys'] : undefined
     if (!Array.isArray(listed)) throw new Error('The key set has no "keys"')
     const keys = listed.map(rsaKeyOf).filter((key) => key !== undefined).slice(0, MAX_KEYS)
     const domain = `${new URL(url).origin}/`
@@ -60,7 +60,7 @@ export function isKid (kid: unknown): kid is string {
 
 /** @returns the members that a public RSA key needs; undefined when the JWK is not a key for RS256 signatures */
 function rsaKeyOf (jwk: unknown): RsaJwk | undefined {
-  if (!isRecord(jwk)) return undefined
+  if (!isJsonObject(jwk)) return undefined
   const { kty, use, alg, kid, n, e } = jwk
   if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) return undefined
   if (!isKid(kid) || typeof n !== 'string' || typeof e !== 'string') return undefined

@@ -1,8 +1,9 @@
 import fastifyJwt, { type JwtDecodeFunction, type JwtVerifyFunction } from '@fastify/jwt'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerToken } from './bearer.js'
-import { isRecord, type Claims } from './claims.js'
+import { type Claims } from './claims.js'
 import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,7 +48,7 @@ export async function tokenVerifier (
     checkHeader(headerOf(decoded), algorithm)
     checkSignatureText(decoded)
     const claims = await orRefuse('bad signature', () => request[verifyName]<object>())
-    if (!isRecord(claims)) throw new TokenRefused('malformed token')
+    if (!isJsonObject(claims)) throw new TokenRefused('malformed token')
     return claims
   }
 }
@@ -67,8 +68,8 @@ function isTokenError (error: unknown): boolean {
 }
 
 function headerOf (token: unknown): Record<string, unknown> {
-  const header = isRecord(token) ? token['header'] : undefined
-  if (!isRecord(header)) throw new TokenRefused('malformed token')
+  const header = isJsonObject(token) ? token['header'] : undefined
+  if (!isJsonObject(header)) throw new TokenRefused('malformed token')
   return header
 }
 
@@ -83,7 +84,7 @@ function checkHeader (header: Record<string, unknown>, algorithm: string): void 
 
 /** The last base64url character has unused bits. They must be zero, so that a signature has only one spelling. */
 function checkSignatureText (token: object): void {
-  const signature = isRecord(token) ? token['signature'] : undefined
+  const signature = isJsonObject(token) ? token['signature'] : undefined
   if (typeof signature !== 'string' || Buffer.from(signature, 'base64url').toString('base64url') !== signature) {
     throw new TokenRefused('malformed token')
   }

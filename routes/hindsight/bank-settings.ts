@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { invalidField, type ServiceError } from '../../lib/errors/service-error.js'
 import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
+import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** The middle of the scale of each trait of a disposition, which is how every answer here is given. */
 export const NEUTRAL = 3
@@ -83,8 +84,8 @@ export function exactPatch (patch: Patch, standing: Patch): Patch | undefined {
   const exact: Patch = {}
   for (const [key, value] of Object.entries(patch)) {
     const stands = standing[key]
-    if (isMap(value)) {
-      const below = isMap(stands) ? stands : {}
+    if (isJsonObject(value)) {
+      const below = isJsonObject(stands) ? stands : {}
       const more = exactPatch(value, below)
       if (more !== undefined) exact[key] = leavesNothing(more, below) ? null : more
     } else if (value === null ? stands !== undefined : !isDeepStrictEqual(value, stands)) {
@@ -130,13 +131,9 @@ export function overridesOf ({ config: { mission, retrieval } }: BankConfigAnswe
 function merge (into: Patch, more: Patch): void {
   for (const [key, value] of Object.entries(more)) {
     const before = into[key]
-    if (isMap(before) && isMap(value)) merge(before, value)
+    if (isJsonObject(before) && isJsonObject(value)) merge(before, value)
     else into[key] = value
   }
-}
-
-function isMap (value: unknown): value is Patch {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function wrongType (field: string, expected: string): ServiceError {

@@ -1,7 +1,8 @@
 import { invalidField, type ServiceError } from '../../errors/service-error.js'
 import type { JsonSchema } from '../../models/language-model.js'
 import { FORMAT_NAMES } from './formats.js'
-import { isPlainObject, problemsOf } from './schema-instance.js'
+import { problemsOf } from './schema-instance.js'
+import { isJsonObject } from '../../validation/json-object.js'
 
 export const FIELD = 'response_schema'
 export const MAX_SCHEMA_BYTES = 16 * 1024
@@ -60,7 +61,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
  * @throws ServiceError invalid_request with the field (`response_schema.properties.a.type`)
  */
 export function checkResponseSchema (schema: unknown): JsonSchema {
-  if (!isPlainObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
+  if (!isJsonObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
   // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
   if (isDeeper(schema, MAX_JSON_DEPTH)) throw refused(FIELD, 'is nested too deep')
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
@@ -84,7 +85,7 @@ export function compileResponseSchema (schema: JsonSchema): InstanceCheck {
 }
 
 function checkSchema (schema: unknown, path: string, depth: number, budget: Budget): void {
-  if (!isPlainObject(schema)) throw refused(path, 'must be a JSON Schema, an object')
+  if (!isJsonObject(schema)) throw refused(path, 'must be a JSON Schema, an object')
   if (depth > MAX_SCHEMA_DEPTH) throw refused(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
   for (const [keyword, value] of Object.entries(schema)) {
     const check = KEYWORDS.get(keyword)
@@ -100,7 +101,7 @@ function checkType (value: unknown, path: string): void {
 }
 
 function checkProperties (value: unknown, path: string, depth: number, budget: Budget): void {
-  if (!isPlainObject(value)) throw refused(path, 'must be an object of schemas')
+  if (!isJsonObject(value)) throw refused(path, 'must be an object of schemas')
   for (const [name, schema] of Object.entries(value)) {
     budget.properties += 1
     if (budget.properties > MAX_SCHEMA_PROPERTIES) throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../models/language-model.js'
 import { brokenFormat } from './formats.js'
+import { isJsonObject } from '../../validation/json-object.js'
 
 /** The most problems that are reported for one value. */
 const MAX_PROBLEMS = 20
@@ -35,12 +36,8 @@ function problemsWithin (schema: JsonSchema, value: unknown, left: Place['left']
   return place.problems
 }
 
-export function isPlainObject (value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function checkInstance (schema: unknown, value: unknown, place: Place): void {
-  if (!isPlainObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
+  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
   const types = own(schema, 'type')
   if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
     tell(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
@@ -50,12 +47,12 @@ function checkInstance (schema: unknown, value: unknown, place: Place): void {
   if (typeof value === 'string') checkText(schema, value, place)
   else if (typeof value === 'number') checkNumber(schema, value, place)
   else if (Array.isArray(value)) checkList(schema, value, place)
-  else if (isPlainObject(value)) checkObject(schema, value, place)
+  else if (isJsonObject(value)) checkObject(schema, value, place)
 }
 
 function isOfType (value: unknown, type: unknown): boolean {
   switch (type) {
-    case 'object': return isPlainObject(value)
+    case 'object': return isJsonObject(value)
     case 'array': return Array.isArray(value)
     case 'string': return typeof value === 'string'
     case 'number': return typeof value === 'number' && Number.isFinite(value)
@@ -119,7 +116,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
   const isClosed = own(schema, 'additionalProperties') === false
   for (const [name, member] of Object.entries(value)) {
     if (place.problems.length >= MAX_PROBLEMS) return
-    if (isPlainObject(properties) && Object.hasOwn(properties, name)) checkInstance(properties[name], member, inside(name))
+    if (isJsonObject(properties) && Object.hasOwn(properties, name)) checkInstance(properties[name], member, inside(name))
     else if (isClosed) tell(inside(name), 'is not a property of the schema')
   }
 }

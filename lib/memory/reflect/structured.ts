@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
 import { hasDuplicateName, objectsIn } from './json-text.js'
 import type { InstanceCheck } from './response-schema.js'
+import { isJsonObject } from '../../validation/json-object.js'
 
 /** The deepest nesting of lists and objects; the schema of a caller allows far less. */
 const MAX_DEPTH = 64
@@ -40,7 +41,7 @@ export function readJsonObject (text: string): ObjectReading {
   for (const { json, depth } of objectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
-    if (!isRecord(value)) continue
+    if (!isJsonObject(value)) continue
     if (hasDuplicateName(json)) return failed('must not have a name twice in one object')
     if (holdsInfinity(value)) return failed('must hold no number that is too great')
     return { ok: true, value }
@@ -65,15 +66,15 @@ export function readStructured (text: string, check: InstanceCheck): StructuredR
   const problems = typeof answer === 'string' ? [] : ['answer: must be a string']
   const structured = Object.hasOwn(read.value, 'structured') ? read.value['structured'] : undefined
   const wrong = structuredProblems(structured, check)
-  if (typeof answer === 'string' && isAbstention(answer)) return { ok: true, answer, structured: wrong.length === 0 && isRecord(structured) ? structured : {} }
+  if (typeof answer === 'string' && isAbstention(answer)) return { ok: true, answer, structured: wrong.length === 0 && isJsonObject(structured) ? structured : {} }
   problems.push(...wrong)
-  if (problems.length > 0 || typeof answer !== 'string' || !isRecord(structured)) return { ok: false, problems }
+  if (problems.length > 0 || typeof answer !== 'string' || !isJsonObject(structured)) return { ok: false, problems }
   return { ok: true, answer, structured }
 }
 
 function structuredProblems (structured: unknown, check: InstanceCheck): string[] {
   if (structured === undefined) return ['structured: is required']
-  if (!isRecord(structured)) return ['structured: must be object']
+  if (!isJsonObject(structured)) return ['structured: must be object']
   const checked = check(structured)
   return checked.ok ? [] : checked.problems.map((problem) => `structured: ${problem}`)
 }
@@ -101,8 +102,4 @@ function parse (json: string): unknown {
 function holdsInfinity (value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
