@@ -1,15 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { PERMISSIONS } from '../../access/access-control.js'
-import { strict, nullable, clamped, BankId } from './common.js'
+import { strict, nullable, BankId, pageFields } from './common.js'
 
 const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
 const TenantId = Type.String({ minLength: 1, maxLength: 512, description: 'Absent: callers without a tenant.' })
 const Principal = (description: string) => Type.String({ minLength: 1, maxLength: 256, description, examples: ['user:alice'] })
-const pageFields = {
-  limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })),
-}
-
 export const AccessQuery = strict(pageFields)
 
 export const AccessAnswer = strict({

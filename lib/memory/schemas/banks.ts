@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, nullable, nullableInstant, instant, clamped, trust, BankId } from './common.js'
+import { strict, nullable, nullableInstant, instant, trust, BankId, pageFields } from './common.js'
 import { filters } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
-const cursor = Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })
-const pageFields = { limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')), cursor: Type.Optional(cursor) }
 const nextCursor = nullable({ description: 'Null on the last page.' })
 export const PageQuery = strict(pageFields)
 export const MemoriesQuery = strict({

@@ -22,3 +22,9 @@ export const MetadataSchema = Type.Unsafe<Record<string, string | number | boole
   title: 'Metadata',
   description: 'Flat map to string, number, boolean or null.',
 })
+
+/** What a query of a list has. */
+export const pageFields = {
+  limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })),
+}
