@@ -1,6 +1,8 @@
+import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
 import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
+import { bankParameters } from './rows.js'
 
 /** A statement and what is bound to it. */
 export interface Statement {
@@ -69,6 +71,25 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
   if (retainedBefore !== undefined) conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
   return conditions.map((condition) => ` and ${condition}`).join('')
+}
+
+interface FilteredRead {
+  parameters: Parameters
+  /** `now` as SQL. */
+  instant: string
+  conditions: string
+}
+
+/**
+ * What a read of one bank begins with: its key as $1 and $2, then the time and the filters.
+ * @returns undefined when no memory can pass the filters
+ */
+export function filteredRead (bank: BankKey, filters: ListFilters, now: number): FilteredRead | undefined {
+  const parameters = new Parameters()
+  for (const value of bankParameters(bank)) parameters.bind(value)
+  const instant = `${parameters.bind(now)}::float8::bigint`
+  const conditions = filterConditions(filters, parameters)
+  return conditions === undefined ? undefined : { parameters, instant, conditions }
 }
 
 /** @returns undefined when no memory can pass */

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
 import { firstRows, withoutLongColumns } from './bounded-rows.js'
-import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
+import { filteredRead, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
@@ -12,11 +12,9 @@ import { bankParameters } from './rows.js'
 export function listStatement (
   schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest, bytes?: number,
 ): Statement | undefined {
-  const parameters = new Parameters()
-  for (const value of bankParameters(bank)) parameters.bind(value)
-  const instant = `${parameters.bind(now)}::float8::bigint`
-  const conditions = filterConditions(filters, parameters)
-  if (conditions === undefined) return undefined
+  const read = filteredRead(bank, filters, now)
+  if (read === undefined) return undefined
+  const { parameters, instant, conditions } = read
   const behind = after === undefined
     ? ''
     : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
@@ -36,11 +34,9 @@ order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.b
 export function countStatement (
   schema: string, bank: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
 ): Statement | undefined {
-  const parameters = new Parameters()
-  for (const value of bankParameters(bank)) parameters.bind(value)
-  const instant = `${parameters.bind(now)}::float8::bigint`
-  const conditions = filterConditions(filters, parameters)
-  if (conditions === undefined) return undefined
+  const read = filteredRead(bank, filters, now)
+  if (read === undefined) return undefined
+  const { parameters, instant, conditions } = read
   return {
     text: `select count(*)::int as memories from (
   select from ${schema}.memories m

@@ -1,7 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
-import { filterConditions, Parameters, type Statement } from './fragments.js'
-import { bankParameters } from './rows.js'
+import { filteredRead, type Parameters, type Statement } from './fragments.js'
 import { bestPassages, filteredMemories, GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
 import { unitVectorText } from './vectors.js'
 
@@ -30,11 +29,9 @@ export function nearestStatement (
   bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
   { schema, space }: { schema: string, space: EmbeddingSpace },
 ): Statement | undefined {
-  const parameters = new Parameters()
-  for (const value of bankParameters(bank)) parameters.bind(value)
-  const instant = `${parameters.bind(now)}::float8::bigint`
-  const conditions = filterConditions(filters, parameters)
-  if (conditions === undefined) return undefined
+  const read = filteredRead(bank, filters, now)
+  if (read === undefined) return undefined
+  const { parameters, instant, conditions } = read
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
   const neighbours = Math.ceil(limit * EF_FACTOR)
