@@ -52,9 +52,6 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
 const LONGER_FILES = [
   'lib/config/schema.ts',
   'lib/memory/embedding-backfill.ts',
-  'lib/stores/in-memory/bank.ts',
-  'lib/stores/in-memory/lexical-index.ts',
-  'lib/stores/in-memory/store.ts',
   'lib/stores/sql/store.ts',
   'lib/stores/vector-store.ts',
   'test/contract/vector-store/bank-configs.ts',

@@ -23,6 +23,10 @@ export class SortedList<T> {
     return this.#size
   }
 
+  get first (): T | undefined {
+    return this.#chunks[0]?.[0]
+  }
+
   add (item: T): void {
     this.#size++
     const last = this.#chunks.at(-1)

@@ -1,7 +1,6 @@
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { byAge, byMemoryId, type Entry } from './entry.js'
-import { ExpiryHeap } from './expiry-heap.js'
+import { byAge, byMemoryId, isThere, type Accept, type Entry } from './entry.js'
 
 /**
  * The entries of a bank by id, fingerprint, age and expiry. While a change is under way the ordered lists hold both
@@ -13,14 +12,15 @@ export class BankEntries {
   readonly #byFingerprint = new SplitMap<Entry>()
   readonly #ordered = new SortedList(byAge)
   readonly #unembedded = new SortedList(byMemoryId)
-  readonly #expiries = new ExpiryHeap<Entry>()
+  /** Entries that expire, the next one first. */
+  readonly #expiring = new SortedList(byExpiry)
   /** Staged entries whose id or fingerprint an entry has that is about to be removed. */
   readonly #waitingById = new SplitMap<Entry>()
   readonly #waitingByFingerprint = new SplitMap<Entry>()
 
   /** When the next memory expires. */
   get nextExpiry (): number {
-    return this.#expiries.next
+    return this.#expiring.first?.memory.expiresAt ?? Infinity
   }
 
   byId (memoryId: string): Entry | undefined {
@@ -47,8 +47,17 @@ export class BankEntries {
   }
 
   /** Entries that have expired at `now`. */
-  expired (now: number): Generator<Entry> {
-    return this.#expiries.expired(now)
+  * expired (now: number): Generator<Entry> {
+    for (const entry of this.#expiring.forwards()) {
+      if (entry.memory.expiresAt! > now) return
+      yield entry
+    }
+  }
+
+  /** `accept`, and when something has expired that is still there, only what has not. */
+  accepting (accept: Accept, now: number): Accept {
+    if (now < this.nextExpiry) return accept
+    return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
   }
 
   /** Adds an entry, which takes its id and its fingerprint unless another entry still has them; then it waits. */
@@ -56,7 +65,7 @@ export class BankEntries {
     this.#ordered.add(entry)
     if (entry.isUnembedded) this.#unembedded.add(entry)
     const { memoryId, expiresAt } = entry.memory
-    if (expiresAt !== null) entry.expiry = this.#expiries.add(entry, expiresAt)
+    if (expiresAt !== null) this.#expiring.add(entry)
     putOrWait(this.#byId, this.#waitingById, memoryId, entry)
     putOrWait(this.#byFingerprint, this.#waitingByFingerprint, entry.fingerprint, entry)
   }
@@ -77,8 +86,8 @@ export class BankEntries {
   remove (entry: Entry): void {
     this.#ordered.remove(entry)
     if (entry.isUnembedded) this.#unembedded.remove(entry)
-    if (entry.expiry !== undefined) this.#expiries.forget(entry.expiry)
-    const { memory: { memoryId }, fingerprint } = entry
+    const { memory: { memoryId, expiresAt }, fingerprint } = entry
+    if (expiresAt !== null) this.#expiring.remove(entry)
     if (this.#byId.get(memoryId) === entry) this.#byId.delete(memoryId)
     if (this.#byFingerprint.get(fingerprint) === entry) this.#byFingerprint.delete(fingerprint)
   }
@@ -91,4 +100,8 @@ function visible (entry: Entry | undefined): Entry | undefined {
 function putOrWait (map: SplitMap<Entry>, waiting: SplitMap<Entry>, key: string, entry: Entry): void {
   if (map.get(key) === undefined) map.set(key, entry)
   else waiting.set(key, entry)
+}
+
+function byExpiry (a: Entry, b: Entry): number {
+  return a.memory.expiresAt! - b.memory.expiresAt! || byMemoryId(a, b)
 }

@@ -1,15 +1,13 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { BankEntries } from './bank-entries.js'
-import { Documents } from './documents.js'
-import { Entry, REMOVED, type PassageRef, type Visibility } from './entry.js'
-import { LexicalIndex } from './lexical-index.js'
+import { BankIndexes, type LexicalHandle } from './bank-indexes.js'
+import { REMOVED, type Entry, type PassageRef, type Visibility } from './entry.js'
+import type { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { BANK_BYTES, entryBytes, indexBytes } from './capacity.js'
+import { BANK_BYTES, entryBytes } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
-import { VectorIndex } from './vector-index.js'
-
-type LexicalHandle = NonNullable<PassageRef['lexical']>
+import type { VectorIndex } from './vector-index.js'
 
 /** A change that readers do not see before it is committed as a whole. */
 interface Change {
@@ -26,24 +24,21 @@ export class Bank {
   /** `bankKeyString` of the key. */
   readonly id: string
   readonly entries = new BankEntries()
-  readonly lexical = new LexicalIndex<PassageRef>()
-  readonly #arena: VectorArena
-  readonly #documents = new Documents()
-  #vectors: VectorIndex<PassageRef> | undefined
+  readonly lexical: LexicalIndex<PassageRef>
+  readonly #indexes: BankIndexes
   #change: Change | undefined
   #version = 0
   #size = 0
   #embeddedCount = 0
   #unembeddedCount = 0
   #entryBytes = 0
-  #isInOrder = true
-  #lastId = ''
   #newest: { version: number, retainedAt: number | null } | undefined
 
   constructor (key: BankKey, arena: VectorArena) {
     this.key = key
     this.id = bankKeyString(key)
-    this.#arena = arena
+    this.#indexes = new BankIndexes(arena)
+    this.lexical = this.#indexes.lexical
   }
 
   /** Changes whenever the visible content or its places in the indexes do: a read that has paused compares it. */
@@ -57,7 +52,7 @@ export class Bank {
 
   /** Estimated bytes that the bank takes. */
   get bytes (): number {
-    return BANK_BYTES + this.#entryBytes + indexBytes(this.lexical.extent) + (this.#vectors?.bytes ?? 0)
+    return BANK_BYTES + this.#entryBytes + this.#indexes.bytes
   }
 
   /** Whether every memory is one passage. */
@@ -75,19 +70,14 @@ export class Bank {
     return this.#embeddedCount
   }
 
-  /** While a change is under way they include the vectors of entries that are not visible. */
+  /** See BankIndexes. */
   get vectors (): VectorIndex<PassageRef> | undefined {
-    return this.#vectors
+    return this.#indexes.vectors
   }
 
-  /** Whether there may be entries that readers must not see. */
-  get isChanging (): boolean {
-    return this.#change !== undefined
-  }
-
-  /** Whether the first passages of memories lie in the lexical index in the order of the memories' ids. */
+  /** See BankIndexes. */
   get isInOrder (): boolean {
-    return this.#isInOrder
+    return this.#indexes.isInOrder
   }
 
   /** Whether readers see the staged neighbours of an entry (`Entry.staged`). */
@@ -123,7 +113,14 @@ export class Bank {
       ? { adding: { isVisible: false }, removing: { isVisible: true } }
       : undefined
     this.#change = change
-    const entries = yield * this.#embed(added, change?.adding)
+    let entries: Entry[]
+    try {
+      // Vectors are added first because only they can fail, when their memory is exhausted.
+      entries = yield * this.#indexes.embed(added, change?.adding)
+    } catch (error) {
+      this.#change = undefined
+      throw error
+    }
     if (change === undefined) yield * this.#applyOpenly(entries, added, removed)
     else yield * this.#applyHidden(change, entries, added, removed, committed)
     this.#version++
@@ -132,12 +129,7 @@ export class Bank {
 
   /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
   attach (entry: Entry, vectors: readonly Float32Array[]): void {
-    try {
-      for (const [index, vector] of vectors.entries()) this.#addVector(entry.passages[index]!, vector)
-    } catch (error) {
-      this.#unembed(entry)
-      throw error
-    }
+    this.#indexes.attach(entry, vectors)
     this.entries.noteEmbedded(entry)
     this.#unembeddedCount--
     this.#embeddedCount++
@@ -157,31 +149,8 @@ export class Bank {
 
   /** Gives the bank's vector memory back. The bank is not used afterwards. */
   release (): void {
-    this.#vectors?.release()
+    this.#indexes.vectors?.release()
     this.#version++
-  }
-
-  * #embed (added: readonly NewMemory[], mark: Visibility | undefined): Steps<Entry[]> {
-    const entries: Entry[] = []
-    try {
-      // Vectors are added first because only they can fail, when their memory is exhausted.
-      for (const source of added) {
-        const entry = new Entry(source, mark)
-        entries.push(entry)
-        for (const [index, { vector }] of source.passages.entries()) {
-          if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
-        }
-        yield
-      }
-    } catch (error) {
-      for (const entry of entries) {
-        this.#unembed(entry)
-        yield
-      }
-      this.#change = undefined
-      throw error
-    }
-    return entries
   }
 
   * #applyOpenly (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<void> {
@@ -191,7 +160,7 @@ export class Bank {
       entry.visibility = REMOVED
       yield
     }
-    yield * this.#index(entries, added, removed)
+    yield * this.#indexes.replace(entries, added, removed)
     for (const entry of entries) {
       this.#entryBytes += entryBytes(entry)
       this.#count(entry, 1)
@@ -208,9 +177,8 @@ export class Bank {
       entry.visibility = change.removing
       yield
     }
-    this.lexical.begin()
-    this.#documents.begin()
-    const documents = yield * this.#index(entries, added, removed)
+    this.#indexes.begin()
+    const documents = yield * this.#indexes.replace(entries, added, removed)
     const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
     for (const entry of entries) {
       counts.bytes += entryBytes(entry)
@@ -257,54 +225,8 @@ export class Bank {
       this.#version++
       yield
     }
-    this.lexical.end()
-    yield * this.#documents.settle()
+    yield * this.#indexes.end()
     this.#change = undefined
-  }
-
-  /** Removes `removed` from the indexes and adds `added`. @returns the documents of the lexical index concerned */
-  * #index (
-    entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
-  ): Steps<LexicalHandle[]> {
-    const touched: LexicalHandle[] = []
-    for (const entry of removed) {
-      this.#documents.remove(entry)
-      for (const { lexical } of entry.passages) {
-        this.lexical.remove(lexical!)
-        touched.push(lexical!)
-        yield
-      }
-    }
-    for (const [index, entry] of entries.entries()) {
-      this.#documents.add(entry)
-      const [head] = entry.passages
-      for (const [at, { terms, length }] of added[index]!.passages.entries()) {
-        const ref = entry.passages[at]!
-        touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
-        if (at === 0) this.#noteHead(entry, ref.lexical.ordinal)
-        yield
-      }
-    }
-    return touched
-  }
-
-  #noteHead (entry: Entry, ordinal: number): void {
-    const { memoryId } = entry.memory
-    entry.head = ordinal
-    if (memoryId < this.#lastId || ordinal !== this.lexical.capacity - 1) this.#isInOrder = false
-    this.#lastId = memoryId
-  }
-
-  #addVector (ref: PassageRef, vector: Float32Array): void {
-    this.#vectors ??= new VectorIndex(this.#arena, vector.length)
-    ref.vector = this.#vectors.add(ref, vector)
-  }
-
-  #unembed (entry: Entry): void {
-    for (const ref of entry.passages) {
-      if (ref.vector !== undefined) this.#vectors?.remove(ref.vector)
-      ref.vector = undefined
-    }
   }
 
   #count (entry: Entry, by: 1 | -1): void {
@@ -316,6 +238,6 @@ export class Bank {
   #delete (entry: Entry): void {
     this.#entryBytes -= entryBytes(entry)
     this.entries.remove(entry)
-    this.#unembed(entry)
+    this.#indexes.unembed(entry)
   }
 }

@@ -1,6 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
+import type { ListBanksRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareText } from '../../text/compare-text.js'
 import type { Capacity } from './capacity.js'
@@ -24,6 +25,23 @@ export class Directory {
   /** By tenant (none first), then by id. Banks that come or go meanwhile may be given or not. */
   inOrder (isBefore?: (bank: Bank) => boolean): Generator<Bank> {
     return this.#ordered.forwards(isBefore)
+  }
+
+  /** The keys of the banks of a tenant, or all, in order; with a bank id too just that key, be there a bank or not. */
+  * keys ({ tenantId, bankId, after }: Pick<ListBanksRequest, 'tenantId' | 'bankId' | 'after'>): Generator<BankKey> {
+    if (tenantId !== undefined && bankId !== undefined) {
+      const key = { tenantId, bankId }
+      if (after === undefined || compareKeys(key, after) > 0) yield key
+      return
+    }
+    const isBefore = ({ key }: Bank) => (
+      (after !== undefined && compareKeys(key, after) <= 0) ||
+      (tenantId !== undefined && compareTenants(key.tenantId, tenantId) < 0)
+    )
+    for (const { key } of this.inOrder(isBefore)) {
+      if (tenantId !== undefined && key.tenantId !== tenantId) return
+      yield key
+    }
   }
 
   /** Notes what a bank has become; one without memories is dropped, and one that took its place as well. */
@@ -72,7 +90,7 @@ export function compareKeys (a: BankKey, b: BankKey): number {
   return compareTenants(a.tenantId, b.tenantId) || compareText(a.bankId, b.bankId)
 }
 
-export function compareTenants (a: string | null, b: string | null): number {
+function compareTenants (a: string | null, b: string | null): number {
   if (a === b) return 0
   return a === null ? -1 : b === null ? 1 : compareText(a, b)
 }

@@ -1,7 +1,6 @@
 import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import type { Memory, NewMemory } from '../vector-store.js'
-import type { Expiry } from './expiry-heap.js'
 import type { LexicalDocument } from './document-table.js'
 import type { VectorEntry } from './vector-index.js'
 
@@ -44,7 +43,6 @@ export class Entry implements Neighbours {
   visibility: Visibility | undefined
   /** Its neighbours after the change that is under way, when that gives it others. */
   staged: Neighbours | undefined
-  expiry: Expiry<Entry> | undefined
 
   constructor (source: NewMemory, mark: Visibility | undefined) {
     const { fingerprint, passages, tags, metadata } = source
@@ -69,7 +67,6 @@ export class Entry implements Neighbours {
     this.head = -1
     this.visibility = mark
     this.staged = undefined
-    this.expiry = undefined
   }
 
   get isVisible (): boolean {
@@ -96,6 +93,10 @@ export class PassageRef {
     this.lexical = undefined
     this.vector = undefined
   }
+}
+
+export function isThere ({ expiresAt }: Memory, now: number): boolean {
+  return expiresAt === null || expiresAt > now
 }
 
 export function byAge (a: Entry, b: Entry): number {

@@ -3,8 +3,7 @@ import { neighbourWeight, WINDOW_REACH } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
-import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors } from './lexical-scoring.js'
-import type { Scratch } from './scratch.js'
+import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors, type Scratch } from './lexical-scoring.js'
 
 /** Candidates that one step works on. */
 const PIECE = 1024

@@ -157,7 +157,7 @@ export class LexicalIndex<T> {
   /** How many documents hold the term. */
   frequency (term: string): number {
     const postings = this.#vocabulary.get(term)
-    return postings === undefined ? 0 : this.#ownersOf(postings)
+    return postings === undefined ? 0 : postings.owners + (this.#isCommitted ? postings.change : 0)
   }
 
   // What follows is for searches, and holds until the next change of the index, a sweep included.
@@ -199,10 +199,6 @@ export class LexicalIndex<T> {
   /** Whether a listed document is there for readers. */
   isFound (ordinal: number): boolean {
     return (this.#found >> this.#table.states[ordinal]! & 1) === 1
-  }
-
-  #ownersOf ({ owners, change }: Postings): number {
-    return this.#isCommitted ? owners + change : owners
   }
 
   #count (documents: number, length: number): void {

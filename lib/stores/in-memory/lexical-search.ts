@@ -2,11 +2,10 @@ import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { bestOf } from './best-of.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
 import { Candidates } from './lexical-candidates.js'
-import { QueryFactors, scoreTerms } from './lexical-scoring.js'
-import { releaseScratch, takeScratch, type Scratch } from './scratch.js'
+import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
+import { bestOf } from './top-k.js'
 
 /** Memories that one step works on. */
 const PIECE = 1024

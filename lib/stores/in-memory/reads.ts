@@ -2,9 +2,13 @@ import type { TokenCount } from '../../text/tokens.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
-import type { BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory } from '../vector-store.js'
+import type { BankKey } from '../../identity/context.js'
+import type {
+  BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
+} from '../vector-store.js'
 import type { Bank } from './bank.js'
-import type { Accept, Entry } from './entry.js'
+import { compareKeys, type Directory } from './directory.js'
+import { isThere, type Accept, type Entry } from './entry.js'
 
 /** Entries that are looked at in one piece. */
 const PIECE = 32
@@ -50,8 +54,18 @@ export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<n
   return count
 }
 
+export function * neighbourhood (
+  bank: Bank, memoryId: string, { now, before, after }: NeighboursRequest, accept: Accept,
+): Steps<Neighbourhood | undefined> {
+  const entry = bank.entries.byId(memoryId)
+  if (entry === undefined || !isThere(entry.memory, now)) return undefined
+  const earlier = yield * besides(bank, entry, 'before', before, accept)
+  const later = yield * besides(bank, entry, 'after', after, accept)
+  return { memory: entry.memory, before: earlier.reverse(), after: later }
+}
+
 /** A memory's neighbours on one side of its document, nearest first. */
-export function * besides (
+function * besides (
   bank: Bank, entry: Entry, side: 'before' | 'after', most: number, accept: Accept,
 ): Steps<Memory[]> {
   const found: Memory[] = []
@@ -73,6 +87,31 @@ export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
     if (++looked % PIECE === 0) yield
   }
   return memories
+}
+
+/**
+ * Memories without vectors, by bank and id.
+ * @param existing takes what has expired out of a bank
+ */
+export function * collectUnembedded (
+  directory: Directory, existing: (key: BankKey) => Bank | undefined,
+  { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+): Steps<Unembedded[]> {
+  const found: Unembedded[] = []
+  for (const { key } of directory.inOrder(after && (({ key }) => compareKeys(key, after) < 0))) {
+    yield
+    const bank = existing(key)
+    if (bank === undefined || bank.unembeddedCount === 0) continue
+    const from = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
+    for (const { memory, passages, isVisible } of bank.entries.unembedded(from)) {
+      if (found.length >= limit) return found
+      if (isVisible && isThere(memory, now)) {
+        found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+      }
+      yield
+    }
+  }
+  return found
 }
 
 /** Memories by the day on which they were retained. */

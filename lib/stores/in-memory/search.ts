@@ -1,7 +1,7 @@
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { type Accept, byMemoryId, type Entry, type PassageRef } from './entry.js'
+import { byMemoryId, isThere, type Accept, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
@@ -33,9 +33,7 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const isLive = now < bank.entries.nextExpiry
-      ? undefined
-      : ({ expiresAt }: Memory) => expiresAt === null || expiresAt > now
+    const isLive = now < bank.entries.nextExpiry ? undefined : (memory: Memory) => isThere(memory, now)
     const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined

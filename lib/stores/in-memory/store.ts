@@ -11,14 +11,16 @@ import type {
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
-import { compareKeys, compareTenants, Directory } from './directory.js'
-import { besides, collectAll, countDays, countUpTo, gather, listPage, noStatistics, summarise } from './reads.js'
+import { Directory } from './directory.js'
+import {
+  collectAll, collectUnembedded, countDays, countUpTo, gather, listPage, neighbourhood, noStatistics, summarise,
+} from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval } from './writes.js'
-import type { Accept } from './entry.js'
+import { isThere, type Accept } from './entry.js'
 
 /** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
 const ATTEMPTS = 3
@@ -105,9 +107,10 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async listUnembedded (
-    { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+    request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
-    return await inTurns(this.#collectUnembedded(now, limit, after), '', this.#turns)
+    const existing = (key: BankKey) => this.#existing(key, request.now)
+    return await inTurns(collectUnembedded(this.#directory, existing, request), '', this.#turns)
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -126,17 +129,9 @@ export class InMemoryVectorStore implements VectorStore {
     return await this.#read(key, now, compileFilters(filters), (bank, accept) => countUpTo(bank, limit, accept), 0)
   }
 
-  async neighbours (
-    key: BankKey, memoryId: string, { now, before, after }: NeighboursRequest,
-  ): Promise<Neighbourhood | undefined> {
-    return await this.#read(key, now, undefined, function * (bank, accept) {
-      const entry = bank.entries.byId(memoryId)
-      if (entry === undefined || !isThere(entry.memory, now)) return undefined
-      const { memory } = entry
-      const earlier = yield * besides(bank, entry, 'before', before, accept)
-      const later = yield * besides(bank, entry, 'after', after, accept)
-      return { memory, before: earlier.reverse(), after: later }
-    }, undefined)
+  async neighbours (key: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined> {
+    const read = (bank: Bank, accept: Accept) => neighbourhood(bank, memoryId, request, accept)
+    return await this.#read(key, request.now, undefined, read, undefined)
   }
 
   async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
@@ -151,22 +146,12 @@ export class InMemoryVectorStore implements VectorStore {
     })
   }
 
-  async listBanks ({ tenantId, bankId, limit, after, now }: ListBanksRequest): Promise<BankSummary[]> {
-    if (tenantId !== undefined && bankId !== undefined) {
-      const key = { tenantId, bankId }
-      const isBehind = after === undefined || compareKeys(key, after) > 0
-      const summary = isBehind && limit > 0 ? await this.#read(key, now, undefined, summarise, undefined) : undefined
-      return summary === undefined || summary.memoryCount === 0 ? [] : [summary]
-    }
+  async listBanks ({ limit, now, ...wanted }: ListBanksRequest): Promise<BankSummary[]> {
     const summaries: BankSummary[] = []
-    const isBefore = ({ key }: Bank) => (
-      (after !== undefined && compareKeys(key, after) <= 0) ||
-      (tenantId !== undefined && compareTenants(key.tenantId, tenantId) < 0)
-    )
-    for (const { key } of this.#directory.inOrder(isBefore)) {
-      if (summaries.length >= limit || (tenantId !== undefined && key.tenantId !== tenantId)) break
+    for (const key of this.#directory.keys(wanted)) {
+      if (summaries.length >= limit) break
       if (this.#turns.isSpent) await this.#turns.next('')
-      if (bankId !== undefined && key.bankId !== bankId) continue
+      if (wanted.bankId !== undefined && key.bankId !== wanted.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
     }
@@ -187,7 +172,7 @@ export class InMemoryVectorStore implements VectorStore {
 
   async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
     const memories = await this.#read(key, now, undefined, collectAll, [])
-    return { count: memories.length, memories: iterate(memories) }
+    return { count: memories.length, memories: (async function * () { yield * memories })() }
   }
 
   async import (
@@ -197,11 +182,9 @@ export class InMemoryVectorStore implements VectorStore {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
-      return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), {
-        items: () => memories.length,
-        signal,
-        committed: () => { if (config !== undefined) this.bankConfigs.set(key, config) },
-      })
+      const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }
+      const options = { items: () => memories.length, signal, committed }
+      return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), options)
     } finally {
       room?.()
     }
@@ -248,7 +231,7 @@ export class InMemoryVectorStore implements VectorStore {
       const bank = this.#existing(key, now)
       if (bank === undefined) return none
       const { version } = bank
-      const work = read(bank, acceptAlso(bank, now, accept))
+      const work = read(bank, bank.entries.accepting(accept, now))
       for (;;) {
         const step = work.next()
         if (step.done === true) return step.value
@@ -264,37 +247,4 @@ export class InMemoryVectorStore implements VectorStore {
       return bank === undefined ? none : await inTurns(read(bank, accept), id, this.#turns)
     })
   }
-
-  * #collectUnembedded (now: number, limit: number, after?: BankKey & { memoryId: string }): Steps<Unembedded[]> {
-    const found: Unembedded[] = []
-    const isBefore = after === undefined ? undefined : ({ key }: Bank) => compareKeys(key, after) < 0
-    for (const { key } of this.#directory.inOrder(isBefore)) {
-      yield
-      const bank = this.#existing(key, now)
-      if (bank === undefined || bank.unembeddedCount === 0) continue
-      const isFirst = after !== undefined && compareKeys(key, after) === 0
-      for (const { memory, passages, isVisible } of bank.entries.unembedded(isFirst ? after.memoryId : undefined)) {
-        if (found.length >= limit) return found
-        if (isVisible && isThere(memory, now)) {
-          found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
-        }
-        yield
-      }
-    }
-    return found
-  }
-}
-
-function isThere ({ expiresAt }: Memory, now: number): boolean {
-  return expiresAt === null || expiresAt > now
-}
-
-/** `accept`, and when something has expired that is still there, only what has not. */
-function acceptAlso (bank: Bank, now: number, accept: Accept): Accept {
-  if (now < bank.entries.nextExpiry) return accept
-  return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
-}
-
-async function * iterate<T> (items: readonly T[]): AsyncGenerator<T> {
-  yield * items
 }

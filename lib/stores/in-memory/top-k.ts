@@ -1,3 +1,8 @@
+import type { Steps } from '../../concurrency/steps.js'
+
+/** Numbers that are looked at in one piece. */
+const PIECE = 16_384
+
 /**
  * Keeps the k first of the items that are offered, in the order of `compare`: a bounded heap whose root is the last of
  * them, the one that the next better item replaces.
@@ -50,4 +55,77 @@ export class TopK<T> {
     }
     heap[at] = item
   }
+}
+
+/**
+ * Which the `k` highest numbers are, by their index and in no order.
+ * @param numbers the first `count` count
+ * @param slack numbers no farther apart may be equal
+ * @param compare tells those apart: negative when the number of the first index is to be taken first
+ */
+export function * bestOf (
+  numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number,
+): Steps<number[]> {
+  if (count <= k) return Array.from({ length: count }, (_, index) => index)
+  if (k === 0) return []
+  const border = yield * nthHighest(numbers, count, k)
+  const best: number[] = []
+  const equal: number[] = []
+  for (let i = 0; i < count; i++) {
+    if (i % PIECE === PIECE - 1) yield
+    const number = numbers[i]!
+    if (number > border + slack) best.push(i)
+    else if (number >= border - slack) equal.push(i)
+  }
+  if (best.length + equal.length === k) return [...best, ...equal]
+  const first = new TopK(k - best.length, compare)
+  for (const [at, index] of equal.entries()) {
+    if (at % PIECE === PIECE - 1) yield
+    first.offer(index)
+  }
+  for (const index of first.sorted()) best.push(index)
+  return best
+}
+
+/** The k-th highest: piece by piece, each with the k highest of those before it. */
+function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<number> {
+  const most = Math.min(count, k + PIECE)
+  const part = numbers.slice(0, most)
+  partition(part, most, k)
+  for (let from = most; from < count; from += PIECE) {
+    yield
+    const piece = numbers.subarray(from, Math.min(count, from + PIECE))
+    part.set(piece, k)
+    partition(part, k + piece.length, k)
+  }
+  let least = Infinity
+  for (let i = 0; i < k; i++) if (part[i]! < least) least = part[i]!
+  return least
+}
+
+/** Brings the k highest of the first `count` numbers to the front (C. A. R. Hoare, "Algorithm 65: find", 1961). */
+function partition (numbers: Float64Array, count: number, k: number): void {
+  let low = 0
+  let high = count - 1
+  while (low < high) {
+    const pivot = median(numbers[low]!, numbers[(low + high) >> 1]!, numbers[high]!)
+    let i = low
+    let j = high
+    while (i <= j) {
+      while (numbers[i]! > pivot) i++
+      while (numbers[j]! < pivot) j--
+      if (i <= j) {
+        const number = numbers[i]!
+        numbers[i++] = numbers[j]!
+        numbers[j--] = number
+      }
+    }
+    if (k - 1 <= j) high = j
+    else if (k - 1 >= i) low = i
+    else return
+  }
+}
+
+function median (a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }

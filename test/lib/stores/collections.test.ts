@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { ExpiryHeap, type Expiry } from '../../../lib/stores/in-memory/expiry-heap.js'
 import { SortedList } from '../../../lib/stores/sorted-list.js'
 import { SplitMap } from '../../../lib/stores/split-map.js'
 import fc from '../../helpers/fast-check.js'
@@ -25,6 +24,7 @@ await t.test('a sorted list is as an array that is sorted at every step, over ma
     }
     plain = plain.toSorted((a, b) => a.n - b.n)
     assert.equal(list.size, plain.length)
+    assert.equal(list.first?.n, plain[0]?.n)
     assert.deepEqual([...list.forwards()].map(({ n }) => n), plain.map(({ n }) => n))
     assert.deepEqual([...list.backwards()].map(({ n }) => n), plain.map(({ n }) => n).toReversed())
     assert.deepEqual([...list.forwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n >= 9).map(({ n }) => n))
@@ -71,25 +71,4 @@ await t.test('a split map is as a map, when it has parts too', async (t) => {
   for (const key of plain.keys()) split.delete(key)
   t.equal(split.size, 0)
   t.strictSame([...split.values()], [])
-})
-
-await t.test('the heap of expiries knows the next one and those that have expired, whatever was forgotten', async (t) => {
-  fc.assert(fc.property(fc.array(fc.record({ at: fc.nat(30), forget: fc.boolean() }), { maxLength: 80 }), fc.nat(30), (steps, now) => {
-    const heap = new ExpiryHeap<number>()
-    const left = new Map<number, Expiry<number>>()
-    for (const [index, { at, forget }] of steps.entries()) {
-      const first = [...left][at % Math.max(1, left.size)]
-      if (forget && first !== undefined) {
-        heap.forget(first[1])
-        heap.forget(first[1])
-        left.delete(first[0])
-      } else left.set(index, heap.add(index, at))
-      assert.equal(heap.next, Math.min(Infinity, ...[...left.values()].map(({ at }) => at)))
-    }
-    assert.deepEqual([...heap.expired(now)].sort((a, b) => a - b), [...left].filter(([, { at }]) => at <= now).map(([index]) => index))
-  }))
-  const heap = new ExpiryHeap<number>()
-  const expiries = Array.from({ length: 5000 }, (_, n) => heap.add(n, n * 7919 % 5000))
-  for (const [n, expiry] of expiries.entries()) if (n % 5 !== 0) heap.forget(expiry)
-  t.strictSame([...heap.expired(Infinity)].sort((a, b) => a - b), expiries.flatMap((_, n) => n % 5 === 0 ? [n] : []))
 })

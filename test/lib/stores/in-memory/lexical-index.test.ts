@@ -2,8 +2,7 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
 import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
-import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
-import { releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/scratch.js'
+import { QueryFactors, releaseScratch, scoreTerms, takeScratch } from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { atOnce } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }

@@ -1,0 +1,123 @@
+import type { Steps } from '../../concurrency/steps.js'
+import type { NewMemory } from '../vector-store.js'
+import { indexBytes } from './capacity.js'
+import { Documents } from './documents.js'
+import { Entry, type PassageRef, type Visibility } from './entry.js'
+import { LexicalIndex } from './lexical-index.js'
+import type { VectorArena } from './vector-arena.js'
+import { VectorIndex } from './vector-index.js'
+
+export type LexicalHandle = NonNullable<PassageRef['lexical']>
+
+/** What the memories of a bank are found by: their words, their vectors, and their places in documents. */
+export class BankIndexes {
+  readonly lexical = new LexicalIndex<PassageRef>()
+  /** Made with the first vector. While a change is under way it has the vectors of entries that are not visible too. */
+  vectors: VectorIndex<PassageRef> | undefined
+  /** Whether the first passages of memories lie in the lexical index in the order of the memories' ids. */
+  isInOrder = true
+  readonly #documents = new Documents()
+  readonly #arena: VectorArena
+  #lastId = ''
+
+  constructor (arena: VectorArena) {
+    this.#arena = arena
+  }
+
+  /** Estimated bytes. */
+  get bytes (): number {
+    return indexBytes(this.lexical.extent) + (this.vectors?.bytes ?? 0)
+  }
+
+  /** Words and places that change from now on are not seen before they are committed. */
+  begin (): void {
+    this.lexical.begin()
+    this.#documents.begin()
+  }
+
+  /** To be called when all documents of a committed change are settled. */
+  * end (): Steps<void> {
+    this.lexical.end()
+    yield * this.#documents.settle()
+  }
+
+  /** Makes entries and adds their vectors, or throws and adds none. */
+  * embed (added: readonly NewMemory[], mark: Visibility | undefined): Steps<Entry[]> {
+    const entries: Entry[] = []
+    try {
+      for (const source of added) {
+        const entry = new Entry(source, mark)
+        entries.push(entry)
+        for (const [index, { vector }] of source.passages.entries()) {
+          if (vector !== undefined) this.#addVector(entry.passages[index]!, vector)
+        }
+        yield
+      }
+    } catch (error) {
+      for (const entry of entries) {
+        this.unembed(entry)
+        yield
+      }
+      throw error
+    }
+    return entries
+  }
+
+  /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
+  attach (entry: Entry, vectors: readonly Float32Array[]): void {
+    try {
+      for (const [index, vector] of vectors.entries()) this.#addVector(entry.passages[index]!, vector)
+    } catch (error) {
+      this.unembed(entry)
+      throw error
+    }
+  }
+
+  unembed (entry: Entry): void {
+    for (const ref of entry.passages) {
+      if (ref.vector !== undefined) this.vectors?.remove(ref.vector)
+      ref.vector = undefined
+    }
+  }
+
+  /**
+   * Removes the words and places of `removed`, and adds those of `entries`, made of `added`.
+   * @returns the documents of the lexical index concerned
+   */
+  * replace (
+    entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
+  ): Steps<LexicalHandle[]> {
+    const touched: LexicalHandle[] = []
+    for (const entry of removed) {
+      this.#documents.remove(entry)
+      for (const { lexical } of entry.passages) {
+        this.lexical.remove(lexical!)
+        touched.push(lexical!)
+        yield
+      }
+    }
+    for (const [index, entry] of entries.entries()) {
+      this.#documents.add(entry)
+      const [head] = entry.passages
+      for (const [at, { terms, length }] of added[index]!.passages.entries()) {
+        const ref = entry.passages[at]!
+        touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
+        if (at === 0) this.#noteHead(entry, ref.lexical.ordinal)
+        yield
+      }
+    }
+    return touched
+  }
+
+  #noteHead (entry: Entry, ordinal: number): void {
+    const { memoryId } = entry.memory
+    entry.head = ordinal
+    if (memoryId < this.#lastId || ordinal !== this.lexical.capacity - 1) this.isInOrder = false
+    this.#lastId = memoryId
+  }
+
+  #addVector (ref: PassageRef, vector: Float32Array): void {
+    this.vectors ??= new VectorIndex(this.#arena, vector.length)
+    ref.vector = this.vectors.add(ref, vector)
+  }
+}
