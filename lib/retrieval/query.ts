@@ -1,9 +1,11 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
+import type { Filters } from '../stores/vector-store.js'
+import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
-import { timeSpans, type TimeSpan } from './dates.js'
+import { DAY, timeSpans, type TimeSpan } from './dates.js'
 
 /** A query with its terms and what its form shows of what it asks for. */
 export interface AnalyzedQuery {
@@ -96,7 +98,8 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
   const asksAdvice = !asksTold && ADVICE.test(text)
   const asksKind = KIND_OF.test(text)
   for (const one of stems) {
-    const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) || (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
+    const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) ||
+      (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
     if (!isForm) terms.add(one)
   }
   // The query has no other words.
@@ -125,4 +128,71 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
     asksSeveral: SEVERAL.test(text.slice(0, FORM_CHARACTERS)),
     spans: timeSpans(text, now),
   }
+}
+
+/** The most parts that a query is split into; a longer list of names stays one query. */
+const MAX_PARTS = 3
+/** Longer queries are not split. */
+const LONGEST_SPLIT = 500
+
+const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
+/** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
+const NAMES = new RegExp([
+  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME_WORD}(?:,\s+${NAME_WORD})*),?`,
+  String.raw`\s+(?:and|or)\s+(${NAME_WORD})(?=[\s?.!,]|['’]s\b|$)`,
+].join(''), 'u')
+/**
+ * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
+ * split at such a word.
+ */
+const ANCHORED = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
+/** Words that each part needs: `the day after` is no query by itself. */
+const MIN_WORDS = 2
+
+/**
+ * Splits a query into simpler ones, by its form alone: one for each of several names (`What do Ann and Bob like?`), and
+ * for the time of an event relative to another (`When did Ann buy it after the move?`) one for each event.
+ * @returns an empty list for a query that is not split
+ */
+export function splitQuery (text: string): string[] {
+  if (text.length > LONGEST_SPLIT) return []
+  const names = NAMES.exec(text)
+  if (names !== null) {
+    const all = [...names[1]!.split(/,\s+/), names[2]!]
+    if (all.length > MAX_PARTS) return []
+    const [before, after] = [text.slice(0, names.index), text.slice(names.index + names[0].length)]
+    const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
+    return parts.every(hasContentWords) ? parts : []
+  }
+  const anchored = ANCHORED.exec(text)
+  if (anchored === null) return []
+  const [, main, anchor] = anchored
+  return isSearchable(main!) && isSearchable(anchor!) ? [main!, anchor!] : []
+}
+
+function isSearchable (text: string): boolean {
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= MIN_WORDS && hasContentWords(text)
+}
+
+/** A part of stop words alone (`What did I do?`) would match any text with those words. */
+function hasContentWords (text: string): boolean {
+  return contentStems(text).length > 0
+}
+
+/** A memory about an event may be written some days after it. */
+const REPORTING_DELAY = 10 * DAY
+/** The most periods that are searched separately; a month without a year has more. */
+const MOST_SPANS = 2
+
+/**
+ * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
+ * the words better.
+ */
+export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
+  if (spans.length > MOST_SPANS) return []
+  return spans.map(({ from, to }): Filters => ({
+    ...filters,
+    occurredAfter: Math.max(from - DAY, filters.occurredAfter ?? -Infinity),
+    occurredBefore: Math.min(to + REPORTING_DELAY, filters.occurredBefore ?? Infinity),
+  })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
 }

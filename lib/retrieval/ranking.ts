@@ -1,5 +1,8 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
-import { byScore, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy } from './candidates.js'
+import { sumSteps } from '../text/tokens.js'
+import {
+  byScore, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
+} from './candidates.js'
 import { fuse, fuseApart, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
@@ -18,7 +21,7 @@ const OFFSET = 6.4
  */
 const GRID = 1e9
 /** The smallest difference between two scores. */
-export const STEP = 1 / GRID
+const STEP = 1 / GRID
 
 export interface RankingOptions {
   weights: Weights
@@ -123,4 +126,73 @@ function byStrategy (
 /** The weighted contribution of each scorer, without those that are 0. */
 function contributions (given: Record<ScorerName, number>, weights: ScorerWeights): Partial<Record<ScorerName, number>> {
   return Object.fromEntries(SCORER_NAMES.flatMap((name) => given[name] * weights[name] === 0 ? [] : [[name, given[name] * weights[name]]]))
+}
+
+/**
+ * Merges the rankings of a query's parts by taking their candidates in turn, so that every part is represented among
+ * the first hits. Candidates that only the whole query found follow after them.
+ * @param rankings the ranking of the whole query, then those of its parts, if it has any
+ * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
+ *   scores of the rest
+ * @returns each memory once, with the strategy ranks of the whole query; scores descend strictly, except for ties at
+ *   `minScore`
+ */
+export function interleave ([whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0): readonly ScoredCandidate[] {
+  if (parts.length === 0) return whole!
+  const known = new Map(whole!.map((candidate) => [candidateKey(candidate), candidate]))
+  const taken = new Set<string>()
+  const merged: ScoredCandidate[] = []
+  let bound = 1
+  const take = (candidate: ScoredCandidate | undefined, least: number) => {
+    if (candidate === undefined || candidate.score < least) return
+    const key = candidateKey(candidate)
+    if (taken.has(key)) return
+    taken.add(key)
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(bound, candidate.score) })
+    // Below `minScore` the remaining candidates would be cut off.
+    bound = Math.max(least, merged.at(-1)!.score - STEP)
+  }
+  const longest = Math.max(...parts.map(({ length }) => length))
+  for (const least of minScore > 0 ? [minScore, 0] : [0]) {
+    for (let place = 0; place < longest; place++) for (const part of parts) take(part[place], least)
+    for (const candidate of whole!) take(candidate, least)
+  }
+  return merged
+}
+
+/** The bounds that cut a ranking to the hits. */
+export interface CutBounds {
+  limit: number
+  minScore?: number
+  /** The most tokens of all hits together. */
+  maxTokens?: number
+}
+
+export interface CutRanking {
+  hits: ScoredCandidate[]
+  /** Whether `maxTokens` ended the list. */
+  truncated: boolean
+  tokens: number
+}
+
+/** Counts the tokens that `cut` needs, then cuts. */
+export function * cutSteps (candidates: readonly ScoredCandidate[], bounds: CutBounds): Steps<CutRanking> {
+  yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
+  return cut(candidates, bounds)
+}
+
+/** Takes the first candidates that are within the bounds of the request. */
+export function cut (
+  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: CutBounds,
+): CutRanking {
+  const hits: ScoredCandidate[] = []
+  let tokens = 0
+  for (const candidate of candidates) {
+    if (hits.length >= limit || candidate.score < minScore) break
+    const { value } = candidate.memory.tokens
+    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
+    tokens += value
+    hits.push(candidate)
+  }
+  return { hits, truncated: false, tokens }
 }

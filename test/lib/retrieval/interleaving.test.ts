@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { ScoredCandidate } from '../../../lib/retrieval/candidates.js'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
+import { interleave } from '../../../lib/retrieval/ranking.js'
 import { candidate, scored, ids } from './candidates.js'
 
 /** A ranking of memories named by single characters, scores falling from `best`. */
