@@ -52,7 +52,6 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
 const LONGER_FILES = [
   'lib/config/schema.ts',
   'lib/memory/embedding-backfill.ts',
-  'lib/stores/sql/store.ts',
   'lib/stores/vector-store.ts',
   'test/contract/vector-store/bank-configs.ts',
   'test/contract/vector-store/context.ts',

@@ -11,7 +11,7 @@ export interface SearchOptions {
   /** The schema, quoted. */
   schema: string
   /** Needed when the request has the semantic strategy. */
-  space?: EmbeddingSpace
+  space?: EmbeddingSpace | undefined
   /** What the bank's approximate index has found: without it the semantic strategy is exact. */
   nearest?: Nearest | undefined
 }

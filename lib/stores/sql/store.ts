@@ -1,28 +1,20 @@
 import { tmpdir } from 'node:os'
-import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { sumTokens } from '../../text/tokens.js'
 import type { BankConfigChange } from '../bank-configs.js'
-import {
-  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type DayCounts, type DayRange,
-  type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome,
-  type LateVectors, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
-  type NeighboursRequest, type NewMemory, type OnConflict, type PoolStatus, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth,
-  type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome, type UsageReservation, type VectorStore,
+import type {
+  BankStatistics, BankSummary, DayCounts, DayRange, EmbeddingSpace, IdempotencyRecord, IdempotentWrite, ImportOutcome,
+  InsertOutcome, LateVectors, ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest,
+  NewMemory, OnConflict, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult,
+  Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
 } from '../vector-store.js'
-import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
-import type { Executor, Param } from './executor.js'
+import type { Executor } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
-import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
-import { sumTokens } from '../../text/tokens.js'
-import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
-import { mergeCandidates, toCandidates, type CandidateRow } from './search-results.js'
+import { SqlReader } from './reader.js'
 import { scanPages } from './scanning.js'
-import { searchStatement } from './search-statement.js'
-import { nearestStatement, type Nearest } from './semantic-strategy.js'
+import { SqlSearcher } from './searcher.js'
 import { toServiceError } from './service-errors.js'
 import { Spools } from './spool.js'
 import { removeLeftovers } from './spool-leftovers.js'
@@ -31,9 +23,6 @@ import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
 import { SqlWriter } from './writer.js'
-
-/** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
-const BANKS_AT_A_TIME = 4
 
 export interface SqlVectorStoreOptions {
   executor: Executor
@@ -57,19 +46,19 @@ export interface SqlVectorStoreOptions {
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly #executor: Executor
-  readonly #schema: string
   readonly #statements: Statements
   readonly #readiness: Readiness
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
   #spools = new Spools()
+  readonly #reader: SqlReader
+  readonly #searcher: SqlSearcher
   readonly #writer: SqlWriter
   #space: EmbeddingSpace | undefined
 
   constructor (options: SqlVectorStoreOptions) {
     const { executor, schema, bootstrapSchema, indexes, sweepIntervalMs, vacuum = false, shared = true } = options
     this.#executor = executor
-    this.#schema = schema
     this.#statements = makeStatements(schema)
     this.#readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema })
     this.#indexes = indexes
@@ -78,12 +67,15 @@ export class SqlVectorStore implements VectorStore {
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     const guard = async <T>(work: () => Promise<T>) => await this.#guard(work)
     const configs = new BankConfigWriter(schema)
+    this.#reader = new SqlReader(executor, schema, statements)
+    this.#searcher = new SqlSearcher({ executor, schema, statements, indexes })
     this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
   }
 
   async start ({ space, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
     this.#space = space
+    this.#searcher.start(space)
     if (spoolBytes !== undefined) this.#spools = new Spools({ fileBytes: spoolBytes })
     await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
@@ -109,10 +101,7 @@ export class SqlVectorStore implements VectorStore {
   async findIdempotencyRecord (
     tenantId: string | null, key: string, now: number,
   ): Promise<IdempotencyRecord | undefined> {
-    const [row] = await this.#read<{ request_fingerprint: string, answer: string }>(
-      this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
-    )
-    return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
+    return await this.#guard(async () => await this.#reader.findIdempotencyRecord(tenantId, key, now))
   }
 
   async insert (
@@ -124,59 +113,27 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
-    return await this.#guard(async () => {
-      const found: Array<{ lexical: Candidate[], semantic: Candidate[], total: number }> = []
-      const banks = request.banks.values()
-      const next = async () => {
-        for (const bank of banks) found.push(await this.#searchBank(bank, request))
-      }
-      await Promise.all(Array.from({ length: Math.min(BANKS_AT_A_TIME, request.banks.length) }, next))
-      const merge = (strategy: 'lexical' | 'semantic') => (
-        mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
-      )
-      return {
-        ...(request.lexical !== undefined && { lexical: merge('lexical') }),
-        ...(request.semantic !== undefined && { semantic: merge('semantic') }),
-        total: found.reduce((sum, { total }) => sum + total, 0),
-      }
-    })
+    return await this.#guard(async () => await this.#searcher.search(request))
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#read<MemoryRow>(this.#statements.get, [...bankParameters(bank), memoryId, now])
-    return row === undefined ? undefined : toMemory(row)
+    return await this.#guard(async () => await this.#reader.get(bank, memoryId, now))
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const rows = request.budget === undefined
-      ? await this.#listRows<MemoryRow>(bank, request)
-      : await this.#listInBudget(bank, request, request.budget)
-    return await mapInTurns(rows, bankKeyString(bank), toMemory)
+    return await this.#guard(async () => await this.#reader.list(bank, request))
   }
 
   async countMemories (
     bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
   ): Promise<number> {
-    const statement = countStatement(this.#schema, bank, request)
-    if (statement === undefined) return 0
-    const [row] = await this.#read<{ memories: number }>(statement.text, statement.values)
-    return row!.memories
+    return await this.#guard(async () => await this.#reader.countMemories(bank, request))
   }
 
   async neighbours (
-    bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
+    bank: BankKey, memoryId: string, request: NeighboursRequest,
   ): Promise<Neighbourhood | undefined> {
-    return await this.#guard(async () => {
-      const values = [...bankParameters(bank), memoryId, now, before, after]
-      const found = await this.#executor.read<CutRow<NeighbourRow>>(this.#statements.neighbours, values)
-      const rows = await wholeRows(found, bank, budget, this.#executor, this.#statements.longColumns)
-      rows.sort((a, b) => a.position - b.position)
-      const onSide = async (side: number) => (
-        await mapInTurns(rows.filter((row) => row.side === side), bankKeyString(bank), toMemory)
-      )
-      const [memory] = await onSide(0)
-      return memory && { memory, before: await onSide(-1), after: await onSide(1) }
-    })
+    return await this.#guard(async () => await this.#reader.neighbours(bank, memoryId, request))
   }
 
   async remove (
@@ -193,45 +150,20 @@ export class SqlVectorStore implements VectorStore {
   async listUnembedded (
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
-    if (this.#space === undefined) return []
-    const { text, values } = unembeddedStatement(this.#schema, this.#space, request)
-    const rows = await this.#read<UnembeddedRow>(text, values)
-    return rows.map((row) => ({
-      bank: toBankKey(row),
-      memory: toMemory(row),
-      passages: row.passage_starts.map((start, ordinal) => ({ start, end: row.passage_ends[ordinal]! })),
-    }))
+    const space = this.#space
+    return space === undefined ? [] : await this.#guard(async () => await this.#reader.listUnembedded(space, request))
   }
 
   async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
-    const { text, values } = listBanksStatement(this.#schema, request)
-    const rows = await this.#read<BankRow & { memories: number, last_retained_at: number }>(text, values)
-    return rows.map((row) => ({ ...toBankKey(row), memoryCount: row.memories, lastRetainedAt: row.last_retained_at }))
+    return await this.#guard(async () => await this.#reader.listBanks(request))
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
-    return {
-      ...bank,
-      memoryCount: row!.memories,
-      passageCount: row!.passages,
-      unembeddedCount: row!.unembedded,
-      tokens: row!.tokens,
-      tagCounts: new Map(JSON.parse(row!.tags) as Array<[string, number]>),
-      firstRetainedAt: row!.first_retained_at,
-      lastRetainedAt: row!.last_retained_at,
-      firstOccurredAt: row!.first_occurred_at,
-      lastOccurredAt: row!.last_occurred_at,
-    }
+    return await this.#guard(async () => await this.#reader.statistics(bank, now))
   }
 
-  async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
-    const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#read<{ day: number, memories: number }>(this.#statements.countByDay, values)
-    const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
-    const before = byDay.get(from - 1) ?? 0
-    byDay.delete(from - 1)
-    return { before, byDay }
+  async countByDay (bank: BankKey, range: DayRange): Promise<DayCounts> {
+    return await this.#guard(async () => await this.#reader.countByDay(bank, range))
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
@@ -271,68 +203,6 @@ export class SqlVectorStore implements VectorStore {
     await this.#spools.close()
   }
 
-  async #listRows<R extends MemoryRow> (bank: BankKey, request: ListRequest, bytes?: number): Promise<R[]> {
-    const statement = listStatement(this.#schema, bank, request, bytes)
-    return statement === undefined ? [] : await this.#read<R>(statement.text, statement.values)
-  }
-
-  /**
-   * Reads a large page in two parts, or more when it has changed meanwhile. The bytes of the second are counted before
-   * it is read.
-   */
-  async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
-    const rows: FirstRow[] = []
-    for (let bytes = UNASKED_BYTES, counted = 0; ;) {
-      const last = rows.at(-1)
-      const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
-      const rest = { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }
-      if (last !== undefined) rest.offset = 0
-      const more = await this.#listRows<FirstRow>(bank, rest, bytes)
-      rows.push(...more)
-      const behind = more.at(-1)?.bytes_behind ?? 0
-      const came = more.reduce((sum, { size }) => sum + size, 0)
-      takeRows(budget, more.length, came + behind - counted)
-      if (behind === 0) return rows
-      bytes = counted = behind
-    }
-  }
-
-  async #searchBank (
-    bank: BankKey, request: SearchRequest,
-  ): Promise<{ lexical: Candidate[], semantic: Candidate[], total: number }> {
-    const options = { schema: this.#schema, ...(this.#space !== undefined && { space: this.#space }) }
-    // The statement looks keys up, so one plan fits every bank.
-    const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
-      const statement = searchStatement(bank, request, { ...options, nearest })
-      if (statement === undefined) return []
-      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
-    }
-    const nearest = await this.#nearest(bank, request)
-    let found = await ask(nearest)
-    // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
-    const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
-    if (nearest !== undefined && nearest.found < wanted) found = await ask()
-    const rows = await wholeRows(found, bank, request.budget, this.#executor, this.#statements.longColumns)
-    return {
-      lexical: await toCandidates(bank, rows, 'lexical', request),
-      semantic: await toCandidates(bank, rows, 'semantic', request),
-      total: found[0]?.total ?? 0,
-    }
-  }
-
-  /** What the bank's index says, where it has one. */
-  async #nearest (bank: BankKey, request: SearchRequest): Promise<Nearest | undefined> {
-    const { semantic } = request
-    if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
-    const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
-    if (statement === undefined) return undefined
-    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
-  }
-
-  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
-    return await this.#guard(async () => await this.#executor.read<R>(text, values))
-  }
-
   /**
    * Every question to the database goes through here, once: it has to be ready, and what it says of itself stays
    * inside.
@@ -350,31 +220,4 @@ export class SqlVectorStore implements VectorStore {
 /** Tokens are a column. They are counted before a connection is taken, not within its transaction. */
 async function countBefore (memories: readonly NewMemory[]): Promise<void> {
   await sumTokens(memories.map(({ tokens }) => tokens))
-}
-
-interface BankRow {
-  tenant_id: string
-  bank_id: string
-}
-
-interface UnembeddedRow extends MemoryRow, BankRow {
-  passage_starts: number[]
-  passage_ends: number[]
-}
-
-interface NeighbourRow extends MemoryRow {
-  side: number
-  position: number
-}
-
-interface StatisticsRow {
-  memories: number
-  passages: number
-  unembedded: number
-  tokens: number
-  first_retained_at: number | null
-  last_retained_at: number | null
-  first_occurred_at: number | null
-  last_occurred_at: number | null
-  tags: string
 }

@@ -1,0 +1,166 @@
+import type { RowBudget } from '../../concurrency/byte-budget.js'
+import { mapInTurns } from '../../concurrency/turn-budget.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import {
+  IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace,
+  type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
+  type NeighboursRequest, type Unembedded,
+} from '../vector-store.js'
+import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
+import type { Executor } from './executor.js'
+import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
+import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
+import type { Statements } from './statements.js'
+
+interface BankRow {
+  tenant_id: string
+  bank_id: string
+}
+
+interface UnembeddedRow extends MemoryRow, BankRow {
+  passage_starts: number[]
+  passage_ends: number[]
+}
+
+interface NeighbourRow extends MemoryRow {
+  side: number
+  position: number
+}
+
+interface StatisticsRow {
+  memories: number
+  passages: number
+  unembedded: number
+  tokens: number
+  first_retained_at: number | null
+  last_retained_at: number | null
+  first_occurred_at: number | null
+  last_occurred_at: number | null
+  tags: string
+}
+
+/** Reads memories and figures of banks. Its methods are those of the store's interface. */
+export class SqlReader {
+  readonly #executor: Executor
+  readonly #schema: string
+  readonly #statements: Statements
+
+  constructor (executor: Executor, schema: string, statements: Statements) {
+    this.#executor = executor
+    this.#schema = schema
+    this.#statements = statements
+  }
+
+  async findIdempotencyRecord (
+    tenantId: string | null, key: string, now: number,
+  ): Promise<IdempotencyRecord | undefined> {
+    const [row] = await this.#executor.read<{ request_fingerprint: string, answer: string }>(
+      this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
+    )
+    return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
+  }
+
+  async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
+    const [row] = await this.#executor.read<MemoryRow>(this.#statements.get, [...bankParameters(bank), memoryId, now])
+    return row === undefined ? undefined : toMemory(row)
+  }
+
+  async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
+    const rows = request.budget === undefined
+      ? await this.#listRows<MemoryRow>(bank, request)
+      : await this.#listInBudget(bank, request, request.budget)
+    return await mapInTurns(rows, bankKeyString(bank), toMemory)
+  }
+
+  async countMemories (
+    bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
+  ): Promise<number> {
+    const statement = countStatement(this.#schema, bank, request)
+    if (statement === undefined) return 0
+    const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
+    return row!.memories
+  }
+
+  async neighbours (
+    bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
+  ): Promise<Neighbourhood | undefined> {
+    const values = [...bankParameters(bank), memoryId, now, before, after]
+    const found = await this.#executor.read<CutRow<NeighbourRow>>(this.#statements.neighbours, values)
+    const rows = await wholeRows(found, bank, budget, this.#executor, this.#statements.longColumns)
+    rows.sort((a, b) => a.position - b.position)
+    const onSide = async (side: number) => (
+      await mapInTurns(rows.filter((row) => row.side === side), bankKeyString(bank), toMemory)
+    )
+    const [memory] = await onSide(0)
+    return memory && { memory, before: await onSide(-1), after: await onSide(1) }
+  }
+
+  async listUnembedded (
+    space: EmbeddingSpace, request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+  ): Promise<Unembedded[]> {
+    const { text, values } = unembeddedStatement(this.#schema, space, request)
+    const rows = await this.#executor.read<UnembeddedRow>(text, values)
+    return rows.map((row) => ({
+      bank: toBankKey(row),
+      memory: toMemory(row),
+      passages: row.passage_starts.map((start, ordinal) => ({ start, end: row.passage_ends[ordinal]! })),
+    }))
+  }
+
+  async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
+    const { text, values } = listBanksStatement(this.#schema, request)
+    const rows = await this.#executor.read<BankRow & { memories: number, last_retained_at: number }>(text, values)
+    return rows.map((row) => ({ ...toBankKey(row), memoryCount: row.memories, lastRetainedAt: row.last_retained_at }))
+  }
+
+  async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
+    const [row] = await this.#executor.read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
+    return {
+      ...bank,
+      memoryCount: row!.memories,
+      passageCount: row!.passages,
+      unembeddedCount: row!.unembedded,
+      tokens: row!.tokens,
+      tagCounts: new Map(JSON.parse(row!.tags) as Array<[string, number]>),
+      firstRetainedAt: row!.first_retained_at,
+      lastRetainedAt: row!.last_retained_at,
+      firstOccurredAt: row!.first_occurred_at,
+      lastOccurredAt: row!.last_occurred_at,
+    }
+  }
+
+  async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
+    const values = [...bankParameters(bank), now, from, until]
+    const rows = await this.#executor.read<{ day: number, memories: number }>(this.#statements.countByDay, values)
+    const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
+    const before = byDay.get(from - 1) ?? 0
+    byDay.delete(from - 1)
+    return { before, byDay }
+  }
+
+  async #listRows<R extends MemoryRow> (bank: BankKey, request: ListRequest, bytes?: number): Promise<R[]> {
+    const statement = listStatement(this.#schema, bank, request, bytes)
+    return statement === undefined ? [] : await this.#executor.read<R>(statement.text, statement.values)
+  }
+
+  /**
+   * Reads a large page in two parts, or more when it has changed meanwhile. The bytes of the second are counted before
+   * it is read.
+   */
+  async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
+    const rows: FirstRow[] = []
+    for (let bytes = UNASKED_BYTES, counted = 0; ;) {
+      const last = rows.at(-1)
+      const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
+      const rest = { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }
+      if (last !== undefined) rest.offset = 0
+      const more = await this.#listRows<FirstRow>(bank, rest, bytes)
+      rows.push(...more)
+      const behind = more.at(-1)?.bytes_behind ?? 0
+      const came = more.reduce((sum, { size }) => sum + size, 0)
+      takeRows(budget, more.length, came + behind - counted)
+      if (behind === 0) return rows
+      bytes = counted = behind
+    }
+  }
+}

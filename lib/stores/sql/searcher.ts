@@ -1,0 +1,162 @@
+import { mapInTurns } from '../../concurrency/turn-budget.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { compareText } from '../../text/compare-text.js'
+import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
+import { wholeRows, type CutRow } from './bounded-rows.js'
+import type { Executor } from './executor.js'
+import { toMemory, type MemoryRow } from './rows.js'
+import { searchStatement } from './search-statement.js'
+import { nearestStatement, type Nearest } from './semantic-strategy.js'
+import type { Statements } from './statements.js'
+import type { VectorIndexes } from './vector-indexes.js'
+
+/** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
+const BANKS_AT_A_TIME = 4
+
+export interface SqlSearcherOptions {
+  executor: Executor
+  schema: string
+  statements: Statements
+  /** Absent: every search is exact. */
+  indexes: VectorIndexes | undefined
+}
+
+/** What a search finds in one bank, in no order. */
+interface Found {
+  lexical: Candidate[]
+  semantic: Candidate[]
+  total: number
+}
+
+/** A row of a search statement. */
+interface CandidateRow extends MemoryRow {
+  passage_starts: number[]
+  passage_ends: number[]
+  lexical_score: number | null
+  /**
+   * Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the
+   * memory.
+   */
+  lexical_passages: number[] | null
+  semantic_score: number | null
+  semantic_passages: number[] | null
+  /** What each strategy says of the memory, also one that does not have it among its best. */
+  by_words: number | null
+  by_own_words: number | null
+  by_meaning: number | null
+  total: number
+}
+
+/** Searches banks: one statement for each, and one more for a bank's vector index. */
+export class SqlSearcher {
+  readonly #executor: Executor
+  readonly #schema: string
+  readonly #statements: Statements
+  readonly #indexes: VectorIndexes | undefined
+  #space: EmbeddingSpace | undefined
+
+  constructor ({ executor, schema, statements, indexes }: SqlSearcherOptions) {
+    this.#executor = executor
+    this.#schema = schema
+    this.#statements = statements
+    this.#indexes = indexes
+  }
+
+  start (space: EmbeddingSpace | undefined): void {
+    this.#space = space
+  }
+
+  async search (request: SearchRequest): Promise<SearchResult> {
+    const found: Found[] = []
+    const banks = request.banks.values()
+    const next = async () => {
+      for (const bank of banks) found.push(await this.#searchBank(bank, request))
+    }
+    await Promise.all(Array.from({ length: Math.min(BANKS_AT_A_TIME, request.banks.length) }, next))
+    const merge = (strategy: 'lexical' | 'semantic') => (
+      mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
+    )
+    return {
+      ...(request.lexical !== undefined && { lexical: merge('lexical') }),
+      ...(request.semantic !== undefined && { semantic: merge('semantic') }),
+      total: found.reduce((sum, { total }) => sum + total, 0),
+    }
+  }
+
+  async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
+    // The statement looks keys up, so one plan fits every bank.
+    const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
+      const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
+      if (statement === undefined) return []
+      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
+    }
+    const nearest = await this.#nearest(bank, request)
+    let found = await ask(nearest)
+    // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
+    const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
+    if (nearest !== undefined && nearest.found < wanted) found = await ask()
+    const rows = await wholeRows(found, bank, request.budget, this.#executor, this.#statements.longColumns)
+    return {
+      lexical: await toCandidates(bank, rows, 'lexical', request),
+      semantic: await toCandidates(bank, rows, 'semantic', request),
+      total: found[0]?.total ?? 0,
+    }
+  }
+
+  /** What the bank's index says, where it has one. */
+  async #nearest (bank: BankKey, request: SearchRequest): Promise<Nearest | undefined> {
+    const { semantic } = request
+    if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
+    const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
+    if (statement === undefined) return undefined
+    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
+  }
+}
+
+/**
+ * @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a
+ * turn.
+ */
+async function toCandidates (
+  bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: SearchRequest,
+): Promise<Candidate[]> {
+  const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
+    const score = row[`${strategy}_score`]
+    if (score === null) return undefined
+    const passages = row[`${strategy}_passages`] ?? [0, strategy === 'lexical' ? ofOnePassage(row, score) : score]
+    const ordinals = passages.slice(0, passages.length / 2)
+    const scores = passages.slice(passages.length / 2)
+    return {
+      bank,
+      memory: toMemory(row),
+      score,
+      scores: scoresOf(row, asked),
+      passageCount: row.passage_starts.length,
+      passages: ordinals.map((ordinal, index) => ({
+        start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]!,
+      })),
+    }
+  })
+  return candidates.filter((candidate) => candidate !== undefined)
+}
+
+/**
+ * A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's.
+ */
+function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
+  return own === null || own === 0 ? score : own
+}
+
+function scoresOf (row: CandidateRow, { lexical, semantic }: SearchRequest): CandidateScores {
+  return {
+    ...(lexical !== undefined && { lexical: row.by_words ?? 0, own: row.by_own_words ?? 0 }),
+    ...(semantic !== undefined && row.by_meaning !== null && { semantic: row.by_meaning }),
+  }
+}
+
+/** @returns the best over all banks: falling, ties by memory id */
+function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
+  return banks.flat()
+    .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))
+    .slice(0, limit)
+}
