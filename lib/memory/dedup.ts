@@ -7,8 +7,7 @@ import type { BankSettings } from './bank-settings.js'
 import { EarlierItems, underId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
-import type { StoredMemory } from './retain-answer.js'
-import type { PlannedMemory, ItemTarget, NearDuplicate, ItemDecision, RetainPlan } from './retain-plan.js'
+import type { PlannedMemory, ItemTarget, NearDuplicate, ItemDecision, RetainPlan, StoredMemory } from './retain-plan.js'
 
 const CANDIDATES = 20
 /** BM25 only orders the candidates. Words of neighbours in the document do not make a repeat, so context is off. */

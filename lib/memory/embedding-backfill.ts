@@ -10,13 +10,10 @@ import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
 import { loggedReason } from './model-errors.js'
-import { backlogKey, EmbeddingBacklog, type BacklogEntry } from './embedding-backlog.js'
-
-/** A store that takes vectors after the write. */
-export type LateVectorStore = Required<Pick<VectorStore, 'attachVectors' | 'listUnembedded'>>
+import { backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
 
 export interface EmbeddingBackfillOptions extends BackOffTools {
-  store: LateVectorStore
+  store: Required<Pick<VectorStore, 'attachVectors' | 'listUnembedded'>>
   embeddings: EmbeddingProvider
   clock: Clock
   /** Write to the operator's log, never with content of a memory. */
@@ -44,8 +41,7 @@ export class EmbeddingBackfill {
   readonly #backOff: BackOff
   readonly #waiting: EmbeddingBacklog
   readonly #underway = new Map<string, BacklogEntry>()
-  /** Memories that writes in progress are replacing, with the number of those writes. */
-  readonly #replacing = new Map<string, number>()
+  readonly #replacing = new ReplacedMemories()
   /** Memories that were replaced while a page of the scan was read; the page may hold their old texts. */
   #replaced: Set<string> | undefined
   /** Whether a scan skipped a memory because it was being replaced. */
@@ -78,10 +74,7 @@ export class EmbeddingBackfill {
     return this.#waiting.size + this.#underway.size
   }
 
-  /**
-   * Requests a scan for memories without vectors: after the start, or after a write that does not report what it
-   * stored.
-   */
+  /** Requests a scan for memories without vectors: at the start, or after a write that does not report its memories. */
   requestScan (): void {
     this.#scanWanted = true
     this.#wake()
@@ -106,7 +99,7 @@ export class EmbeddingBackfill {
   async replacing<T> (bank: BankKey, memoryIds: readonly string[], write: () => Promise<T>): Promise<T> {
     const keys = memoryIds.map((memoryId) => backlogKey(bank, memoryId))
     for (const key of keys) {
-      this.#replacing.set(key, (this.#replacing.get(key) ?? 0) + 1)
+      this.#replacing.begin(key)
       this.#waiting.delete(key)
       this.#underway.delete(key)
     }
@@ -119,9 +112,7 @@ export class EmbeddingBackfill {
       throw error
     } finally {
       for (const key of keys) {
-        const others = this.#replacing.get(key)! - 1
-        if (others === 0) this.#replacing.delete(key)
-        else this.#replacing.set(key, others)
+        this.#replacing.end(key)
         this.#replaced?.add(key)
       }
       this.#scanWanted ||= this.#passedOver
@@ -162,7 +153,8 @@ export class EmbeddingBackfill {
     while (this.#hasWork() && !this.#stop.signal.aborted) {
       let failed = false
       try {
-        failed = this.#waiting.size === 0 ? await this.#readPage() : await this.#embedBatch(this.#waiting.take(this.isFailing))
+        if (this.#waiting.size === 0) await this.#readPage()
+        else failed = await this.#embedBatch(this.#waiting.take(this.isFailing))
       } catch (error) {
         this.#scanFailed = true
         this.#noteFailure(error, 'memories without vectors cannot be looked for')
@@ -174,7 +166,7 @@ export class EmbeddingBackfill {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  async #readPage (): Promise<false> {
+  async #readPage (): Promise<void> {
     const { store, clock } = this.#options
     if (this.#scan === undefined) {
       this.#scanWanted = false
@@ -192,7 +184,6 @@ export class EmbeddingBackfill {
     }
     this.#replaced = undefined
     if (this.#scanFailed) this.#recover()
-    return false
   }
 
   /** @returns whether to back off before the next batch */
@@ -211,7 +202,9 @@ export class EmbeddingBackfill {
         })
       this.#attaching = store.attachVectors(batch[0]!.bank, late, clock())
       await this.#attaching
-      this.#succeed(batch.length)
+      this.#successes += batch.length
+      this.#refusals = 0
+      this.#recover()
       return false
     } catch (error) {
       const left = batch.filter(({ key }) => this.#underway.has(key))
@@ -220,12 +213,6 @@ export class EmbeddingBackfill {
       this.#attaching = undefined
       this.#underway.clear()
     }
-  }
-
-  #succeed (memories: number): void {
-    this.#successes += memories
-    this.#refusals = 0
-    this.#recover()
   }
 
   #recover (): void {

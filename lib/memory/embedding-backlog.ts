@@ -88,3 +88,23 @@ export class EmbeddingBacklog {
     this.#characters += entry.text.length
   }
 }
+
+/** The memories that writes in progress are replacing: no vectors of their old texts may be stored. */
+export class ReplacedMemories {
+  /** With the number of those writes. */
+  readonly #writes = new Map<string, number>()
+
+  has (key: string): boolean {
+    return this.#writes.has(key)
+  }
+
+  begin (key: string): void {
+    this.#writes.set(key, (this.#writes.get(key) ?? 0) + 1)
+  }
+
+  end (key: string): void {
+    const others = this.#writes.get(key)! - 1
+    if (others === 0) this.#writes.delete(key)
+    else this.#writes.set(key, others)
+  }
+}

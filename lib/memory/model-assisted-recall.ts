@@ -49,7 +49,7 @@ export class ModelAssistedRecall {
     this.#options = options
   }
 
-  /** @throws ServiceError not_supported when the request asks for a feature that is not enabled */
+  /** @throws ServiceError not_supported when the request, which asks for help, asks for some that is not enabled */
   refuseUnsupported (
     { rewrite, model_rerank: rerank }: Pick<RecallRequest, 'rewrite' | 'model_rerank'>,
     settings: AssistedRecall['settings'],
@@ -61,7 +61,9 @@ export class ModelAssistedRecall {
     if (rerank === true && !settings.modelRerank.enabled) {
       throw new ServiceError('not_supported', 'model_rerank is not switched on (retrieval.model_rerank.enabled)')
     }
-    if ((rewrite === true || rerank === true) && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot rewrite queries and order candidates: ${HOW_TO_HAVE_STRUCTURE}`)
+    if (!meteredModel.isStructured) {
+      throw new ServiceError('not_supported', `The configured language model cannot rewrite queries and order candidates: ${HOW_TO_HAVE_STRUCTURE}`)
+    }
   }
 
   /**

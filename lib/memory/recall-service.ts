@@ -31,7 +31,7 @@ export class RecallService {
     const filters = readFilters(request)
     const reference = readReference(request)
     const settings = narrowed(commonSettings(banks, live.current), request.strategies)
-    modelAssistedRecall.refuseUnsupported(request, settings)
+    if (request.rewrite === true || request.model_rerank === true) modelAssistedRecall.refuseUnsupported(request, settings)
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, settings, ...(signal !== undefined && { signal }) }

@@ -1,5 +1,43 @@
+import type { Trust } from '../identity/trust.js'
+import type { ImportOutcome, InsertOutcome } from '../stores/vector-store.js'
+import type { WriteResult } from './idempotency.js'
 import type { PreparedMemory } from './preparation.js'
-import type { RetainedItem, StoredMemory } from './retain-answer.js'
+
+/** The facts of a stored memory that an answer contains. */
+export interface StoredMemory {
+  memoryId: string
+  passageCount: number
+  trust: Trust
+}
+
+/** The index in `memories` of a memory that is written, or a memory that was in the bank before. */
+export type Target = number | StoredMemory
+
+/** The decision about an item before the write. */
+export interface RetainedItem {
+  kind: 'stored' | 'updated' | 'skipped'
+  /** The memory that holds the item's content. */
+  target: Target
+  /** Absent when the item is new or an exact repeat. */
+  near?: { target: Target, similarity: number }
+  redactions: readonly string[]
+}
+
+/**
+ * The data that the answer of a retain needs beside the outcome of the write. Idempotency records keep it across
+ * releases: members may be added, none changed.
+ */
+export interface RetainContext {
+  bankId: string
+  /** The written memories in order; the outcome tells of which the store had an exact repeat. */
+  memories: readonly StoredMemory[]
+  items: readonly RetainedItem[]
+}
+
+/** An insert reports an outcome for each memory. An import that replaces stores all of them or fails. */
+export type RetainOutcome = InsertOutcome[] | ImportOutcome
+
+export type RetainResult = WriteResult<RetainContext, RetainOutcome>
 
 /** A memory to be written. Several items of one request may share it. */
 export interface PlannedMemory {

@@ -8,12 +8,8 @@ import { isPlanned, planDedup, planWithoutDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
-import { checkItem, type CheckedItem } from './item-check.js'
-import { prepare, type PreparedMemory } from './preparation.js'
-import {
-  retainAnswer, retainBatchAnswer, type RetainContext, type RetainedItem, type RetainResult, type Target,
-} from './retain-answer.js'
-import type { ItemTarget, RetainPlan } from './retain-plan.js'
+import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
+import type { ItemTarget, RetainContext, RetainedItem, RetainPlan, RetainResult, Target } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** The most writes that wait for others of the same bank. */
@@ -163,4 +159,38 @@ function contextOf (bankId: string, plan: RetainPlan, memories: readonly NewMemo
 
 function targetOf (target: ItemTarget): Target {
   return isPlanned(target) ? target.index : target
+}
+
+/** @param result of one item */
+function retainAnswer (result: RetainResult): RetainAnswer {
+  return retainBatchAnswer(result).results[0]!
+}
+
+function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: RetainResult): RetainBatchAnswer {
+  const inserted = Array.isArray(outcome) ? outcome : []
+  const repeatOf = (target: Target) => {
+    const found = typeof target === 'number' ? inserted[target] : undefined
+    return found?.stored === false ? found : undefined
+  }
+  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
+  return {
+    results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
+      const { memoryId, passageCount, trust } = memoryOf(target)
+      const isRepeat = repeatOf(target) !== undefined
+      const stored = kind !== 'skipped' && !isRepeat
+      return {
+        stored,
+        memory_id: memoryId,
+        chunk_count: passageCount,
+        deduplicated: !stored,
+        bank_id: bankId,
+        ...(kind === 'updated' && stored && { updated: true }),
+        ...(near !== undefined && !(kind === 'stored' && isRepeat) && {
+          near_duplicate: { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
+        }),
+        ...(redactions.length > 0 && { redactions: [...redactions] }),
+        ...(trust !== 'trusted' && { trust }),
+      }
+    }),
+  }
 }

@@ -43,7 +43,6 @@ import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
-import { usageStore } from './usage-store.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
 
 /** Replacements that a test or an embedding application provides. */
@@ -178,7 +177,7 @@ export async function createMemoryService (
   const live = new LiveSettings(readFileSettings(config, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
-  const usage = new UsageCounters({ store: usageStore(store), warn })
+  const usage = new UsageCounters({ store, warn })
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,

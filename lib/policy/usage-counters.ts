@@ -46,7 +46,7 @@ interface Correction {
 
 export interface UsageCountersOptions {
   /** When absent, this process counts by itself. Its rejections go to the caller of reserve(). */
-  store?: UsageStore | undefined
+  store?: Pick<VectorStore, keyof UsageStore>
   /** Takes sentences for the operator's log. */
   warn?: (message: string) => void
 }
@@ -57,8 +57,8 @@ export class UsageCounters {
   readonly #warn: (message: string) => void
   readonly #corrections = new Set<Correction>()
 
-  constructor ({ store = new ProcessUsage(), warn = () => {} }: UsageCountersOptions = {}) {
-    this.#store = store
+  constructor ({ store = {}, warn = () => {} }: UsageCountersOptions = {}) {
+    this.#store = keepsUsage(store) ? store : new ProcessUsage()
     this.#warn = warn
   }
 
@@ -131,4 +131,8 @@ function reasonOf (error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   if (!(error instanceof ServiceError)) return error.name
   return error.cause instanceof Error ? `${error.detail}: ${error.cause.name}` : error.detail
+}
+
+function keepsUsage (store: Pick<VectorStore, keyof UsageStore>): store is UsageStore {
+  return store.reserveUsage !== undefined && store.adjustUsage !== undefined
 }

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { sumSteps } from '../text/tokens.js'
 import {
   byScore, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
@@ -39,13 +39,9 @@ export interface RankingOptions {
 const SPREAD = 60
 
 /** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
-export function rankCandidates (candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader, options: RankingOptions): ScoredCandidate[] {
-  return atOnce(rankSteps(candidates, query, signals, options))
-}
-
-/** `rankCandidates` in steps. */
 export function * rankSteps (
-  candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader, { weights, fusion, scorers, diversity, explain }: RankingOptions,
+  candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader,
+  { weights, fusion, scorers, diversity, explain }: RankingOptions,
 ): Steps<ScoredCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
   const inputs = yield * rankingInputSteps(candidates, query, signals)
@@ -72,7 +68,9 @@ export function * rankSteps (
 }
 
 /** Written out without a spread, which is slower: this runs for every candidate of every recall. */
-function toScored ({ bank, memory, scores, passageCount, passages, strategies }: MergedCandidate, score: number): ScoredCandidate {
+function toScored (
+  { bank, memory, scores, passageCount, passages, strategies }: MergedCandidate, score: number,
+): ScoredCandidate {
   return { bank, memory, scores, passageCount, passages, strategies, score }
 }
 
@@ -85,8 +83,11 @@ function toScore (sum: number): number {
  * answers to a query for several things are seldom in one document. This is maximal marginal relevance (Carbonell and
  * Goldstein 1998) with the document as the measure of similarity.
  */
-function diversify (candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number): ScoredCandidate[] {
-  const left = candidates.slice(0, SPREAD).map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
+function diversify (
+  candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number,
+): ScoredCandidate[] {
+  const left = candidates.slice(0, SPREAD)
+    .map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
   const chosen: ScoredCandidate[] = []
   while (left.length > 0) {
     let best = 0
@@ -124,8 +125,11 @@ function byStrategy (
 }
 
 /** The weighted contribution of each scorer, without those that are 0. */
-function contributions (given: Record<ScorerName, number>, weights: ScorerWeights): Partial<Record<ScorerName, number>> {
-  return Object.fromEntries(SCORER_NAMES.flatMap((name) => given[name] * weights[name] === 0 ? [] : [[name, given[name] * weights[name]]]))
+function contributions (
+  given: Record<ScorerName, number>, weights: ScorerWeights,
+): Partial<Record<ScorerName, number>> {
+  const weighted = SCORER_NAMES.map((name) => [name, given[name] * weights[name]] as const)
+  return Object.fromEntries(weighted.filter(([, value]) => value !== 0))
 }
 
 /**
@@ -137,7 +141,9 @@ function contributions (given: Record<ScorerName, number>, weights: ScorerWeight
  * @returns each memory once, with the strategy ranks of the whole query; scores descend strictly, except for ties at
  *   `minScore`
  */
-export function interleave ([whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0): readonly ScoredCandidate[] {
+export function interleave (
+  [whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
+): readonly ScoredCandidate[] {
   if (parts.length === 0) return whole!
   const known = new Map(whole!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()

@@ -143,11 +143,3 @@ export class CitationFilter {
     this.#uncut.drop()
   }
 }
-
-/** Filters an answer in one piece. */
-export function filterCitations (text: string, sources: number, options: CitationOptions = {}): FilteredAnswer {
-  const filter = new CitationFilter(sources, options)
-  const shown = filter.push(text)
-  const last = filter.end()
-  return { ...last, text: shown + last.text }
-}

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { rankCandidates, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { atOnce } from '../../../lib/concurrency/steps.js'
+import { rankSteps, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../../lib/retrieval/query.js'
 import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 
 function rank (question: string, candidates: Candidate[], options: Partial<RankingOptions> = {}) {
-  return rankCandidates(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options })
+  return atOnce(rankSteps(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options }))
 }
 
 t.test('nothing ranks to nothing', async (t) => {
@@ -118,6 +119,7 @@ t.test('facts that stand by themselves are in the order of BM25, when nothing el
 t.test('a ranking is a new list: what was merged stays as it was', async (t) => {
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
-  rankCandidates(merged.map((one) => Object.freeze(one)), analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true })
+  const frozen = merged.map((one) => Object.freeze(one))
+  atOnce(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true }))
   t.equal(JSON.stringify(merged), before)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CitationFilter, filterCitations, NO_ANSWER, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
+import { CitationFilter, NO_ANSWER, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
+import { filterCitations } from '../../../helpers/citations.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 

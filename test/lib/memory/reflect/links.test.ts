@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CitationFilter, filterCitations } from '../../../../lib/memory/reflect/citations.js'
+import { CitationFilter } from '../../../../lib/memory/reflect/citations.js'
+import { filterCitations } from '../../../helpers/citations.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
 const SOURCE_TEXTS = ['See https://ok.example/a_(b)?c=1, or (http://other.example).', 'An unfinished https://evil.example/?q= stands here.']

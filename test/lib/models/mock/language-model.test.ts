@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { filterCitations } from '../../../../lib/memory/reflect/citations.js'
+import { filterCitations } from '../../../helpers/citations.js'
 import { MockLanguageModel } from '../../../../lib/models/mock/language-model.js'
 import { countTokens } from '../../../../lib/text/tokens.js'
 import { datedEvidence, evidence, languageModelContract, request } from '../../../contract/language-model.js'
