@@ -3,10 +3,9 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, EmbeddingSpace, IdempotencyRecord, IdempotentWrite, ImportOutcome,
-  InsertOutcome, LateVectors, ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest,
-  NewMemory, OnConflict, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult,
-  Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
+  EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory, OnConflict, PoolStatus,
+  RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
+  Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import type { Executor } from './executor.js'
@@ -45,6 +44,14 @@ export interface SqlVectorStoreOptions {
  */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
+  readonly findIdempotencyRecord: SqlReader['findIdempotencyRecord']
+  readonly get: SqlReader['get']
+  readonly list: SqlReader['list']
+  readonly countMemories: SqlReader['countMemories']
+  readonly neighbours: SqlReader['neighbours']
+  readonly listBanks: SqlReader['listBanks']
+  readonly statistics: SqlReader['statistics']
+  readonly countByDay: SqlReader['countByDay']
   readonly #executor: Executor
   readonly #statements: Statements
   readonly #readiness: Readiness
@@ -67,7 +74,19 @@ export class SqlVectorStore implements VectorStore {
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     const guard = async <T>(work: () => Promise<T>) => await this.#guard(work)
     const configs = new BankConfigWriter(schema)
-    this.#reader = new SqlReader(executor, schema, statements)
+    const reader = new SqlReader(executor, schema, statements)
+    const guarded = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) =>
+      async (...given: Given) => await this.#guard(async () => await read.apply(reader, given))
+
+    this.findIdempotencyRecord = guarded(reader.findIdempotencyRecord)
+    this.get = guarded(reader.get)
+    this.list = guarded(reader.list)
+    this.countMemories = guarded(reader.countMemories)
+    this.neighbours = guarded(reader.neighbours)
+    this.listBanks = guarded(reader.listBanks)
+    this.statistics = guarded(reader.statistics)
+    this.countByDay = guarded(reader.countByDay)
+    this.#reader = reader
     this.#searcher = new SqlSearcher({ executor, schema, statements, indexes })
     this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
@@ -98,12 +117,6 @@ export class SqlVectorStore implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async findIdempotencyRecord (
-    tenantId: string | null, key: string, now: number,
-  ): Promise<IdempotencyRecord | undefined> {
-    return await this.#guard(async () => await this.#reader.findIdempotencyRecord(tenantId, key, now))
-  }
-
   async insert (
     bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
   ): Promise<InsertOutcome[]> {
@@ -114,26 +127,6 @@ export class SqlVectorStore implements VectorStore {
 
   async search (request: SearchRequest): Promise<SearchResult> {
     return await this.#guard(async () => await this.#searcher.search(request))
-  }
-
-  async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    return await this.#guard(async () => await this.#reader.get(bank, memoryId, now))
-  }
-
-  async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    return await this.#guard(async () => await this.#reader.list(bank, request))
-  }
-
-  async countMemories (
-    bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
-  ): Promise<number> {
-    return await this.#guard(async () => await this.#reader.countMemories(bank, request))
-  }
-
-  async neighbours (
-    bank: BankKey, memoryId: string, request: NeighboursRequest,
-  ): Promise<Neighbourhood | undefined> {
-    return await this.#guard(async () => await this.#reader.neighbours(bank, memoryId, request))
   }
 
   async remove (
@@ -152,18 +145,6 @@ export class SqlVectorStore implements VectorStore {
   ): Promise<Unembedded[]> {
     const space = this.#space
     return space === undefined ? [] : await this.#guard(async () => await this.#reader.listUnembedded(space, request))
-  }
-
-  async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
-    return await this.#guard(async () => await this.#reader.listBanks(request))
-  }
-
-  async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    return await this.#guard(async () => await this.#reader.statistics(bank, now))
-  }
-
-  async countByDay (bank: BankKey, range: DayRange): Promise<DayCounts> {
-    return await this.#guard(async () => await this.#reader.countByDay(bank, range))
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
