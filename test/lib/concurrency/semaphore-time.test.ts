@@ -15,7 +15,7 @@ function block (milliseconds: number): void {
   while (performance.now() < until);
 }
 
-t.test('a permit that comes when the time is over goes to the next who has time', async (t) => {
+t.test('a permit passes over waiters whose time is over', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire(undefined, Infinity)
   const late = failure(one.acquire(undefined, 5))
@@ -29,7 +29,7 @@ t.test('a permit that comes when the time is over goes to the next who has time'
   t.equal(one.held, 0)
 })
 
-t.test('a permit that nobody has time for is free', async (t) => {
+t.test('a permit is free when the time of all waiters is over', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire(undefined, Infinity)
   const late = [failure(one.acquire(undefined, 5)), failure(one.acquire(undefined, 5))]
@@ -40,7 +40,7 @@ t.test('a permit that nobody has time for is free', async (t) => {
   t.type(await one.acquire(undefined, 5), Function)
 })
 
-t.test('a crowd whose time ends together is refused, each once', async (t) => {
+t.test('many waiters whose time ends together are each refused once', async (t) => {
   const one = semaphore(1)
   await one.acquire(undefined, Infinity)
   const errors = await Promise.all(Array.from({ length: 10 }, async () => await failure(one.acquire(undefined, 1))))
