@@ -50,7 +50,6 @@ const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
 
 /** Files that are still longer than 250 lines. The list only ever gets shorter. */
 const LONGER_FILES = [
-  'lib/config/schema.ts',
   'lib/memory/embedding-backfill.ts',
   'lib/stores/in-memory/bank.ts',
   'lib/stores/in-memory/lexical-index.ts',
@@ -77,7 +76,8 @@ const SHORT_LINES = [
   'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
   'routes/**', 'scripts/**',
   'assembly/*.mjs', 'console/**',
-  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**',
+  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/config/**',
+  'lib/access/**', 'lib/identity/**', 'lib/policy/**', 'lib/sources/**',
   'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
 
