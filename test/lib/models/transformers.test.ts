@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { transformersEmbeddings } from '../../../lib/models/transformers/embedding-provider.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
+import { rejection } from '../../helpers/rejection.js'
 
 /** Stands in for @huggingface/transformers, which is not installed: see there for what its models do. */
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
@@ -17,7 +18,7 @@ async function open (t: Test, config: Record<string, unknown> = {}) {
 
 /** @returns the message of the ProviderError */
 async function refusal (config: Record<string, unknown>, module = MODULE): Promise<string> {
-  return await transformersEmbeddings(config, SURROUNDINGS, { module }).then(() => 'none', (error: unknown) => error instanceof ProviderError ? error.message : String(error))
+  return (await rejection(ProviderError, transformersEmbeddings(config, SURROUNDINGS, { module }))).message
 }
 
 embeddingProviderContract('transformers', async (t) => await open(t), { deterministic: true })
