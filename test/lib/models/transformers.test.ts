@@ -23,12 +23,12 @@ async function refusal (config: Record<string, unknown>, module = MODULE): Promi
 
 embeddingProviderContract('transformers', async (t) => await open(t), { deterministic: true })
 
-t.test('the dimensions are those of the model, found out at the start', async (t) => {
+t.test('the dimensions are determined from the model at the start', async (t) => {
   t.equal((await open(t)).dimensions, 32)
   t.equal((await open(t, { model: 'fake/mirror' })).dimensions, 8)
 })
 
-t.test('a model that is told from others, but not by what changes no stored vector', async (t) => {
+t.test('the model name differs for settings that change stored vectors, and for no others', async (t) => {
   const plain = await open(t, { dimensions: 32 })
   t.strictSame([plain.model, plain.deferred, plain.fusionWeight], ['@huggingface/transformers:fake/bigrams:default:mean', true, 1.5])
   const other = await open(t, { dimensions: 32, dtype: 'q8', pooling: 'cls', document_prefix: 'passage: ', query_prefix: 'query: ', fusion_weight: 0.7 })
@@ -74,7 +74,7 @@ t.test('a model in a folder is found beside the configuration file', async (t) =
   t.equal(provider.model, '@huggingface/transformers:./lib:default:mean', 'told by what is configured, wherever that is')
 })
 
-t.test('a missing package is told of with what to install', async (t) => {
+t.test('a missing package is reported with the command that installs it', async (t) => {
   t.equal(await refusal({ model: 'fake/bigrams' }, '@huggingface/no-such-package'), 'embedding_provider: transformers needs a package that is not installed: npm install @huggingface/no-such-package')
 })
 
