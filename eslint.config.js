@@ -56,7 +56,6 @@ const LONGER_FILES = [
   'test/lib/stores/in-memory/lexical-index.test.ts',
   'test/lib/stores/sql/migrations.test.ts',
   'test/lib/stores/sql/pglite.test.ts',
-  'test/lib/stores/sql/postgres-faults.test.ts',
   'test/lib/stores/sql/statements.test.ts',
   'test/replicas/bank-config.test.ts',
   'test/routes/bank-config.test.ts',
@@ -70,7 +69,8 @@ const SHORT_LINES = [
   'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
   'routes/**', 'scripts/**',
   'assembly/*.mjs', 'console/**',
-  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**',
+  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/config/**',
+  'lib/access/**', 'lib/identity/**', 'lib/policy/**', 'lib/sources/**',
   'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
 ]
 

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../lib/validation/json-object.js'
 
 /**
- * Reads what a server or a file says. Nothing is believed of it: a member of another type counts as absent, and what
- * the command prints is what is there.
+ * Reads answers of a server and contents of files without trusting them: a member of a wrong type counts as absent, and
+ * commands print only what is present.
  */
 export type Answer = Readonly<Record<string, unknown>>
 

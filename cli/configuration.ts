@@ -1,6 +1,6 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
 
-/** Where the configuration comes from, as options say. */
+/** The options that choose the configuration. */
 export interface ConfigOptions {
   config?: string
   envFile?: string
@@ -12,7 +12,7 @@ export function applyConfigOption ({ config }: ConfigOptions): void {
 }
 
 /**
- * Brings the environment of the process to what a server started in this folder with these options would see.
+ * Sets the environment of the process to that of a server started in this folder with these options.
  * @throws ConfigurationError
  */
 export function applyConfiguration (options: ConfigOptions): void {

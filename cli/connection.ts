@@ -7,13 +7,13 @@ import { codeOf, CommandError, usageError } from './failures.js'
 const NAMES = ['MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL'] as const
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-/** Whoever else may read or write the file. */
+/** The permission bits of group and others. */
 const OTHERS = 0o077
 
 type Name = (typeof NAMES)[number]
 type Values = Partial<Record<Name, string>>
 
-/** Where the server is, and who asks. */
+/** The address of the server, and the credentials of the caller. */
 export interface Connection {
   /** Without a slash at its end. */
   url: string
@@ -44,7 +44,7 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   }
 }
 
-/** A credential of the environment takes the place of the profile's, whichever kind that is. */
+/** A credential of the environment replaces those of the profile, of whichever kind. */
 function withoutRivals (stored: Values, given: Values): Values {
   const { MEMORY_GATEWAY_API_KEY: _key, MEMORY_GATEWAY_TOKEN: _token, ...rest } = stored
   if (given.MEMORY_GATEWAY_API_KEY !== undefined || given.MEMORY_GATEWAY_TOKEN !== undefined) return rest
@@ -96,7 +96,7 @@ function checkUrl (text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** fetch would show the value in its own error. */
+/** Checked here, because the error of fetch shows the value. */
 function checkHeader (name: Name, value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must be of visible ASCII characters without spaces (the value is not shown)`)
   return value

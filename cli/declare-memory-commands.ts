@@ -3,14 +3,14 @@ import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'
 
-/** Adds what every command of a server takes. */
+/** Adds the options of every command that calls a server. */
 function ofServer (command: Command): Command {
   return command
     .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, else default)')
     .option('--json', 'write JSON')
 }
 
-/** What narrows the memories that are looked at. */
+/** Adds the filters of memories. */
 function filtered (command: Command): Command {
   return command
     .option('--tag <tag>', 'only memories with this tag; may be repeated', collect)
@@ -19,7 +19,7 @@ function filtered (command: Command): Command {
     .option('--occurred-before <time>', 'only memories of things before this time')
 }
 
-/** The commands that speak to a server over HTTP. */
+/** The commands that call a server over HTTP. */
 export function declareMemoryCommands (program: Command): void {
   ofServer(program.command('banks').description('list the banks that you may read'))
     .action(async (options) => { await (await import('./commands/banks.js')).banks(options) })

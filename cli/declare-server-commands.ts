@@ -2,14 +2,14 @@ import { Option, type Command } from 'commander'
 import { QUESTIONS } from './init/answers.js'
 import { integer, pair } from './option-values.js'
 
-/** Where the configuration of a server is read from. */
+/** Adds the options that choose the configuration of a server. */
 function configured (command: Command): Command {
   return command
     .option('--config <file>', 'configuration file (default: SERVICES_CONFIG_PATH)')
     .option('--env-file <file>', 'file of variables that is read in the place of .env')
 }
 
-/** The commands of whoever runs a server. */
+/** The commands for operators of a server. */
 export function declareServerCommands (program: Command): void {
   configured(program.command('serve').description('start the server'))
     .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration they are lost at the end')

@@ -1,7 +1,7 @@
 /** Exit codes of the command line. 130 is what a shell reports of a program that Ctrl-C ended. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
 
-/** A fault that is told in one message, without a stack. */
+/** An error that is shown as one message, without a stack. */
 export class CommandError extends Error {
   readonly exitCode: number
 
@@ -12,20 +12,20 @@ export class CommandError extends Error {
   }
 }
 
-/** What was typed is wrong. */
+/** An error in the arguments. */
 export function usageError (message: string): CommandError {
   return new CommandError(message, EXIT.usage)
 }
 
-/** What people read of any error, and the exit code. */
+/** The message for people of any error, and the exit code. */
 export interface Told {
   text: string
   exitCode: number
 }
 
 /**
- * Faults of configuration, providers and the database come with words for the operator; any other error is a fault of
- * the program and shown whole. The classes are loaded here: a command that succeeds needs none of them.
+ * Errors of configuration, providers and the database have messages for operators; any other error is a fault of the
+ * program and is shown with its stack. The classes are loaded here, because a command that succeeds needs none of them.
  */
 export async function tell (error: unknown): Promise<Told> {
   if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode }
@@ -42,7 +42,7 @@ export function messageOf (error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What a system call said, `ENOENT` for one. */
+/** The code of a system error, such as `ENOENT`. */
 export function codeOf (error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-// By its path: the package of the gateway is complete without the package of the client, which is compiled into dist/.
+// Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { MemoryGatewayClient, MemoryGatewayError, type CallOptions } from '../packages/client/src/index.js'
 import type { Connection } from './connection.js'
 import { codeOf, CommandError, messageOf } from './failures.js'
 import { note } from './output.js'
 
-/** Milliseconds that a call may take with all its tries; of a stream, milliseconds of silence. */
+/** Milliseconds that a call may take with all attempts; for a stream, milliseconds without data. */
 const TIMEOUT_MS = 120_000
-/** A wait before another try that is longer is told. */
+/** A longer wait before another attempt is reported. */
 const NOTABLE_WAIT_MS = 2000
-/** What the system says when nothing listens at the address. */
+/** The error codes when nothing listens at the address. */
 const NOBODY_THERE = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 
-/** What a command passes to every call: Ctrl-C ends it. */
+/** The options of every call; Ctrl-C aborts it. */
 export type Call = CallOptions & { signal: AbortSignal }
 
-/** The client that commands use. It tells long waits, and does not try again where nothing has ever listened. */
+/** The client that commands use. It reports long waits, and does not retry an address that has never answered. */
 export function openGateway (
   { url: baseUrl, ...credentials }: Connection, interrupt: AbortSignal,
 ): { gateway: MemoryGatewayClient, call: Call } {
@@ -31,7 +31,7 @@ export function openGateway (
         isReached = true
         return response
       } catch (error) {
-        // A gateway that has answered before is probably restarted, and worth another try.
+        // A gateway that has answered before probably restarts, so another attempt is made.
         const code = codeOf(causeOf(error))
         if (!isReached && code !== undefined && NOBODY_THERE.has(code)) nobody.abort(unreachable(baseUrl, code, error))
         throw error
@@ -47,7 +47,7 @@ export function openGateway (
   return { gateway, call: { signal: AbortSignal.any([interrupt, nobody.signal]) } }
 }
 
-/** An error of a call in words for people; any other error as it is. */
+/** Translates an error of a call for people; returns any other error unchanged. */
 export function inWords (error: unknown, { url }: Connection): unknown {
   if (!(error instanceof MemoryGatewayError)) return error
   const { code, message, status, requestId } = error
@@ -65,7 +65,7 @@ function unreachable (url: string, reason: string, error: unknown): CommandError
   return new CommandError(`the connection to ${url} failed (${reason})${hint}`, undefined, error)
 }
 
-/** The innermost cause that the network gives: fetch itself only says that it failed. */
+/** The innermost cause, because the error of fetch itself only says that it failed. */
 function reasonOf (error: MemoryGatewayError): string {
   const cause = causeOf(error.cause) ?? error.cause
   return codeOf(cause) ?? (cause === undefined ? error.message : messageOf(cause))

@@ -5,8 +5,8 @@ import { isJsonObject } from '../lib/validation/json-object.js'
 const FORMAT = 'memory-gateway-export'
 
 /**
- * The header and the memories of an export of our own.
- * @throws CommandError when it begins with no such header
+ * The header and the memories of an export of the gateway.
+ * @throws CommandError when it does not begin with such a header
  */
 export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
   const items = numbered(lines)

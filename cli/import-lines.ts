@@ -2,17 +2,17 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { codeOf, CommandError, usageError } from './failures.js'
 
-/** A piece stays below the least bounds that a gateway has by default: 10 MiB and 50,000 lines. */
+/** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */
 const PIECE_CHARACTERS = 2 * 1024 * 1024
 const PIECE_LINES = 5000
 
-/** One memory of an import, as JSON, and where in the source it stands. */
+/** One memory of an import as JSON, and its place in the source. */
 export interface ImportItem {
   json: string
   place: string
 }
 
-/** What is imported: the header of an export, and memories. */
+/** An import: the header of an export, and memories. */
 export interface ImportContent {
   header: ImportItem
   items: AsyncIterable<ImportItem>
@@ -22,7 +22,7 @@ export interface ImportContent {
 export interface ImportPiece {
   /** NDJSON: a header, then memories. */
   body: string
-  /** Where each line comes from, the header's first. */
+  /** The place of each line in the source, the header first. */
   places: string[]
 }
 
@@ -46,14 +46,14 @@ function pieceOf (lines: readonly ImportItem[]): ImportPiece {
   return { body: `${lines.map(({ json }) => json).join('\n')}\n`, places: lines.map(({ place }) => place) }
 }
 
-/** What an import reads. */
+/** The source of an import. */
 export interface Input {
-  /** For messages. */
+  /** The name for messages. */
   name: string
   lines: AsyncIterable<string>
-  /** Bytes of the whole; undefined for what comes through a pipe. */
+  /** Size in bytes; undefined for a pipe. */
   total: number | undefined
-  /** Bytes that were read. */
+  /** Bytes read so far. */
   position (): number
   close (): void
 }

@@ -5,8 +5,8 @@ export function interrupted (told = 'interrupted'): CommandError {
 }
 
 /**
- * Runs work that Ctrl-C ends: the first one aborts the signal, so that the work can put away what it has begun; a
- * second one ends the process at once.
+ * Runs work that Ctrl-C ends: the first one aborts the signal, so that the work can clean up; a second one ends the
+ * process at once.
  * @throws CommandError with exit code 130 when the work ended because of it
  */
 export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -20,7 +20,7 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
   try {
     return await work(controller.signal)
   } catch (error) {
-    // What a cut connection says of itself is of no interest then.
+    // The error of the aborted connection is not reported.
     const isTold = error instanceof CommandError && error.exitCode === EXIT.interrupted
     throw controller.signal.aborted && !isTold ? interrupted() : error
   } finally {
@@ -29,7 +29,7 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
   }
 }
 
-/** For work that has nothing to put away: Ctrl-C ends the process, and a transaction of the database with it. */
+/** For work without cleanup: Ctrl-C ends the process, and the database rolls back its transaction. */
 export function endOnInterrupt (): void {
   process.once('SIGINT', () => { process.exit(EXIT.interrupted) })
 }

@@ -9,6 +9,6 @@ try {
 } catch (error) {
   const { text, exitCode } = await tell(error)
   note(text)
-  // A handler that still waits for something would keep the process.
+  // A pending handler would keep the process alive.
   process.exit(exitCode)
 }

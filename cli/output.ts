@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { codeOf, EXIT } from './failures.js'
 
 /**
- * Whoever reads our output may stop before its end (`| head`). That is no fault of the command, which ends there
- * quietly.
+ * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently.
  */
 export function endQuietlyOnBrokenPipe (): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -27,12 +26,12 @@ export async function writeJson (value: unknown): Promise<void> {
   await writeLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
 }
 
-/** A sentence for whoever watches; standard output has only results. */
+/** Writes a message to standard error, because standard output has only results. */
 export function note (text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** What control characters in a stored text could do to the terminal, they shall not. Line feeds and tabs stay. */
+/** Replaces control characters of stored texts, which could control the terminal. Line feeds and tabs stay. */
 export function printable (text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll('\r\n', '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')

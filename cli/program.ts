@@ -4,7 +4,7 @@ import { declareServerCommands } from './declare-server-commands.js'
 import { EXIT } from './failures.js'
 import { packageVersion } from './version.js'
 
-/** Words that are for the program as a whole; any other option in the first place is one of `serve`. */
+/** Arguments of the program itself; any other option in the first place is one of `serve`. */
 const OF_THE_PROGRAM = new Set(['-h', '--help', '-V', '--version'])
 
 const AFTER = `
@@ -15,7 +15,7 @@ MEMORY_GATEWAY_TOKEN and MEMORY_GATEWAY_PRINCIPAL, or the profile ~/.config/memo
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
 
-/** Every command, with what each takes. What a command does is loaded when it runs. */
+/** Declares every command with its options. The code of a command is loaded when it runs. */
 export function makeProgram (): Command {
   const program = new Command('memory-gateway')
     .description('Memory for AI agents: the server, and commands for it.')

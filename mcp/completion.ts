@@ -1,11 +1,11 @@
 import type { CompleteResult } from '@modelcontextprotocol/server'
 import type { CallOptions, MemoryOperations } from './operations.js'
 
-/** Banks that are looked through for a beginning, and the most values that the protocol allows. */
+/** Banks that are searched for a prefix, and the most values that the protocol allows. */
 const LOOKED_THROUGH = 200
 const MOST_VALUES = 100
 
-/** Names of banks that begin like the value; other arguments of prompts and resources have no list of values. */
+/** Completes names of banks; other arguments of prompts and resources have no list of values. */
 export async function completeBank (
   argument: { name: string, value: string }, operations: MemoryOperations, { signal }: CallOptions,
 ): Promise<CompleteResult> {

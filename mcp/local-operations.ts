@@ -6,7 +6,7 @@ import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { MemoryOperations } from './operations.js'
 
-/** Does work with a budget for the rows that a store reads into the process. */
+/** Runs work with a budget for the rows that the store reads. */
 export type WithRowBudget = <T>(work: (budget: RowBudget | undefined) => Promise<T>) => Promise<T>
 
 const unbounded: WithRowBudget = async (work) => await work(undefined)
@@ -42,7 +42,7 @@ export function localOperations (
   }
 }
 
-/** A key of a tool is another key than the same one on a route, whose answer has another form. */
+/** Keys of tools and of routes are separate, because their answers differ in form. */
 async function idempotencyOf (
   operation: string, request: object, key: string, context: RequestContext,
 ): Promise<IdempotencyKey> {

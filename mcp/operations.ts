@@ -4,7 +4,7 @@ import type {
   RecallAnswer, RecallRequest, ReflectAnswer, ReflectRequest, RetainAnswer, RetainRequest,
 } from '../lib/memory/schemas.js'
 
-/** What comes with a call besides its request. */
+/** The context of a call. */
 export interface CallOptions {
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal

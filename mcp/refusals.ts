@@ -12,9 +12,9 @@ export interface Refusal {
   code: string
   message: string
   /** Seconds after which a retry can succeed. */
-  retry_after_seconds?: number
-  errors?: FieldError[]
-  request_id?: string
+  retry_after_seconds?: number | undefined
+  errors?: FieldError[] | undefined
+  request_id?: string | undefined
 }
 
 /** Turns errors of operations into refusals. Of an unknown error the model learns nothing but that it happened. */
@@ -31,7 +31,7 @@ export class Refusals {
   of (error: unknown): Refusal {
     this.#report(error)
     const requestId = error instanceof RemoteError ? error.requestId : this.#requestId
-    return { ...described(error), ...(requestId !== undefined && { request_id: requestId }) }
+    return { ...described(error), request_id: requestId }
   }
 
   /** The result of a tool that was refused: the model reads it, so that it can correct itself or wait. */
@@ -52,16 +52,11 @@ export class Refusals {
 function described (error: unknown): Refusal {
   if (error instanceof ServiceError) {
     const { code, detail, members: { errors }, retryAfterSeconds } = error
-    return {
-      code,
-      message: detail,
-      ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
-      ...(errors !== undefined && { errors }),
-    }
+    return { code, message: detail, retry_after_seconds: retryAfterSeconds, errors }
   }
   if (error instanceof RemoteError) {
     const { code, message, retryAfterSeconds } = error
-    return { code, message, ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }) }
+    return { code, message, retry_after_seconds: retryAfterSeconds }
   }
   return { code: 'internal_error', message: 'Internal server error' }
 }

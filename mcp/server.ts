@@ -98,7 +98,7 @@ export function createMcpServer (options: McpServerOptions): Server {
   return server
 }
 
-/** What a request works with. */
+/** The services of one request. */
 interface Call {
   operations: MemoryOperations
   signal: AbortSignal

@@ -17,17 +17,17 @@ const CONCURRENCY = 8
 /** Bytes of one message; a client that sends a longer one is disconnected. As SERVICES_MAX_BODY_BYTES by default. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 
-/** In front of a server: every call is a request to it. */
+/** Forwards every call to a server. */
 interface ServerSource {
   source: 'server'
   server: ServerConnection
 }
 
-/** On a store in this process, for instance a folder with `vector_store: pglite`. */
+/** Uses a store in this process, for instance a folder with `vector_store: pglite`. */
 interface EmbeddedSource {
   source: 'embedded'
   config: Config
-  /** Who stores and reads, `<type>:<id>`. Default: the anonymous caller, who has no limits of access. */
+  /** The principal of all calls, `<type>:<id>`. Default: the anonymous caller, whom access control does not limit. */
   principal?: string | undefined
 }
 
@@ -47,7 +47,7 @@ export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
 }
 
 /**
- * Speaks the Model Context Protocol over standard input and output, as desktop clients want it.
+ * Serves the Model Context Protocol over standard input and output, as desktop clients expect.
  * @returns when the client has closed its end, or the signal was aborted
  * @throws ServiceError for a bank id that is none; ProviderError when a provider cannot be made
  */
@@ -79,7 +79,7 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   }
 }
 
-/** Tells when the connection has ended, for whatever reason. */
+/** Resolves when the connection has ended, for whatever reason. */
 class ObservedTransport extends StdioServerTransport {
   readonly #ended: () => void
 

@@ -9,7 +9,7 @@ import {
 } from './tool-schemas.js'
 import { fittingMemories } from './views.js'
 
-/** What a tool works with. */
+/** The services of one call of a tool. */
 export interface ToolCall extends CallOptions {
   operations: MemoryOperations
   /** The tokens that the answer may have. */
@@ -127,7 +127,7 @@ const listBanks = tool({
   output: ListBanksOutput,
   permission: undefined,
   run: async ({ limit = 50, cursor }, { operations, signal, budget }) => {
-    // A page that is cut would have no cursor, so a shorter page is read in its place.
+    // A page that is cut has no cursor, so a shorter page is read instead.
     for (let size = limit; ;) {
       const page = await operations.listBanks({ limit: size, ...(cursor !== undefined && { cursor }) }, { signal })
       if (page.banks.length <= 1 || await budget.take(page)) return page

@@ -16,8 +16,8 @@ export interface ActiveRequests {
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Whether requests of the route are counted and waited for. False for probes that answer at once and use no
-     * backend. Default true.
+     * Whether requests of the route are counted, and awaited at shutdown. False for probes that answer at once and use
+     * no backend. Default true.
      */
     watched?: boolean
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastJson, { type Schema } from 'fast-json-stringify'
 
-/** As much of a JSON Schema as is looked at here. */
+/** The keywords of JSON Schema that this file uses. */
 export interface AnswerSchema {
   type?: unknown
   properties?: Record<string, AnswerSchema>
@@ -12,21 +12,21 @@ type Answer = Record<string, unknown>
 type Serialize = (value: unknown) => string
 
 /**
- * Stands for a list in the text of an answer without its lists. No caller knows it, so that no value of an answer can
- * hold it.
+ * The placeholder of a list in the text of an answer without its lists. It is random, so no value of an answer can
+ * contain it.
  */
 const MARK = randomUUID()
 const SPLIT = new RegExp(`"${MARK}:(\\w+)"`)
 
-/** The characters that a member has beside its name and value. */
+/** The characters of a member besides its name and value. */
 const MEMBER = 4
-/** What stands for a number, a boolean or null. */
+/** The assumed length of a number, a boolean or null. */
 const PLAIN = 8
 
 /**
- * About how long a value is as JSON, in UTF-16 units; counted no further than to the limit, so that asking costs little
- * however long it is.
- * @param lengthOf of a text
+ * Estimates the length of a value as JSON, in UTF-16 units. It stops at the limit, so the cost does not depend on the
+ * length of the value.
+ * @param lengthOf the length of a text
  */
 export function jsonLength (value: unknown, limit: number, lengthOf: (text: string) => number = unitsOf): number {
   if (typeof value === 'string') return lengthOf(value) + MEMBER
@@ -39,7 +39,7 @@ export function jsonLength (value: unknown, limit: number, lengthOf: (text: stri
     }
     return weight
   }
-  // Answers are plain objects, so that these are their own members; a list of them would be made for every hit.
+  // Answers are plain objects, so all members are own ones. Object.entries would allocate a list for every hit.
   for (const name in value) {
     weight += name.length + MEMBER + jsonLength(value[name as keyof typeof value], limit - weight, lengthOf)
     if (weight > limit) return weight
@@ -51,9 +51,9 @@ function unitsOf (text: string): number {
   return text.length
 }
 
-/** An answer in the texts that it is sent as: what stands around its lists, and each element of them by itself. */
+/** Splits an answer into the texts that it is sent as: the text around its lists, and each element of a list. */
 export class AnswerParts {
-  /** The members that are lists of objects: what grows with the request. */
+  /** The members that are lists of objects, which grow with the request. */
   readonly lists: readonly string[]
   readonly #schema: AnswerSchema
   #envelope: Serialize | undefined
@@ -66,15 +66,13 @@ export class AnswerParts {
       .map(([name]) => name)
   }
 
-  /**
-   * The texts in order; each is made when it is asked for. Together they are the answer as its serializer would write
-   * it.
-   */
+  /** The texts in order, made lazily. Joined, they are the answer as its serializer writes it. */
   * texts (answer: Answer): Generator<string, void> {
-    const marks = Object.fromEntries(this.lists.filter((name) => Array.isArray(answer[name])).map((name) => [name, `${MARK}:${name}`]))
+    const present = this.lists.filter((name) => Array.isArray(answer[name]))
+    const marks = Object.fromEntries(present.map((name) => [name, `${MARK}:${name}`]))
     const around = this.#serializeEnvelope({ ...answer, ...marks }).split(SPLIT)
     for (const [index, text] of around.entries()) {
-      // What the expression has captured, the name of a list, stands at each odd place.
+      // Array.split puts the captured names of lists at the odd indexes.
       if (index % 2 === 0) yield text
       else yield * this.#list(text, answer[text])
     }
@@ -112,7 +110,7 @@ export class AnswerParts {
 
 const parts = new WeakMap<object, AnswerParts>()
 
-/** Compiled once for a process, when an answer is first that large. */
+/** Compiled for the first large answer of the process. */
 export function answerPartsOf (schema: AnswerSchema): AnswerParts {
   let found = parts.get(schema)
   if (found === undefined) parts.set(schema, found = new AnswerParts(schema))

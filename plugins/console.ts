@@ -16,7 +16,7 @@ export interface ConsoleOptions {
   version: string
 }
 
-/** What the pages must know before anybody has signed in. Everybody may read it, so it holds no secret. */
+/** The settings that the pages need before sign-in. They are public, so none is a secret. */
 export interface ConsoleConfig {
   auth_mode: AuthConfig['mode']
   admin_token: boolean
@@ -28,7 +28,7 @@ interface Asset {
   type: string
   /** By content coding. */
   bodies: { identity: Buffer, br?: Buffer, gzip?: Buffer }
-  /** Of the content; a coding is appended. */
+  /** The entity tag of the content; a content coding is appended to it. */
   hash: string
 }
 
@@ -45,8 +45,8 @@ const config = { scope: 'public' } as const
 const schema = { hide: true } as const
 
 /**
- * Serves the console at /console from what the build has made. The files are few and are read once; nothing that a
- * request says becomes a path.
+ * Serves the built console at /console. Its few files are read once at the start, so no part of a request becomes a
+ * path.
  */
 async function consolePages (app: FastifyInstance, options: ConsoleOptions): Promise<void> {
   app.links.push({ name: 'console', path: '/console/', title: 'pages that show what is remembered, and why' })
@@ -101,7 +101,7 @@ function assetOf (extension: string, identity: Buffer, br?: Buffer, gzip?: Buffe
   return {
     type: TYPES[extension] ?? 'application/json; charset=utf-8',
     bodies: { identity, ...(br && { br }), ...(gzip && { gzip }) },
-    // Not of size and time: every file of an npm package has the same time.
+    // A hash, because every file of an npm package has the same modification time.
     hash: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
   }
 }
@@ -114,7 +114,7 @@ function consoleConfig ({ auth, oidc, hasAdminToken, version }: ConsoleOptions):
   return { ...base, oidc: { issuer, client_id: clientId, scope, token, parameters } }
 }
 
-/** No script, style or request but those of the gateway itself, and of the identity provider where one is asked. */
+/** Allows scripts, styles and requests of the gateway itself only, and requests to the configured identity provider. */
 function securityHeaders ({ auth, oidc }: ConsoleOptions): Record<string, string> {
   const issuer = auth.mode === 'jwt_oidc' && oidc !== undefined ? auth.oidcIssuer : undefined
   const provider = issuer === undefined ? [] : [new URL(issuer).origin, ...(oidc?.origins ?? [])]

@@ -4,33 +4,33 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route is there to take preflights: any other request for it gets the answer of the path. */
+    /** Whether the route exists for preflights only; other requests get the answer of the path without it. */
     takesPreflights?: boolean
     /** False: no script of another origin may read its answers. Default: those of the listed origins may. */
     cors?: false
   }
 }
 
-/** What the routes read but the admin token: no page of another origin may administer the gateway. */
+/** The request headers of the routes, without the admin token, as pages of other origins must not administer. */
 const ALLOWED_HEADERS = [
   'Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Last-Event-ID', 'Mcp-Protocol-Version',
   'Mcp-Session-Id', 'Traceparent', 'Tracestate', 'X-Api-Key', 'X-Request-Id', 'X-Service-On-Behalf-Of',
   'X-Service-Principal',
 ]
 
-/** What the routes answer beside the headers that every script may read. */
+/** The response headers that scripts may read besides those that CORS always allows. */
 const EXPOSED_HEADERS = [
   'Allow', 'Content-Disposition', 'ETag', 'Idempotent-Replayed', 'Mcp-Session-Id', 'Retry-After', 'WWW-Authenticate',
   'X-Request-Id',
 ]
 
-/** Seconds that a browser may keep the answer to a preflight. */
+/** Seconds for which a browser may cache the answer to a preflight. */
 const MAX_AGE_S = 600
 
 /**
- * Lets scripts of listed web pages call the gateway from their own origin, all but its admin scope. The gateway knows
- * no cookies, so `Access-Control-Allow-Credentials` is never sent. Preflights, which have no credentials, are answered
- * before authentication; one of another origin is answered as any request of its method.
+ * Lets scripts of the listed origins call all routes but those of the admin scope. The gateway uses no cookies, so
+ * `Access-Control-Allow-Credentials` is never sent. Preflights carry no credentials, so they are answered before
+ * authentication; a preflight of another origin is answered like any request of its method.
  */
 async function corsPlugin (app: FastifyInstance, { origins }: { origins: readonly string[] }): Promise<void> {
   const listed = new Set(origins)
@@ -46,7 +46,7 @@ async function corsPlugin (app: FastifyInstance, { origins }: { origins: readonl
   const refused = { origin: false }
   app.addHook('onRoute', (route) => {
     if (route.config?.scope === 'admin') route.config = { ...route.config, cors: false }
-    // The package adds this route; its hook has answered before the route's handler would be called.
+    // @fastify/cors adds this route, but its hook answers before the handler of the route is called.
     else if (route.url === '*') route.config = { scope: 'public', anyMethod: true, takesPreflights: true }
   })
   await app.register(cors, {

@@ -9,7 +9,7 @@ import { backPressured, CHUNK_BYTES, encodeChunks, splitBytes, STREAM_BYTES } fr
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Counts the bytes of what is sent to a client until it is sent, or the client gone.
+     * Counts the bytes of a response until it is sent or the client has left.
      * @param lists the members whose elements are counted one by one, in turns of the event loop
      * @throws ServiceError answer_too_large, server_busy
      */
@@ -17,11 +17,11 @@ declare module 'fastify' {
   }
 }
 
-/** An answer of a few hundred bytes keeps about as much again in objects while it waits behind others. */
+/** The memory of the objects of a response that waits for earlier ones on its connection, besides its bytes. */
 const QUEUED_BYTES = 1024
 
 /**
- * Answers that are large are sent in pieces, as fast as their clients read, and are counted as long as they are held.
+ * Sends large answers in pieces, as fast as the client reads, and counts their bytes against the budget until then.
  */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
   app.decorate('holdAnswer', async (reply: FastifyReply, answer: object, lists: readonly string[]) => {
@@ -31,20 +31,20 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
   app.addHook('onRoute', (route) => {
     const schema = jsonAnswer(route.schema?.response)
     if (schema === undefined) return
-    // What was done is answered in a few fields where nothing is listed; onSend has what is large all the same.
+    // Answers of writes are short, so they are not sent in parts; onSend counts those that are long anyway.
     const asksOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
     if (!asksOnly && answerPartsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 
-  // What is not made from parts is known when it is whole: documents, and short answers that wait behind others on
+  // Counts the responses that are not sent in parts: documents, and short answers that wait for earlier responses of
   // their connection.
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     if (request.method === 'HEAD' || reply.statusCode >= 400 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) {
       done(null, payload)
       return
     }
-    // A text of so few units has fewer bytes than a piece.
+    // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a piece.
     const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
       if (isLarge && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload))
@@ -63,12 +63,12 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Sends an answer of this schema in parts when it is large; others go on as they are. */
+/** Sends an answer of this schema in parts when it is large. */
 function inParts (schema: AnswerSchema): preSerializationHookHandler {
   return function (request, reply, payload, done) {
-    // A HEAD route has the hooks of its GET route, and once more its own.
+    // Fastify gives a HEAD route the hooks of its GET route in addition to its own.
     if (reply.statusCode !== 200 || !isObject(payload) || jsonLength(payload, CHUNK_BYTES) <= CHUNK_BYTES) {
-      // Nothing is left of the rows that it was made of, however many they were.
+      // The rows that the answer was made of are no longer referenced.
       this.holdBytes(reply, 0)
       done(null, payload)
       return
@@ -84,17 +84,17 @@ function inParts (schema: AnswerSchema): preSerializationHookHandler {
   }
 }
 
-/** Fastify calls a serializer for whatever is no stream to begin with, and sends a stream that it gives back. */
+/** Fastify calls the serializer for a payload that is not a stream, and accepts a stream as its result. */
 function asIs (stream: string): string {
   return stream
 }
 
-/** What was done is told, whatever room there is: only an answer that can be had again is refused. */
+/** Only answers of reads are refused for lack of memory, because a client can repeat them; a write is done already. */
 function isRefusable ({ method, routeOptions }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD' || routeOptions.config.permission === 'read'
 }
 
-/** Whether the answer has to wait for others on its connection, which the client has not taken. */
+/** Whether the answer waits for earlier responses of its connection. */
 function isQueued ({ raw }: FastifyReply): boolean {
   return raw.socket === null || raw.socket.writableLength > 0
 }
@@ -107,7 +107,7 @@ function isObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !('pipe' in value)
 }
 
-/** A response as routes document it: a schema, or one for each media type. */
+/** A documented response of a route: a schema, or one for each media type. */
 type DocumentedAnswer = AnswerSchema & { content?: Record<string, { schema: AnswerSchema }> }
 
 /** The schema of a route's successful response, if that is a JSON object. */

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** Something that the gateway serves and that people and programs look for. */
+/** An entry point of the gateway for people or programs. */
 export interface Link {
-  /** The member of the JSON at `/` that has its path. */
+  /** The name of its member in the JSON at `/`. */
   name: string
   /** Without the prefix of a gateway that is part of another app. */
   path: string
-  /** What people find there. */
+  /** The text of the link on the page at `/`. */
   title: string
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What `GET /` leads to, in this order. A plugin adds what it serves. Nothing in it tells of the configuration. */
+    /** The links of `GET /` in order. Each plugin adds its own. None may reveal the configuration. */
     links: Link[]
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyServerOptions } from 'fastify'
 import type { Config } from '../lib/config/config.js'
 
-/** Where the log goes. */
+/** The destination and form of the log. */
 export interface LogOptions {
   /** Lines for people instead of JSON: for a terminal. */
   pretty?: boolean
@@ -10,7 +10,7 @@ export interface LogOptions {
 }
 
 /**
- * Members of a log line that may hold secrets or what people wrote. Every path is listed, because a wildcard makes pino
+ * Members of a log line that may contain secrets or texts of users. Every path is listed, because a wildcard makes pino
  * search each line, which multiplies the cost of a line by six.
  */
 const REDACTED = ['headers', 'body', 'authorization', 'token', 'secret', 'password', 'dsn', 'content', 'query', 'text']
@@ -33,7 +33,7 @@ function serializeError (error: unknown): { type: string, message: string, stack
 
 const PRETTY = { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' } }
 
-/** What every line of the gateway is made by, also where the logger is that of another app. */
+/** The serializers of every line of the gateway, also with the logger of another app. */
 export const LOG_RULES = {
   redact: { paths: REDACTED, censor: '[redacted]' },
   serializers: { err: serializeError },

@@ -4,7 +4,7 @@ import { isLoopback } from '../lib/config/hosts.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
 /**
- * Serves only connections that come in on a loopback address. The gateway's own process refuses to listen on any other
+ * Serves only connections that arrive on a loopback address. The gateway's own process refuses to listen on any other
  * in dev mode, which trusts every caller; as a part of another app it does not decide where that app listens.
  */
 async function loopbackOnly (app: FastifyInstance): Promise<void> {

@@ -48,7 +48,7 @@ async function pipelining (app: FastifyInstance, { ownsServer }: { ownsServer: b
   })
 }
 
-/** One read can hold hundreds of requests. Those behind the one that exceeded the limit are dropped here. */
+/** One read can hold hundreds of requests. Those after the one that exceeded the limit are dropped here. */
 function dropRequestsOfLostConnections ({ server }: FastifyInstance): void {
   const handlers = server.listeners('request')
   server.removeAllListeners('request')

@@ -18,7 +18,7 @@ declare module 'fastify' {
 
 export interface ReloadOptions {
   config: Config
-  /** Reads the configuration again; undefined where there is nothing to read. */
+  /** Reads the configuration again; undefined when the gateway was not started from files. */
   load: (() => Config) | undefined
 }
 

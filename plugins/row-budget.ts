@@ -8,22 +8,22 @@ import { CHUNK_BYTES } from '../http/chunked-body.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Does the work of a request with a budget for the rows that a store reads into the process. It is a part of
-     * `bounds.work_bytes`, held until the work is done and the response has ended, in whatever way.
+     * Runs the work of a request with a budget for the rows that the store reads. The budget is part of
+     * `bounds.work_bytes` and is held until both the work and the response have ended, successfully or not.
      */
     withRowBudget<T> (reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T>
     /**
-     * What the exchange holds from now on, when its answer has been made and all other rows are let go.
+     * Sets the bytes that the exchange holds, when its answer is made and all other rows are released.
      * @throws ServiceError server_busy
      */
     holdBytes (reply: FastifyReply, bytes: number): void
   }
 }
 
-/** A store may bring so much for each exchange that nobody counts. */
+/** Bytes that each exchange may use without being counted. */
 const UNCOUNTED_BYTES = 2 * CHUNK_BYTES
 
-/** Rows of a database are counted before they come, and the answer that is made of some of them in their place. */
+/** Counts rows of a database before they are fetched; later only the answer that is made from some of them. */
 async function rowBudget (app: FastifyInstance): Promise<void> {
   const parts = new WeakMap<ServerResponse, ExchangePart>()
   app.decorate('withRowBudget', async <T>(reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T> => {
@@ -50,7 +50,7 @@ async function rowBudget (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** What one exchange holds of the bytes of all. */
+/** The bytes that one exchange holds of the common budget. */
 class ExchangePart implements RowBudget {
   readonly #all: ByteBudget
   #hold: Hold | undefined
@@ -67,7 +67,7 @@ class ExchangePart implements RowBudget {
   }
 
   take (bytes: number): void {
-    // A search of one bank may still go on when that of another has failed, and the answer with it.
+    // When the search of one bank fails, the response ends while the searches of others still run.
     if (this.#isOver) throw budgetSpent()
     const taken = this.#taken + bytes
     if (taken > UNCOUNTED_BYTES) this.#holdInAll(taken)

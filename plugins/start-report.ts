@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../lib/config/config.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
-/** What the gateway runs with, for the operator. It holds no secret and no connection URI. */
+/** The configuration in force, for the operator, without secrets and connection URIs. */
 export interface StartReport {
   url: string
   docs: string
@@ -18,7 +18,7 @@ export interface StartReport {
   reranker: string
   access_control: string
   metrics: string
-  /** The files of the configuration, which the environment adds to. */
+  /** The configuration files; the environment is configured besides them. */
   configuration: string
 }
 
@@ -30,7 +30,7 @@ const DURABILITY = {
 }
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
-/** To be called when the app listens. @param envFile the file of variables that was read, if any */
+/** Call it when the app listens. @param envFile the file of variables that was read, if any */
 export function startReport (
   app: FastifyInstance,
   config: Config,

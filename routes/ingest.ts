@@ -10,7 +10,7 @@ const ERRORS = [
 ] as const
 
 /**
- * To be registered in the scope of the source guard, which verifies the body before it is parsed and passes on the
+ * Registered in the scope of the source guard, which verifies the body before it is parsed and passes on the
  * bytes that were signed.
  */
 export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {

@@ -83,6 +83,28 @@ for (const [path, text] of documents) {
   })
 }
 
+/** Top-level folders whose files documents name in backticks. */
+const NAMED_PATH = /`((?:lib|plugins|routes|http|mcp|cli|test|scripts|packages|examples|docs)\/[\w./-]+)`/g
+/** A name in backticks and the link to the file that has it, in the form "`name` in [file](file)". */
+const NAMED_IN_FILE = /`([\w.#]+)`[^`()[\].]{0,40}\s(?:in|of)\s+\[[^\]]*\]\(([^)#\s]+\.(?:ts|mjs))\)/g
+
+t.test('paths in backticks exist', async (t) => {
+  const missing = [...documents].flatMap(([document, text]) => (
+    [...text.matchAll(NAMED_PATH)].filter(([, path = '']) => !existsSync(join(ROOT, path))).map(([, path]) => `${document}: ${path}`)
+  ))
+  t.same(missing, [])
+})
+
+t.test('a file has the name that a document says is in it', async (t) => {
+  const named = [...documents].flatMap(([document, text]) => (
+    [...text.matchAll(NAMED_IN_FILE)].map(([, name = '', file = '']) => (
+      { document, name: name.split('.').at(-1)!, file: normalize(join(dirname(document), file)) }
+    ))
+  ))
+  for (const name of ['admit', 'guardWith', '#embed', 'stopGracefully']) t.ok(named.some((found) => found.name === name), name)
+  t.same(named.filter(({ name, file }) => !readFileSync(join(ROOT, file), 'utf8').includes(name)), [])
+})
+
 t.test('every document can be reached from the README', async (t) => {
   const reached = new Set(['README.md'])
   // A set can grow while it is gone through.

@@ -73,7 +73,9 @@ export class AccessControl {
    * With an on-behalf-of identity both principals need the permission, so acting for another only narrows access.
    * @param bankGrants the grants of the bank's own configuration
    */
-  decide (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): Decision {
+  decide (
+    context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = [],
+  ): Decision {
     if (!this.#rules.settings.enabled) return { allowed: true, grantedBy: 'access_control disabled' }
     // Only dev mode accepts a caller without a principal, and dev mode has no access control by specification.
     if (context.principal === undefined) return { allowed: true, grantedBy: 'anonymous in dev mode' }
@@ -81,29 +83,39 @@ export class AccessControl {
     if (!own.allowed || context.onBehalfOf === undefined) return own
     const other = this.#decideFor(context.onBehalfOf, permission, bankId, bankGrants)
     if (!other.allowed) return other
-    return { allowed: true, grantedBy: own.grantedBy === other.grantedBy ? own.grantedBy! : `${own.grantedBy} and ${other.grantedBy}` }
+    const [first, second] = [own.grantedBy!, other.grantedBy!]
+    return { allowed: true, grantedBy: first === second ? first : `${first} and ${second}` }
   }
 
   /** @throws ServiceError access_denied, naming principal, permission and bank */
-  require (context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = []): void {
+  require (
+    context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = [],
+  ): void {
     if (this.decide(context, permission, bankId, bankGrants).allowed) return
     this.#telemetry.refused('access')
     throw new ServiceError('access_denied', deniedDetail(context, permission, bankId))
   }
 
-  #decideFor (principal: string, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[]): Decision {
+  #decideFor (
+    principal: string, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[],
+  ): Decision {
     const { byBank, patterned, settings } = this.#rules
-    const matches = (grant: CompiledGrant) => grant.permissions.has(permission) && grant.matchesBank(bankId) && grant.matchesPrincipal(principal)
+    const matches = (grant: CompiledGrant) => (
+      grant.permissions.has(permission) && grant.matchesBank(bankId) && grant.matchesPrincipal(principal)
+    )
     const grant = byBank.get(bankId)?.find(matches) ?? patterned.find(matches) ?? bankGrants.find(matches)
     if (grant !== undefined) return { allowed: true, grantedBy: grant.origin }
     const { defaultPolicy, ownerPatterns } = settings
-    const allowed = defaultPolicy === 'open' || (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
+    const allowed = defaultPolicy === 'open' ||
+      (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
     return allowed ? { allowed, grantedBy: `default_policy ${defaultPolicy}` } : { allowed }
   }
 }
 
-/** What a caller is told who may not. */
-export function deniedDetail ({ principal, onBehalfOf }: RequestContext, permission: Permission, bankId: string): string {
+/** The `detail` of access_denied. */
+export function deniedDetail (
+  { principal, onBehalfOf }: RequestContext, permission: Permission, bankId: string,
+): string {
   const behalf = onBehalfOf === undefined ? '' : ` on behalf of '${onBehalfOf}'`
   return `Principal '${principal}'${behalf} is denied '${permission}' on bank '${bankId}'`
 }

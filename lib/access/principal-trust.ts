@@ -8,9 +8,15 @@ export interface TrustRule {
   trust: Exclude<Trust, 'suspect'>
 }
 
+interface CompiledRule {
+  principal: string
+  trust: Trust
+  matches: Matcher
+}
+
 /** The trust level of each caller's memories (`identity.trust`). */
 export class PrincipalTrust {
-  readonly #rules: ReadonlyArray<{ principal: string, trust: Trust, matches: Matcher }>
+  readonly #rules: readonly CompiledRule[]
 
   constructor (rules: readonly TrustRule[]) {
     this.#rules = rules.map(({ principal, trust }) => (
@@ -30,7 +36,8 @@ export class PrincipalTrust {
 
   /** @param name undefined for an anonymous caller, whom only a lone `*` matches */
   #ofPrincipal (name: string | undefined): Trust {
-    return this.#rules.find(({ principal, matches }) => name === undefined ? principal === '*' : matches(name))?.trust ?? 'trusted'
+    const isFor = ({ principal, matches }: CompiledRule) => name === undefined ? principal === '*' : matches(name)
+    return this.#rules.find(isFor)?.trust ?? 'trusted'
   }
 }
 

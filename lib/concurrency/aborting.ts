@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * A controller that is aborted with the signal. It is written out because AbortSignal.any keeps what it made for as
- * long as the signals live, and those of a server live long.
- * @returns the controller, and what ends the link
+ * A controller that is aborted with the signal. AbortSignal.any would keep each derived signal in memory for as long as
+ * its sources live, and those of a server live long.
+ * @returns the controller, and a function that removes the listener from the signal
  */
 export function linkedAbort (signal: AbortSignal | undefined): { controller: AbortController, unlink: () => void } {
   const controller = new AbortController()
-  // All that a call waits for listens to one signal, and that may be hundreds.
+  // One call may add hundreds of listeners to this signal, where Node.js warns from eleven on.
   setMaxListeners(0, controller.signal)
   if (signal === undefined) return { controller, unlink: () => {} }
   const abort = () => { controller.abort(signal.reason) }
@@ -17,8 +17,8 @@ export function linkedAbort (signal: AbortSignal | undefined): { controller: Abo
 }
 
 /**
- * What the promise resolves to, unless the signal is aborted first: then it rejects at once with the signal's reason,
- * and how the promise ends concerns nobody.
+ * Waits for the promise or the signal, whichever settles first. On an abort it rejects at once with the signal's reason
+ * and ignores how the promise ends.
  */
 export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise
@@ -32,7 +32,7 @@ export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal
     signal.throwIfAborted()
     return first as T
   } catch (error) {
-    // Work that heeds the signal may have failed by it, in words of its own.
+    // Work that observes the signal may reject with an error of its own; the signal's reason takes precedence.
     signal.throwIfAborted()
     throw error
   } finally {

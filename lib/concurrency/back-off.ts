@@ -3,7 +3,7 @@ import { exponentialBackOff } from './retry.js'
 /** Calls back once after so many milliseconds. @returns what cancels it */
 export type Schedule = (callback: () => void, ms: number) => () => void
 
-/** What a test puts in place of time and chance. */
+/** The sources of time and chance, which a test replaces. */
 export interface BackOffTools {
   /** Default: timers that do not keep the process alive. */
   schedule?: Schedule
@@ -15,8 +15,8 @@ const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Counts failures in a row and pauses after each, for a loop that never gives up: from 1 s on twice as long each time,
- * 60 s at most, up to half of it less by chance.
+ * Counts failures in a row and pauses after each, for a loop that retries for ever. The pause is 1 s at first and
+ * doubles with each failure to at most 60 s; jitter takes up to half off.
  */
 export class BackOff {
   readonly #schedule: Schedule
@@ -47,7 +47,7 @@ export class BackOff {
 
   async pause (): Promise<void> {
     const longest = exponentialBackOff(this.#failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
-    // Many servers that lost one provider at the same moment should not come back to it at the same moment.
+    // Jitter keeps many servers that lost one provider at the same moment from retrying at the same moment.
     const ms = longest * (0.5 + this.#random() / 2)
     await new Promise<void>((resolve) => {
       const cancel = this.#schedule(resolve, ms)

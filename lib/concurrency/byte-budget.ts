@@ -1,28 +1,28 @@
 import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
-/** A part of a budget, until it is released. */
+/** Bytes of a budget that are reserved until they are released. */
 export interface Hold {
-  /** @throws ServiceError server_busy when there is no room for so many bytes more; the hold is as it was then */
+  /** @throws ServiceError server_busy when the budget has no room for so many bytes more; the hold stays as it was */
   grow (bytes: number): void
-  /** Gives all of it back, once. */
+  /** Returns all bytes to the budget; a second call does nothing. */
   release (): void
 }
 
-/** What one exchange may bring into the process from a store that is elsewhere. */
+/** Bounds the bytes of rows that one request or job may fetch from a remote store. */
 export interface RowBudget {
   /**
-   * Asked before rows are fetched that may be large, and told of small ones when they are there.
+   * Counts rows: before they are fetched where they may be large, afterwards where they are small.
    * @throws ServiceError server_busy when there is no room for so many bytes more
    */
   take (bytes: number): void
 }
 
-/** What one is told whose bytes find no room. */
+/** The error for a request whose bytes do not fit into the budget. */
 export function budgetSpent (): ServiceError {
   return atCapacity('server_busy', 'The server has as much work as it has room for; try again')
 }
 
-/** Bytes that are held for the work of all requests together. What finds no room is refused before it is begun. */
+/** Bytes that all requests together may hold. Work that does not fit is refused before it starts. */
 export class ByteBudget {
   /** Bytes that may be held. */
   readonly limit: number
@@ -54,7 +54,7 @@ class Part implements Hold {
   readonly #count: (more: number) => void
   #held = 0
 
-  /** @param count takes from the budget, or gives back */
+  /** @param count reserves bytes of the budget, or returns them when negative */
   constructor (count: (more: number) => void) {
     this.#count = count
   }

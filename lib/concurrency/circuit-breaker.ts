@@ -9,20 +9,20 @@ export interface BreakerOptions {
 
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** What the end of a call says about who was asked; `ignored` when the call was given up before it could tell. */
+/** How a call ended; `ignored` when it was aborted before it showed whether the other side works. */
 export type CallOutcome = 'success' | 'failure' | 'ignored'
 
-/** Tells how a call ended; only the first word counts. */
+/** Reports how a call ended; only the first report counts. */
 export type CallEnded = (outcome: CallOutcome) => void
 
-/** Trials are decided soon: when one comes back after so long, there is mostly room or an answer. */
+/** How long a caller is told to wait while all trials are under way: most of them have ended by then. */
 const TRIAL_WAIT_MS = 1000
 
 /**
  * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after failures in a row → half-open once the
  * recovery time is over, with a few trials at a time. One trial that succeeds closes it, one that fails opens it again,
- * and one that is ignored gives its place to another. It is our own because cockatiel's knows one trial only, takes a
- * trial whose caller left for a success, and reads the system's clock (docs/decisions/waiting.md).
+ * and one that is ignored makes room for another. It is our own because cockatiel's allows one trial only, counts a
+ * trial whose caller left as a success, and reads the system's clock (docs/decisions/waiting.md).
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions
@@ -31,7 +31,7 @@ export class CircuitBreaker {
   #failures = 0
   #openedAt = 0
   #trials = 0
-  /** Grows with each change of the state: a call that began in an earlier one has no say in it. */
+  /** Grows with each change of the state: the outcome of a call that began in an earlier one does not count. */
   #generation = 0
 
   /** @param timer milliseconds of a clock that only rises */
@@ -40,7 +40,7 @@ export class CircuitBreaker {
     this.#timer = timer
   }
 
-  /** `half_open` from the moment on in which a trial may be made. */
+  /** `half_open` as soon as a trial may be made. */
   get state (): BreakerState {
     if (this.#state === 'open' && this.#timer() - this.#openedAt >= this.#options.recoveryMs) this.#become('half_open')
     return this.#state
@@ -59,7 +59,7 @@ export class CircuitBreaker {
     return this.#trials < halfOpenCalls ? 0 : Math.min(TRIAL_WAIT_MS, recoveryMs)
   }
 
-  /** Allows a call. @returns what has to be told its end; undefined: the call must not be made */
+  /** @returns a function to call with the outcome when the call has ended; undefined: the call must not be made */
   allow (): CallEnded | undefined {
     if (this.waitMs > 0) return undefined
     const isTrial = this.#state === 'half_open'

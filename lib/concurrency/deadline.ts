@@ -1,7 +1,7 @@
 import { linkedAbort, unlessAborted } from './aborting.js'
 import { turns } from './turn-budget.js'
 
-/** The work was not done in its time. */
+/** The work did not end within its time. */
 export class DeadlineExceeded extends Error {
   constructor (timeoutMs: number) {
     super(`Not done within ${timeoutMs} ms`)
@@ -12,14 +12,14 @@ export class DeadlineExceeded extends Error {
 /** Milliseconds of a clock that only rises. */
 export type Timer = () => number
 
-/** Requests that came together run out of time together: all of them share the event loop as one caller. */
+/** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
 const EXPIRIES = ' deadlines'
 
-/** The time that a piece of work has, carried into everything that it waits for. End it when the work is done. */
+/** The time that a task has, passed to everything that it waits for. Call `end` when the task is done. */
 export class Deadline {
   /** Aborted when the time is over or the caller's signal is. */
   readonly signal: AbortSignal
-  /** Milliseconds that there were at the beginning. */
+  /** The whole time in milliseconds, as given at the beginning. */
   readonly timeoutMs: number
   readonly #timer: Timer
   readonly #at: number
@@ -60,7 +60,7 @@ export class Deadline {
   }
 
   /**
-   * Waits for the work as long as there is time; work that goes on all the same is not waited for.
+   * Waits for the work until the deadline; work that does not stop then continues unobserved.
    * @throws DeadlineExceeded; the caller's reason; what the work throws
    */
   async wait<T> (work: Promise<T>): Promise<T> {
@@ -73,8 +73,8 @@ export class Deadline {
 }
 
 /**
- * Does work that may be given up: its signal aborts when the time is over or the caller's signal does, and the answer
- * is not waited for then.
+ * Runs work with a timeout: its signal aborts when the time is over or the caller's signal does, and its result is then
+ * ignored.
  * @param expired the error when the time is over. Default: DeadlineExceeded
  * @throws that error; the caller's reason; what the work throws
  */
@@ -86,7 +86,7 @@ export async function within<T> (
 ): Promise<T> {
   const deadline = new Deadline(timeoutMs, signal, undefined, expired)
   try {
-    // Work whose caller has left is not begun.
+    // Work whose caller has left does not start.
     deadline.signal.throwIfAborted()
     return await deadline.wait(work(deadline.signal))
   } finally {

@@ -1,34 +1,34 @@
 /**
- * How far one who comes back may be ahead of those who have had the time meanwhile, in milliseconds of use: a few dozen
- * short requests. It is also the most that each of them can hold up the others beyond an equal share.
+ * How far the start tag of a flow that was idle may lie before the virtual time of the queue, in milliseconds of
+ * service: enough for a few dozen short requests. It bounds what a flow can get beyond an equal share.
  */
 const CREDIT_MS = 50
-/** Users whose use is remembered while they have nothing in the queue. */
-const MOST_REMEMBERED = 1000
+/** How many idle flows keep their start tag. */
+const MAX_IDLE_FLOWS = 1000
 
-interface User<T> {
+interface Flow<T> {
   readonly name: string
-  /** What was used, in the virtual time of the queue. */
-  used: number
-  /** Orders those who have used as much: first come, first served. */
+  /** The virtual time at which the next item of the flow may start: it rises by the service that the flow received. */
+  startTag: number
+  /** Breaks ties between equal tags: first come, first served. */
   order: number
   readonly items: T[]
 }
 
 /**
- * A queue of who uses one thing, which serves next whoever has used it least, as start-time fair queueing does (Goyal,
- * Vin and Cheng, "Start-time Fair Queuing", 1996): each has a tag that rises by what was used, the least tag is next,
- * and the tag of the last one that was served is the time of the queue. Who comes back begins at most CREDIT_MS before
- * it, so that one who uses little hardly waits, and nobody saves up time for later by staying away.
+ * A queue that divides one resource between flows by start-time fair queueing (Goyal, Vin and Cheng, "Start-time Fair
+ * Queuing", 1996). Each flow has a start tag, which rises by the service that it received. The flow with the least tag
+ * is served next, and the tag of the flow served last is the virtual time of the queue. A flow that was idle starts at
+ * most CREDIT_MS before the virtual time, so a flow that uses little hardly waits, and none saves up service by idling.
  */
 export class FairQueue<T> {
-  readonly #users = new Map<string, User<T>>()
-  /** A binary heap of those who wait and are not served. */
-  readonly #waiting: Array<User<T>> = []
+  readonly #flows = new Map<string, Flow<T>>()
+  /** A binary heap by start tag of the flows that have items, without the flow in service. */
+  readonly #waiting: Array<Flow<T>> = []
   readonly #creditMs: number
-  #served: User<T> | undefined
-  #now = 0
-  #orders = 0
+  #inService: Flow<T> | undefined
+  #virtualTime = 0
+  #nextOrder = 0
 
   constructor ({ creditMs = CREDIT_MS }: { creditMs?: number } = {}) {
     this.#creditMs = creditMs
@@ -38,75 +38,75 @@ export class FairQueue<T> {
     return this.#waiting.length === 0
   }
 
-  /** Those whose use is known. */
+  /** The number of flows whose start tag is known. */
   get size (): number {
-    return this.#users.size
+    return this.#flows.size
   }
 
   push (name: string, item: T): void {
-    let user = this.#users.get(name)
-    if (user === undefined) {
-      user = { name, used: -Infinity, order: 0, items: [] }
-      this.#users.set(name, user)
+    let flow = this.#flows.get(name)
+    if (flow === undefined) {
+      flow = { name, startTag: -Infinity, order: 0, items: [] }
+      this.#flows.set(name, flow)
     }
-    user.items.push(item)
-    if (user.items.length > 1 || user === this.#served) return
-    user.used = Math.max(user.used, this.#now - this.#creditMs)
-    this.#add(user)
+    flow.items.push(item)
+    if (flow.items.length > 1 || flow === this.#inService) return
+    flow.startTag = Math.max(flow.startTag, this.#virtualTime - this.#creditMs)
+    this.#add(flow)
   }
 
   /**
-   * @returns the oldest item of who has used least; `charge` is to be called before the next one. Undefined when the
-   * queue is empty
+   * @returns the oldest item of the flow with the least start tag; undefined when the queue is empty. Call `charge`
+   * before the next `shift`
    */
   shift (): T | undefined {
-    const user = this.#takeFirst()
-    if (user === undefined) return undefined
-    this.#served = user
-    this.#now = Math.max(this.#now, user.used)
-    return user.items.shift()
+    const flow = this.#takeFirst()
+    if (flow === undefined) return undefined
+    this.#inService = flow
+    this.#virtualTime = Math.max(this.#virtualTime, flow.startTag)
+    return flow.items.shift()
   }
 
-  /** Tells how much the item that came last has used. */
+  /** Charges the service that the last item took to its flow. */
   charge (ms: number): void {
-    const user = this.#served
-    if (user === undefined) return
-    this.#served = undefined
-    user.used += ms
-    if (user.items.length > 0) {
-      this.#add(user)
+    const flow = this.#inService
+    if (flow === undefined) return
+    this.#inService = undefined
+    flow.startTag += ms
+    if (flow.items.length > 0) {
+      this.#add(flow)
       return
     }
-    // Who was served last comes last, and the first ones are forgotten.
-    this.#users.delete(user.name)
-    if (user.used <= this.#now - this.#creditMs) return
-    this.#users.set(user.name, user)
+    // The map keeps flows in the order of their last service, and #forget removes the first idle one.
+    this.#flows.delete(flow.name)
+    if (flow.startTag <= this.#virtualTime - this.#creditMs) return
+    this.#flows.set(flow.name, flow)
     this.#forget()
   }
 
   #forget (): void {
-    if (this.#users.size - this.#waiting.length <= MOST_REMEMBERED) return
-    for (const { name, items } of this.#users.values()) {
+    if (this.#flows.size - this.#waiting.length <= MAX_IDLE_FLOWS) return
+    for (const { name, items } of this.#flows.values()) {
       if (items.length > 0) continue
-      this.#users.delete(name)
+      this.#flows.delete(name)
       return
     }
   }
 
-  #add (user: User<T>): void {
+  #add (flow: Flow<T>): void {
     const heap = this.#waiting
-    user.order = this.#orders++
+    flow.order = this.#nextOrder++
     let at = heap.length
     while (at > 0) {
       const parent = heap[(at - 1) >> 1]!
-      if (!isBefore(user, parent)) break
+      if (!isBefore(flow, parent)) break
       heap[at] = parent
       at = (at - 1) >> 1
     }
-    heap[at] = user
+    heap[at] = flow
   }
 
-  #takeFirst (): User<T> | undefined {
+  #takeFirst (): Flow<T> | undefined {
     const heap = this.#waiting
     const first = heap[0]
     const last = heap.pop()
@@ -125,6 +125,6 @@ export class FairQueue<T> {
   }
 }
 
-function isBefore (a: User<unknown>, b: User<unknown>): boolean {
-  return a.used < b.used || (a.used === b.used && a.order < b.order)
+function isBefore (a: Flow<unknown>, b: Flow<unknown>): boolean {
+  return a.startTag < b.startTag || (a.startTag === b.startTag && a.order < b.order)
 }

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import { CircuitBreaker, type BreakerOptions, type CallEnded } from './circuit-breaker.js'
 
-/** Keys with failures that are remembered at most; beyond it the one that was not heard of for longest is forgotten. */
+/** The most keys with failures that are remembered; beyond that the least recently used one is evicted. */
 const MAX_KEYS = 10_000
 
 interface Entry {
   breaker: CircuitBreaker
-  /** Calls under way: while there are any, what they find out must come to this breaker. */
+  /** Calls under way: while there are any, the entry stays, because their outcomes must reach this breaker. */
   underWay: number
 }
 
 /**
- * A circuit breaker for each key. Kept are those that are in use or have failures; a key without trouble costs nothing.
+ * A circuit breaker for each key. Only keys with calls under way or with failures are kept.
  */
 export class KeyedCircuitBreakers {
   readonly #options: BreakerOptions

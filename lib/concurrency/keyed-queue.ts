@@ -1,35 +1,34 @@
 import { unlessAborted } from './aborting.js'
 
-interface Line {
+interface Tail {
   last: Promise<void>
   length: number
 }
 
-/** Lets one piece of work after the other at each key, in the order in which they came. */
+/** Runs tasks of the same key one after the other, in the order of their arrival. */
 export class KeyedQueue {
-  readonly #lines = new Map<string, Line>()
+  readonly #tails = new Map<string, Tail>()
 
-  /** How many work on the key or wait for it. */
+  /** The number of tasks of the key that run or wait. */
   length (key: string): number {
-    return this.#lines.get(key)?.length ?? 0
+    return this.#tails.get(key)?.length ?? 0
   }
 
   /**
-   * @param signal gives the wait up: it rejects with the signal's reason at once. Work that has begun is not touched by
-   * it
+   * @param signal ends the wait, which rejects at once with the signal's reason. A task that has started goes on
    */
   async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const line = this.#lines.get(key) ?? { last: Promise.resolve(), length: 0 }
-    this.#lines.set(key, line)
-    line.length++
-    const before = line.last
+    const tail = this.#tails.get(key) ?? { last: Promise.resolve(), length: 0 }
+    this.#tails.set(key, tail)
+    tail.length++
+    const before = tail.last
     const mine = signal === undefined ? before.then(work) : unlessAborted(before, signal).then(work)
-    // Those behind one who gives up still wait for those ahead of it.
-    line.last = mine.then(() => {}, async () => { await before })
+    // When a waiting task is aborted, later ones still wait for the ones before it.
+    tail.last = mine.then(() => {}, async () => { await before })
     try {
       return await mine
     } finally {
-      if (--line.length === 0) this.#lines.delete(key)
+      if (--tail.length === 0) this.#tails.delete(key)
     }
   }
 }

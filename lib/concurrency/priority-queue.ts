@@ -1,4 +1,4 @@
-/** A queue with three priorities: retries, then urgent entries, then normal ones; first in, first out within each. */
+/** A queue with three priorities: retries, urgent entries, normal entries. Each is first in, first out. */
 export class PriorityQueue<Entry> {
   readonly #retries = new Set<Entry>()
   readonly #urgent = new Set<Entry>()

@@ -27,8 +27,8 @@ export async function retry<T> (attempt: () => Promise<T>, { pauseMs, sleep = de
 }
 
 /**
- * The longest pause after so many failures: `firstMs` after the first, and twice as long each time. Callers draw theirs
- * by chance.
+ * The longest pause after so many failures: `firstMs` after the first, and twice as long each time. Callers add
+ * jitter.
  */
 export function exponentialBackOff (failures: number, firstMs: number, longestMs = Infinity): number {
   return Math.min(longestMs, firstMs * 2 ** (failures - 1))

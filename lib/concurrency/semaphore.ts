@@ -7,7 +7,7 @@ export interface SemaphoreOptions {
   maxWaiting: number
   /** Milliseconds that a caller waits at most, unless it says otherwise. Default: as long as it takes. */
   waitMs?: number
-  /** The error for a caller that comes while `maxWaiting` others wait. */
+  /** The error for a caller that arrives while `maxWaiting` others wait. */
   full: () => Error
   /** The error for a caller that was given no permit within its time. */
   late: (waitMs: number) => Error
@@ -19,12 +19,12 @@ interface Waiter {
   refuse: (error: Error) => void
 }
 
-/** Callers that wait together give up together: all of them share the event loop as one caller. */
+/** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
 const REFUSALS = ' refusals of semaphores'
 
 /**
- * A bounded number of permits, first come first served, with a bounded line of waiters. It is our own because p-limit,
- * p-queue, async-sema and cockatiel's bulkhead lack a bound on the wait, on the line, or a way to leave it
+ * A bounded number of permits, first come first served, with a bounded queue of waiters. It is our own because p-limit,
+ * p-queue, async-sema and cockatiel's bulkhead lack a bound on the wait, on the queue, or a way to leave it
  * (docs/decisions/waiting.md).
  */
 export class Semaphore {
@@ -52,8 +52,8 @@ export class Semaphore {
   /**
    * @param signal ends the wait with its reason
    * @param waitMs milliseconds to wait at most; Infinity: as long as it takes
-   * @returns what releases the permit; a second call of it does nothing
-   * @throws what the options make of a line that is full and of a wait that takes too long; the error of close()
+   * @returns releases the permit; a second call of it does nothing
+   * @throws the errors of the options `full` and `late`; the error of close()
    */
   async acquire (signal?: AbortSignal, waitMs = this.#options.waitMs ?? Infinity): Promise<() => void> {
     signal?.throwIfAborted()
@@ -64,19 +64,19 @@ export class Semaphore {
     return () => {
       if (!isHeld) return
       isHeld = false
-      // The permit goes from hand to hand, so that nobody who comes in between passes those who wait.
+      // The permit passes directly to the next waiter, so that no later caller can overtake it.
       for (const waiter of this.#waiters) if (waiter.give()) return
       this.#free++
     }
   }
 
-  /** Refuses with this error those that wait and those that come; permits that are held can still be released. */
+  /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
     for (const waiter of this.#waiters) waiter.refuse(error)
   }
 
-  /** @returns whether the permit came, and not the abort */
+  /** @returns true with the permit, false when the signal aborted */
   async #wait (signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
     const { maxWaiting, full, late } = this.#options
     if (this.#waiters.size >= maxWaiting) throw full()
@@ -89,7 +89,7 @@ export class Semaphore {
       const endsAt = performance.now() + waitMs
       const waiter: Waiter = {
         give: () => {
-          // A caller that has no time left would only keep the permit from the next.
+          // A waiter whose time is over does not use the permit, so the next one gets it.
           const isInTime = performance.now() < endsAt
           if (isInTime) {
             leave()

@@ -1,15 +1,14 @@
 import { turns, type TurnBudget } from './turn-budget.js'
 
 /**
- * Work that can be left off: it yields where it may go on later, after about a millisecond at most, and returns what
- * came of it.
+ * Work as a generator that can be suspended: it yields at least once a millisecond or so, and returns its result.
  */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** What shares the event loop out. */
+/** The part of TurnBudget that decides when a generator must yield to the event loop. */
 export type Turns = Pick<TurnBudget, 'isSpent' | 'next'>
 
-/** All steps in one go: for work that is known to be short, and for who cannot wait. */
+/** Runs all steps synchronously: for work that is known to be short, and for callers that cannot await. */
 export function atOnce<T> (steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -18,7 +17,8 @@ export function atOnce<T> (steps: Steps<T>): T {
 }
 
 /**
- * inTurns for work that is short as a rule: done at once while there is room in this turn, and only else a promise.
+ * As inTurns, for work that is mostly short: returns the result itself when all steps fit into the current time slice,
+ * which spares the caller a promise.
  */
 export function soon<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
   while (!budget.isSpent) {
@@ -29,9 +29,9 @@ export function soon<T> (steps: Steps<T>, caller: string, budget: Turns = turns)
 }
 
 /**
- * All steps, which share the event loop with what else goes on.
+ * Runs all steps and yields to the event loop whenever the time slice is used up.
  * @param caller as in TurnBudget.next
- * @param budget what shares it out; a test may have its own
+ * @param budget a test may have its own
  */
 export async function inTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): Promise<T> {
   for (;;) {

@@ -1,10 +1,10 @@
-/** What withTimeout() returns in place of a value that did not come in time. */
+/** What withTimeout() returns when the time is over first. */
 export const TIMED_OUT = Symbol('timed out')
 
 /**
- * Waits for work that cannot be aborted; work that can be is given a signal by within() of deadline.ts.
+ * Waits for work that cannot be aborted. For work that takes a signal, use within() of deadline.ts.
  * @param milliseconds Infinity: as long as it takes
- * @returns what the work resolves to, or TIMED_OUT; the work goes on then, and how it ends concerns nobody
+ * @returns what the work resolves to, or TIMED_OUT; the work then continues, and its result is ignored
  * @throws what the work throws in time
  */
 export async function withTimeout<T> (work: Promise<T>, milliseconds: number): Promise<T | typeof TIMED_OUT> {

@@ -1,117 +1,117 @@
 import { FairQueue } from './fair-queue.js'
 
 /**
- * Milliseconds of work that one turn of the event loop begins, or twice that when nobody has asked for a while. Whoever
- * has more to do goes on in a later turn; between two turns the loop takes in what came from sockets, timers and the
- * database.
+ * The time slice in milliseconds: how long work may start within one turn of the event loop before the rest is
+ * postponed to a later turn, so that sockets, timers and the database are served in between. The first slice after an
+ * idle period can last up to twice as long, because `isSpent` measures from the last time it was called.
  */
-const SHARE_MS = 2
+const SLICE_MS = 2
 
 /**
- * Ticks in which what was let go may do more at once: a stream takes a tick to hand on what it has read, another to
- * tell its end, and so a request that was let in reads its body.
+ * How many ticks a resumed task keeps the event loop before its time is measured and the next one is resumed. A stream
+ * needs one tick to emit what it has read and another to emit its end, so an admitted request reads its body in these.
  */
-const TICKS = 4
+const TICKS_PER_TASK = 4
 
 /**
- * Shares the event loop out, in time and between callers. Work that may take more than a millisecond asks `isSpent`
- * before each of its pieces and awaits `next` when it is:
+ * Schedules long work cooperatively on the event loop: in time slices, and fairly between callers. Work that may take
+ * more than a millisecond is split into pieces. Before each piece it checks `isSpent`, and yields when that is true:
  *
  *     if (turns.isSpent) await turns.next(caller)
  *
- * However many requests do so at the same moment, one turn of the loop takes about SHARE_MS and the longest single
- * piece. Of those that wait the caller who has used least of the loop is let go on first, so that a caller with much to
- * do does not hold up the others.
+ * However many requests do so at the same time, one turn of the event loop takes about SLICE_MS plus the longest single
+ * piece. Waiting tasks are resumed by start-time fair queueing (FairQueue) with each caller as a flow: the caller that
+ * has used least is resumed first, so a caller with much work does not delay the others.
  */
 export class TurnBudget {
   readonly #timer: () => number
-  readonly #shareMs: number
+  readonly #sliceMs: number
   readonly #waiting = new FairQueue<() => void>()
-  /** Since when the time of the turn is counted. */
-  #since = -Infinity
-  /** When the last piece was let go, and how many ticks it may go on. */
-  #begunAt = 0
-  #ticks = 0
-  /** Whether the end of the turn is waited for. */
-  #isArmed = false
+  /** When the current slice started. */
+  #sliceStartedAt = -Infinity
+  /** When the last task was resumed, and how many ticks it has left. */
+  #resumedAt = 0
+  #ticksLeft = 0
+  /** Whether an immediate is scheduled that starts the next slice. */
+  #isScheduled = false
 
   constructor (
-    { shareMs = SHARE_MS, timer = () => performance.now() }: { shareMs?: number, timer?: () => number } = {},
+    { sliceMs = SLICE_MS, timer = () => performance.now() }: { sliceMs?: number, timer?: () => number } = {},
   ) {
-    this.#shareMs = shareMs
+    this.#sliceMs = sliceMs
     this.#timer = timer
   }
 
   /**
-   * Whether this turn has done its share, so that `next` is to be awaited before more is begun. It is asked for every
-   * request, and to wait for the end of every turn would cost each a round of the loop: so the end is waited for only
-   * when a share of time has gone by.
+   * Whether the slice is used up, so that more work must await `next`. Every request checks it, so it schedules an
+   * immediate only when a slice of time has passed since the last one started: an immediate in every turn would keep
+   * the event loop from waiting for input.
    */
   get isSpent (): boolean {
     const now = this.#timer()
-    if (now - this.#since < this.#shareMs) return false
-    if (this.#isArmed) return true
-    this.#since = now
-    this.#arm()
+    if (now - this.#sliceStartedAt < this.#sliceMs) return false
+    if (this.#isScheduled) return true
+    this.#sliceStartedAt = now
+    this.#schedule()
     return false
   }
 
   /**
-   * Settles in a turn that has room, when it is the caller's.
-   * @param caller who the work is for (`callerOf`), or what it is on
+   * Resolves in a later turn of the event loop, when the caller is next and the slice has time left.
+   * @param caller the flow that the time is charged to: who the work is for (`callerOf`), or a name for work that
+   * belongs to no single caller
    */
   async next (caller: string): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#waiting.push(caller, resolve)
-      if (!this.#isArmed) this.#arm()
+      if (!this.#isScheduled) this.#schedule()
     })
   }
 
-  #arm (): void {
-    this.#isArmed = true
-    setImmediate(this.#turn)
+  #schedule (): void {
+    this.#isScheduled = true
+    setImmediate(this.#startSlice)
   }
 
-  readonly #turn = () => {
-    this.#isArmed = false
-    this.#since = this.#timer()
+  readonly #startSlice = () => {
+    this.#isScheduled = false
+    this.#sliceStartedAt = this.#timer()
     if (this.#waiting.isEmpty) return
-    this.#arm()
-    this.#release()
+    this.#schedule()
+    this.#resumeNext()
   }
 
-  /** Lets go on who is next, and more while there is time. */
-  #release (): void {
-    const resolve = this.#waiting.shift()
-    if (resolve === undefined) return
-    this.#begunAt = this.#timer()
-    this.#ticks = TICKS
-    resolve()
-    queueMicrotask(this.#continue)
+  #resumeNext (): void {
+    const resume = this.#waiting.shift()
+    if (resume === undefined) return
+    this.#resumedAt = this.#timer()
+    this.#ticksLeft = TICKS_PER_TASK
+    resume()
+    queueMicrotask(this.#awaitTick)
   }
 
-  /** A tick comes when all microtasks are done, and so all that the piece which was let go does at once. */
-  readonly #continue = () => { process.nextTick(this.#releaseMore) }
+  /** Node.js runs the next tick after all microtasks, so the resumed task has done its synchronous work by then. */
+  readonly #awaitTick = () => { process.nextTick(this.#afterTick) }
 
-  readonly #releaseMore = () => {
-    if (--this.#ticks > 0) {
-      // All ticks that wait come before the microtasks of the first of them.
-      queueMicrotask(this.#continue)
+  readonly #afterTick = () => {
+    if (--this.#ticksLeft > 0) {
+      // Node.js runs all queued ticks before the microtasks that the first of them queues.
+      queueMicrotask(this.#awaitTick)
       return
     }
     const now = this.#timer()
-    this.#waiting.charge(now - this.#begunAt)
-    if (now - this.#since < this.#shareMs) this.#release()
+    this.#waiting.charge(now - this.#resumedAt)
+    if (now - this.#sliceStartedAt < this.#sliceMs) this.#resumeNext()
   }
 }
 
-/** There is one event loop, so there is one budget of it for all that a process does. */
+/** The one budget of the process, because a process has one event loop. */
 export const turns = new TurnBudget()
 
 /**
- * Maps in pieces of a turn.
+ * Maps a list and yields to the event loop in between.
  * @param caller as in TurnBudget.next
- * @param map about a millisecond or less each; what takes longer asks for its turns itself
+ * @param map takes about a millisecond or less; a longer one must yield by itself
  */
 export async function mapInTurns<T, R> (
   items: Iterable<T>, caller: string, map: (item: T, index: number) => R,

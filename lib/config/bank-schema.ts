@@ -76,8 +76,9 @@ export const ReflectSchema = section({
 }, 'How reflect answers.')
 
 /**
- * What an operator may say under `banks.<id>` and `profiles.<name>`, and the admins of a bank of the bank itself. Each
- * sets only what it names, so these schemas have no defaults. Fastify would fill defaults into requests and answers.
+ * The sections that an operator may set under `banks.<id>` and `profiles.<name>`, and the admins of a bank through the
+ * API. Each layer sets only what it names, so these schemas have no defaults, which Fastify would also fill into
+ * requests and answers.
  */
 const bankSections = {
   homeostasis: Type.Optional(withoutDefaults(HomeostasisSchema)),

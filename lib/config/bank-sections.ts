@@ -16,7 +16,7 @@ export interface BankSections {
   description?: string
 }
 
-/** What holds where nobody says anything; the weight of the semantic strategy is the embedding provider's to say. */
+/** The defaults of a bank's sections; the embedding provider decides the default weight of the semantic strategy. */
 export function defaultSections (semanticWeight: number): BankSections {
   const retrieval = withDefaults(RetrievalSchema, {})
   return {

@@ -6,7 +6,7 @@ import { integer, section, setting } from './schema-parts.js'
 const MIB = 1_048_576
 const GIB = 1024 * MIB
 
-/** What one request, one caller and all of them together may take of the process. docs/bounds.md has the table. */
+/** Bounds of one request, of one caller, and of all requests together. docs/bounds.md has the table. */
 export const BoundsSchema = section({
   json_depth: setting(integer('Levels of nested objects and arrays in a JSON body.', 1, 1000), 64),
   json_values: setting(

@@ -22,15 +22,15 @@ export interface Config {
   host: string
   /** 0 lets the system choose. */
   port: number
-  /** Port of its own for the metrics, 0 as above. Absent: they are served on `port`, behind the admin token. */
+  /** A separate port for the metrics, 0 as above. Absent: they are served on `port`, behind the admin token. */
   metricsPort?: number | undefined
-  /** Where traces go, the whole URL. Absent: nowhere. */
+  /** The whole URL to which traces are sent. Absent: no tracing. */
   tracesUrl?: string | undefined
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   maxBodyBytes: number
-  /** Whether dev mode, which trusts every caller, may serve connections that do not come in on loopback. */
+  /** Whether dev mode, which trusts every caller, may serve connections that do not arrive on loopback. */
   allowDevAuth?: boolean | undefined
-  /** In dev mode, more host names and addresses that the server is asked under; `*.` stands for any name before. */
+  /** In dev mode, further host names and addresses allowed in the Host header; `*.` stands for any subdomain. */
   allowedHosts?: readonly string[] | undefined
   /** The exact origins of web pages whose scripts may call the gateway. Absent: none. */
   corsOrigins?: readonly string[] | undefined
@@ -38,15 +38,15 @@ export interface Config {
   shutdownTimeoutMs: number
   auth: AuthConfig
   adminToken?: string | undefined
-  /** With the variable that the URI came from, itself or by its file. */
+  /** `variable` is the one that the URI was read from, directly or through its file. */
   database: { url?: string, variable?: 'DATABASE_URL' | 'SERVICES_PG_DSN' }
   file: FileConfig
-  /** What the file says, in the words of the code and with every default filled in. */
+  /** The settings of the file under the code's own names, with every default filled in. */
   settings: Settings
   /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
   environment?: Readonly<Record<string, string>> | undefined
   /** Where relative provider paths start: the folder of the configuration file, else the working directory. */
   baseDirectory: string
-  /** Sentences for the log: nothing wrong, but worth knowing. */
+  /** Sentences for the log about settings that are valid but probably not intended. */
   warnings: string[]
 }

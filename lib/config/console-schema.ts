@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { quote } from './problems.js'
 import { choice, flag, section, sectionOfSettings, setting, text, words } from './schema-parts.js'
 
-/** What the console itself puts into the request for an authorization code. */
+/** The parameters that the console sets in the authorization request, which an operator must not. */
 const OWN_PARAMETERS = [
   'client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri', 'response_mode', 'response_type',
   'scope', 'state',
@@ -19,7 +19,8 @@ const ConsoleOidcSchema = section({
     'x-keys': 'a name of letters, digits and ._-',
     description: 'More parameters of the request to the provider, `audience` or `resource` for instance.',
   }), {}, 'Default: none.'),
-  origins: setting(Type.Array(text('^https?://[A-Za-z0-9.:\\[\\]-]+$', 'an origin such as https://login.example.com', 'An origin.'), {
+  origins: setting(Type.Array(text('^https?://[A-Za-z0-9.:\\[\\]-]+$', 'an origin such as https://login.example.com',
+    'An origin.'), {
     maxItems: 8,
     description: 'Origins, beside that of SERVICE_OIDC_ISSUER, that the browser may ask: needed where the provider\'s ' +
       'token endpoint has another one.',
@@ -34,7 +35,7 @@ export const ConsoleSchema = sectionOfSettings({
   oidc: Type.Optional(ConsoleOidcSchema),
 }, 'The console: pages that show what is remembered, and use the public API with the rights of whoever looks.')
 
-/** What the schema cannot say. */
+/** The checks that the schema cannot express. */
 export function * consoleProblems (
   console: Static<typeof ConsoleSchema> | undefined, mode: string | undefined, issuer: string | undefined,
 ): Iterable<string> {

@@ -4,8 +4,8 @@ import type { Resolved } from './schema-parts.js'
 import { isJsonObject } from '../validation/json-object.js'
 
 /**
- * A value that its schema allows, with every default of the schema filled in. TypeBox's `Value.Default` does not do
- * here: it writes into the value, which is frozen, and passes over what is in maps.
+ * Fills every default of the schema into a copy of a valid value. TypeBox's `Value.Default` cannot be used, because it
+ * writes into the value, which is frozen, and skips the values of maps.
  */
 export function withDefaults<S extends TSchema> (schema: S, given: unknown): Resolved<S> {
   return filled(schema, given) as Resolved<S>

@@ -9,28 +9,36 @@ export const ENV_FILE = '.env'
 
 const ASSIGNMENT = /^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*=[ \t]*/
 const NOTHING = /^\s*(?:#.*)?$/
-/** Names of one setting: a variable, the file that may hold its value, and its other name. */
+/** Variables that set the same thing under two names. */
 const SYNONYMS: ReadonlyArray<readonly string[]> = [['DATABASE_URL', 'SERVICES_PG_DSN']]
 
 /**
- * What a file of variables in a folder, `.env` unless another is named, adds to an environment: variables that the environment does not have, in any of the forms in which
- * it may have them (`DATABASE_URL`, `DATABASE_URL_FILE`, `SERVICES_PG_DSN`).
- * @returns undefined when there is no `.env`; a file that was named has to be there
- * @throws ConfigurationError that names the lines that are wrong and shows none of them
+ * Reads the variables of a `.env` file that the environment does not set yet, under any of the names for the same
+ * setting (`DATABASE_URL`, `DATABASE_URL_FILE`, `SERVICES_PG_DSN`).
+ * @param name default `.env`, which may be missing; a file with another name must exist
+ * @returns undefined when there is no `.env`
+ * @throws ConfigurationError that names the wrong lines by number and does not quote them
  */
-export function readEnvFile (folder: string, environment: Environment, readFile: ReadFile = readUtf8, name?: string): Record<string, string> | undefined {
+export function readEnvFile (
+  folder: string, environment: Environment, readFile: ReadFile = readUtf8, name?: string,
+): Record<string, string> | undefined {
   const text = textOf(folder, name, readFile)
   if (text === undefined) return undefined
   const problems = faultsOf(text, name ?? ENV_FILE)
   if (problems.length > 0) throw new ConfigurationError(problems)
-  const added = Object.entries(parseEnv(text)).filter((entry): entry is [string, string] => entry[1] !== undefined && formsOf(entry[0]).every((name) => environment[name] === undefined))
-  return Object.fromEntries(added)
+  const added: Record<string, string> = {}
+  for (const [variable, value] of Object.entries(parseEnv(text))) {
+    const isSet = formsOf(variable).some((form) => environment[form] !== undefined)
+    if (value !== undefined && !isSet) added[variable] = value
+  }
+  return added
 }
 
 /**
- * Puts what the file adds into the environment of the process, for all that reads it.
- * @param name of the file. Default `.env`
- * @returns whether there is such a file. @throws as readEnvFile()
+ * Adds the variables of the file to the environment of the process.
+ * @param name as in readEnvFile()
+ * @returns whether the file exists
+ * @throws as readEnvFile()
  */
 export function applyEnvFile (environment: NodeJS.ProcessEnv, folder: string, name?: string): boolean {
   const added = readEnvFile(folder, environment, readUtf8, name)
@@ -48,7 +56,7 @@ function textOf (folder: string, name: string | undefined, readFile: ReadFile): 
   }
 }
 
-/** Node's parser passes over what it does not understand. A line may hold a secret, so only its number is told. */
+/** Node's parser skips lines that it does not understand. A line may contain a secret, so only its number is named. */
 function faultsOf (text: string, path: string): string[] {
   const file = printable(path)
   const lines = text.split(/\r?\n/)
@@ -64,25 +72,31 @@ function faultsOf (text: string, path: string): string[] {
     const value = line.slice(name[0].length)
     const quote = /^["'`]/.exec(value)?.[0]
     if (quote === undefined) {
-      // Read as a comment it would cut a password in two.
-      if (/\S#/.test(value)) problems.push(`${file}: line ${index + 1} has a # in its value, which has to stand in quotes; a comment has a space before it`)
+      // The parser would read the rest of the value, perhaps of a password, as a comment.
+      if (/\S#/.test(value)) {
+        problems.push(`${file}: line ${index + 1} has a # in its value, which has to stand in quotes; a comment has a space before it`)
+      }
       continue
     }
-    // A value in quotes may go over lines.
+    // A quoted value may span lines.
     let rest = value.slice(1)
     let last = index
     while (!rest.includes(quote) && last + 1 < lines.length) rest = lines[++last]!
     const end = rest.indexOf(quote)
     if (end === -1) problems.push(`${file}: the quote that begins in line ${index + 1} has no end`)
-    else if (!NOTHING.test(rest.slice(end + 1))) problems.push(`${file}: line ${last + 1} has more behind the end of its quote`)
+    else if (!NOTHING.test(rest.slice(end + 1))) {
+      problems.push(`${file}: line ${last + 1} has text after its closing quote`)
+    }
     index = end === -1 ? index : last
   }
   return problems
 }
 
-/** Every name under which the environment may have this setting already; of what is no secret of ours, the name itself. */
+/** Every name under which the environment may set the same: for a secret its synonym and the files, else the name. */
 function formsOf (name: string): string[] {
-  const secret = VARIABLES.find((variable) => variable.secret && (variable.name === name || `${variable.name}_FILE` === name))
+  const secret = VARIABLES.find((variable) => (
+    variable.secret && (variable.name === name || `${variable.name}_FILE` === name)
+  ))
   if (secret === undefined) return [name]
   const names = SYNONYMS.find((group) => group.includes(secret.name)) ?? [secret.name]
   return names.flatMap((one) => [one, `${one}_FILE`])

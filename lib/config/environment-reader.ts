@@ -5,10 +5,10 @@ import { parseHost, parseHostPattern, parseOrigin } from './hosts.js'
 import { quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
 
-/** The environment as it is handed in. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A secret, or why there is none; neither when nothing is set. */
+/** A secret, or why it cannot be read; neither when it is not set. */
 export interface Secret {
   value?: string
   problem?: string
@@ -19,8 +19,8 @@ const INTEGER = /^\d{1,15}$/
 const WORD = /^[^\s:\p{C}\p{Z}]{1,64}$/u
 
 /**
- * Reads single variables. What is wrong is noted in `problems` and read as if it were unset, so that one run finds
- * every problem.
+ * Reads single variables. A wrong value is added to `problems` and then treated as unset, so that one run finds every
+ * problem.
  */
 export class EnvironmentReader {
   private readonly environment: Environment
@@ -35,12 +35,12 @@ export class EnvironmentReader {
     this.problems = problems
   }
 
-  /** Whether a variable, or the file form of a secret, is there at all. */
+  /** Whether a variable is set, directly or, for a secret, through its file. */
   isSet (name: VariableName): boolean {
     return this.raw(name) !== undefined || (variable(name).secret && this.raw(`${name}_FILE`) !== undefined)
   }
 
-  /** The trimmed text of a variable that is no secret, else its default. */
+  /** The trimmed text of a variable that is not a secret, else its default. */
   text (name: VariableName): string | undefined {
     const found = this.raw(name)
     if (found === undefined) return variable(name).default
@@ -49,7 +49,7 @@ export class EnvironmentReader {
     return variable(name).default
   }
 
-  /** The trimmed text of a variable of OpenTelemetry's, which is as good as unset when it is empty. */
+  /** The trimmed text of an OpenTelemetry variable; by its specification, an empty one counts as unset. */
   lenient (name: VariableName): string | undefined {
     const found = this.raw(name)?.trim()
     return found === undefined || found === '' ? undefined : found
@@ -59,7 +59,10 @@ export class EnvironmentReader {
     const { kind, default: fallback } = variable(name)
     if (kind.type !== 'integer') throw new Error(`${name} is not an integer`)
     const { min, max } = kind
-    const parse = (text: string) => INTEGER.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined
+    const parse = (text: string) => {
+      const value = INTEGER.test(text) ? Number(text) : NaN
+      return value >= min && value <= max ? value : undefined
+    }
     return this.parsed(name, parse, `is an integer from ${min} to ${max}`) ?? Number(fallback)
   }
 
@@ -99,7 +102,7 @@ export class EnvironmentReader {
     return this.parsed(name, parse, 'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them')
   }
 
-  /** An http(s) URL with a path and without credentials. What was found stays unsaid: it may hold a secret. */
+  /** An http(s) URL with a path and without credentials. The problem does not quote it, as it may contain a secret. */
   url (name: VariableName): string | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
@@ -109,14 +112,14 @@ export class EnvironmentReader {
     return undefined
   }
 
-  /** A secret from the variable or its file, exactly as it stands there but for the file's last line end. */
+  /** A secret from the variable or its file, unchanged except for the last line end of the file. */
   secret (name: VariableName): string | undefined {
     const { value, problem } = this.lookUp(name)
     if (problem !== undefined) this.problems.push(problem)
     return value
   }
 
-  /** As `secret`, of any variable, and without noting the problem: the caller knows more about the place. */
+  /** As `secret`, for any variable; the caller adds the problem, because it knows the place that names the variable. */
   lookUp (name: string): Secret {
     const value = this.raw(name)
     const fileName = `${name}_FILE`
@@ -133,20 +136,24 @@ export class EnvironmentReader {
       const value = this.readFile(resolve(this.cwd, path.trim())).replace(/\r?\n$/, '')
       return value.trim() === '' ? { problem: `${fileName}: found an empty file, allowed is a file that holds the value` } : { value }
     } catch (error) {
-      // The path stays unsaid: somebody who mixes up the two variables has put the secret there.
+      // The path is not quoted: a user who confuses the two variables has put the secret there.
       return { problem: `${fileName}: found a path that cannot be read (${reasonOf(error)}), allowed is a file that holds the value` }
     }
   }
 
-  private parsed<T> (name: VariableName, parse: (text: string) => T | undefined, allowed: string, options: readonly string[] = []): T | undefined {
+  private parsed<T> (
+    name: VariableName, parse: (text: string) => T | undefined, allowed: string, options: readonly string[] = [],
+  ): T | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    if (value === undefined) this.problems.push(`${name}: found ${quote(text)}, allowed ${allowed}${didYouMean(text, options)}`)
+    if (value === undefined) {
+      this.problems.push(`${name}: found ${quote(text)}, allowed ${allowed}${didYouMean(text, options)}`)
+    }
     return value
   }
 
-  // Own properties only: `${constructor}` in the file must not find what every object has.
+  // Own properties only: `${constructor}` in the file must not find a property of Object.prototype.
   private raw (name: string): string | undefined {
     return Object.hasOwn(this.environment, name) ? this.environment[name] : undefined
   }

@@ -5,8 +5,9 @@ import type { AuthMode, Config } from './config.js'
 import { readTracesUrl } from './open-telemetry.js'
 import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
-/** What the environment says. `mode` is undefined only when the variable is wrong. */
-export interface EnvironmentSettings extends Omit<Config, 'auth' | 'file' | 'settings' | 'environment' | 'baseDirectory' | 'warnings'> {
+/** The settings of the environment. `mode` is undefined only when its variable is wrong. */
+export interface EnvironmentSettings extends
+  Omit<Config, 'auth' | 'file' | 'settings' | 'environment' | 'baseDirectory' | 'warnings'> {
   mode: AuthMode | undefined
   auth: Omit<Config['auth'], 'mode'>
   allowDevAuth: boolean
@@ -62,7 +63,7 @@ function readAuth (reader: EnvironmentReader): EnvironmentSettings['auth'] {
   }
 }
 
-/** The URI of the server's database, under either of its names. */
+/** The URI of the server's database, from either of its variables. */
 export function readDatabase (reader: EnvironmentReader, problems: string[]): Config['database'] {
   const primary = reader.secret('DATABASE_URL')
   const secondary = reader.secret('SERVICES_PG_DSN')

@@ -7,13 +7,15 @@ import { isJsonObject } from '../validation/json-object.js'
 
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
-/** What is known of the places of the file whose values came from the environment. */
+/** The substituted values of the file, as JSON pointers. */
 export interface Places {
+  /** Values that came from the environment and may be secrets. */
   places: ReadonlySet<string>
+  /** Values that could not be substituted, for which a problem is already reported. */
   broken: ReadonlySet<string>
 }
 
-/** One sentence a fault: the path, what was found and what is allowed. A value that may be a secret is never said. */
+/** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */
 export function explain (errors: readonly ErrorObject[], root: unknown, substituted: Places): string[] {
   return withoutUnionNoise(errors)
     .filter((error) => !substituted.broken.has(error.instancePath))
@@ -22,10 +24,11 @@ export function explain (errors: readonly ErrorObject[], root: unknown, substitu
 
 function sentence (error: ErrorObject, path: Path, substituted: Places): string {
   const schema: SchemaNode = error.parentSchema ?? {}
-  if (error.keyword === 'additionalProperties') return unknownKey(String(error.params['additionalProperty']), path, schema)
-  if (error.keyword === 'required') return `${formatPath([...path, String(error.params['missingProperty'])])} is missing`
-  if (error.keyword === 'anyOf') return badBranch(error.data, path, schema, substituted.places.has(`${error.instancePath}/type`))
-  return wrongValue(error.data, path, schema, substituted.places.has(error.instancePath))
+  const { keyword, params, data, instancePath } = error
+  if (keyword === 'additionalProperties') return unknownKey(String(params['additionalProperty']), path, schema)
+  if (keyword === 'required') return `${formatPath([...path, String(params['missingProperty'])])} is missing`
+  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.places.has(`${instancePath}/type`))
+  return wrongValue(data, path, schema, substituted.places.has(instancePath))
 }
 
 function unknownKey (key: string, path: Path, schema: SchemaNode): string {
@@ -33,11 +36,12 @@ function unknownKey (key: string, path: Path, schema: SchemaNode): string {
     return `${formatPath(path)}: found the key "${printable(key)}", allowed is ${String(schema['x-keys'])}`
   }
   const removed = schema['x-removed']
-  if (removed !== undefined && Object.hasOwn(removed, key)) return `${formatPath([...path, key])} was removed; ${removed[key]}`
+  const place = formatPath([...path, key])
+  if (removed !== undefined && Object.hasOwn(removed, key)) return `${place} was removed; ${removed[key]}`
   const allowed = Object.keys(schema.properties)
   const meant = nearest(key, allowed)
-  const hint = meant === undefined ? `, allowed ${allowed.length === 1 ? 'is' : 'are'} ${quoteAll(allowed)}` : `; did you mean "${meant}"?`
-  return `${formatPath([...path, key])} is not a known key${hint}`
+  if (meant !== undefined) return `${place} is not a known key; did you mean "${meant}"?`
+  return `${place} is not a known key, allowed ${allowed.length === 1 ? 'is' : 'are'} ${quoteAll(allowed)}`
 }
 
 function wrongValue (value: unknown, path: Path, schema: SchemaNode, substituted: boolean): string {
@@ -45,7 +49,8 @@ function wrongValue (value: unknown, path: Path, schema: SchemaNode, substituted
   const hidden = substituted || isSensitive(path, value, schema)
   const verb = (schema.enum?.length ?? 1) > 1 || schema.type === 'boolean' ? 'are' : 'is'
   const hint = typeof value === 'string' && !hidden ? didYouMean(value, options) : ''
-  return `${formatPath(path)}: found ${hidden && value !== null ? `${kindOf(value)} (not shown)` : shown(value)}, allowed ${verb} ${describe(schema)}${hint}`
+  const found = hidden && value !== null ? `${kindOf(value)} (not shown)` : shown(value)
+  return `${formatPath(path)}: found ${found}, allowed ${verb} ${describe(schema)}${hint}`
 }
 
 function badBranch (value: unknown, path: Path, schema: SchemaNode, substituted: boolean): string {
@@ -56,12 +61,14 @@ function badBranch (value: unknown, path: Path, schema: SchemaNode, substituted:
   return wrongValue(value['type'], typePath, { enum: types }, substituted)
 }
 
-/** Of a union, only what the chosen branch says; and what the union says only when no branch is chosen. */
+/** Keeps the errors of the union branch that `type` chooses; the error of the union itself only if it chooses none. */
 function withoutUnionNoise (errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
   return errors.filter((error) => {
     if (error.keyword === 'anyOf') return chosen(error) === -1
-    return unions.every((union) => !belongsTo(error, union) || error.schemaPath.startsWith(`${union.schemaPath}/${chosen(union)}/`))
+    return unions.every((union) => (
+      !belongsTo(error, union) || error.schemaPath.startsWith(`${union.schemaPath}/${chosen(union)}/`)
+    ))
   })
 }
 
@@ -70,11 +77,12 @@ function chosen (union: ErrorObject): number {
 }
 
 function belongsTo (error: ErrorObject, union: ErrorObject): boolean {
-  return `${error.instancePath}/`.startsWith(`${union.instancePath}/`) && error.schemaPath.startsWith(`${union.schemaPath}/`)
+  return `${error.instancePath}/`.startsWith(`${union.instancePath}/`) &&
+    error.schemaPath.startsWith(`${union.schemaPath}/`)
 }
 
 function isSensitive (path: Path, value: unknown, schema: SchemaNode): boolean {
-  // recall_max_tokens holds a number; a number found there is too great or too small and no secret.
+  // A number where a number is expected is out of range and not a secret, as in recall_max_tokens.
   const expected = schema.type === 'integer' || schema.type === 'number'
   if (expected && typeof value === 'number') return false
   return path.some((segment) => typeof segment === 'string' && (SENSITIVE.test(segment) || segment.endsWith('_config')))

@@ -17,7 +17,7 @@ export function readUtf8 (path: string): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
 }
 
-/** Why a file cannot be read, in words of our own: a system message repeats the path, which may be a misplaced secret. */
+/** Why a file cannot be read. The system's message would quote the path, which may be a misplaced secret. */
 export function reasonOf (error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return REASONS.get(code) ?? 'it cannot be read'

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
-const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/
+const HOST_NAME =
+  /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/
 // A name that ends in a number is a mistyped IPv4 address.
 const ENDS_IN_NUMBER = /(^|\.)\d+\.?$/
 
@@ -20,19 +21,22 @@ export function parseHost (text: string): string | undefined {
   return HOST_NAME.test(text) && !ENDS_IN_NUMBER.test(text) ? text : undefined
 }
 
-/** A host in the one form in which two of them are compared. @param host as parseHost gives it */
+/** The canonical form of a host, for comparisons. @param host from parseHost() */
 export function canonicalHost (host: string): string {
   return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.toLowerCase().replace(/\.$/, '')
 }
 
-/** What a Host header names, in canonical form, without its port. @returns undefined when it names nothing */
+/** The host of a Host header in canonical form, without the port; undefined when it is malformed. */
 export function hostOfHeader (header: string): string | undefined {
   const host = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/.exec(header)?.[1]
   const parsed = host === undefined ? undefined : parseHost(host)
   return parsed === undefined ? undefined : canonicalHost(parsed)
 }
 
-/** A host that a server is asked under, in canonical form; `*.example.com` stands for all names below it. @returns undefined for anything else */
+/**
+ * A host or a pattern such as `*.example.com`, for all names below it, in canonical form.
+ * @returns undefined for anything else
+ */
 export function parseHostPattern (text: string): string | undefined {
   const isWild = text.startsWith('*.')
   const host = parseHost(isWild ? text.slice(2) : text)
@@ -40,12 +44,14 @@ export function parseHostPattern (text: string): string | undefined {
   return isWild ? `*.${canonicalHost(host)}` : canonicalHost(host)
 }
 
-/** @param host in canonical form @param patterns as parseHostPattern gives them */
+/** @param host in canonical form @param patterns from parseHostPattern() */
 export function matchesHost (host: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length >= pattern.length : host === pattern)
+  return patterns.some((pattern) => pattern.startsWith('*.')
+    ? host.endsWith(pattern.slice(1)) && host.length >= pattern.length
+    : host === pattern)
 }
 
-/** Whether only this machine can reach the host. Of names only `localhost` counts: any other may resolve to anything. */
+/** Whether only this machine can reach the host. The only name is `localhost`, as others may resolve to any address. */
 export function isLoopback (host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1')
   if (address.toLowerCase() === 'localhost') return true

@@ -22,32 +22,32 @@ export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
 
 export interface LoadOptions {
-  /** What the configuration file would say, from a program: SERVICES_CONFIG_PATH is unset then, and no `${NAME}` is replaced. */
+  /** The configuration as an object, in the place of SERVICES_CONFIG_PATH. No `${NAME}` in it is replaced. */
   file?: FileConfig
   /** Where relative paths start. Default: the working directory of the process. */
   cwd?: string
   /** Reads the configuration file and the files of secrets. Default: the file system, strictly UTF-8. */
   readFile?: ReadFile
-  /** Whether a file is there; it is asked for the marks of containers. Default: the file system. */
+  /** Whether a file exists, to detect containers. Default: the file system. */
   exists?: (path: string) => boolean
-  /** A folder that memories are kept in, with the store pglite; a relative one starts at `cwd`. The file may name no other store. */
+  /** A folder for the store pglite, relative to `cwd`. The file may name no other store. */
   dataFolder?: string
 }
 
-/** What a command beside the server uses of the configuration. */
+/** The parts of the configuration that a command other than the server uses. */
 export interface CommandUse {
   /** The keys of the configuration file. */
   keys: ReadonlyArray<keyof FileConfig>
-  /** Whether MIGRATE_DATABASE_URL takes the place of the server's URI where it is set. Default false. */
+  /** Whether MIGRATE_DATABASE_URL, when set, replaces the server's URI. Default false. */
   migrates?: boolean
 }
 
-/** The part of the configuration that a command uses; `file` has no other keys than those. */
+/** The part of the configuration that a command uses; `file` has only its keys. */
 export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'baseDirectory'> {
   database: Config['database'] & { migrateUrl?: string | undefined }
 }
 
-/** Files that Docker and Podman put into every container. */
+/** Files that Docker and Podman create in every container. */
 const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
 
 /**
@@ -74,7 +74,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
   if (file !== undefined) problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
   const environment = readNamedVariables(file ?? {}, reader, problems)
-  // One wrong value can break two rules of the schema, and both say the same sentence.
+  // One wrong value can violate two rules of the schema with the same message.
   if (problems.length > 0 || file === undefined || mode === undefined) {
     throw new ConfigurationError([...new Set(problems)])
   }
@@ -83,12 +83,12 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
     ...collectWarnings(settings, file, isSet),
     ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists)),
   ]
-  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), ...(environment && { environment }) })
+  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), environment })
 }
 
 /**
- * Reads and checks what a command uses, and nothing else: a command that opens no port and needs no key runs wherever
- * its own settings are right.
+ * Reads and checks only what a command uses, so that wrong settings of the server, such as a missing key, do not stop
+ * a command that does not need them.
  * @returns a deeply frozen value
  * @throws {ConfigurationError} as `loadConfig`
  */
@@ -111,29 +111,31 @@ export function loadCommandConfig (
     file,
     baseDirectory: baseOf(configPath, cwd),
     database: migrateUrl === undefined ? database : { ...database, migrateUrl },
-    ...(environment && { environment }),
+    environment,
   })
 }
 
-/** The same file with the store pglite in a folder. */
+/** Adds the store pglite with its folder to the file. */
 function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
   const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
-  if (store !== 'pglite') problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+  if (store !== 'pglite') {
+    problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+  }
   return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
 }
 
-/** Where relative paths of providers start. */
+/** The folder that relative paths of providers start at. */
 function baseOf (configPath: string | undefined, cwd: string): string {
   return configPath === undefined ? cwd : dirname(resolve(cwd, configPath))
 }
 
-/** Kubernetes runs containers without a mark in a file, and tells each where its API is. */
+/** Kubernetes creates no such file, but sets a variable with the address of its API. */
 function isInContainer (env: Environment, exists: (path: string) => boolean): boolean {
   const isInKubernetes = Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined
   return isInKubernetes || CONTAINER_MARKS.some((path) => exists(path))
 }
 
-/** @param keys those that are used, default all; what stands under another known key is not looked at and left out */
+/** @param keys the keys to read, default all; other known keys are left out and their values not checked */
 function readFileConfig (
   path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[],
   keys?: CommandUse['keys'],
@@ -154,12 +156,13 @@ function readFileConfig (
     isUnused(place[0]) ? found : substitution.apply(found, place, schema)
   ), problems)
   if (value === undefined) return undefined
-  // An unknown key stays and is reported: it may be a misspelt one that is used.
-  const used = isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
-  return validateFile(used, substitution, problems)
+  // An unknown key stays and is reported, because it may be a misspelt key that is used.
+  if (!isJsonObject(value)) return validateFile(value, substitution, problems)
+  const used = Object.entries(value).filter(([key]) => !isUnused(key))
+  return validateFile(Object.fromEntries(used), substitution, problems)
 }
 
-/** A copy, because the configuration is frozen and the program's object is not ours. */
+/** Copies the object of the caller, because the configuration is frozen. */
 function checkFileConfig (
   given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
 ): FileConfig | undefined {
@@ -170,15 +173,15 @@ function checkFileConfig (
 }
 
 /**
- * The variables that the settings of providers name; a provider sees no other variable. As with the gateway's own
- * secrets, a file may hold the value.
+ * The variables that the settings of providers name, directly or through their files; a provider sees no other
+ * variable.
  */
 function readNamedVariables (
-  { vector_store_config: store, llm_provider_config: llm, embedding_provider_config: embedding, reranker_config: reranker }:
-  FileConfig, reader: EnvironmentReader, problems: string[],
+  file: FileConfig, reader: EnvironmentReader, problems: string[],
 ): Record<string, string> | undefined {
   const found: Record<string, string> = {}
-  for (const settings of [store, llm, embedding, reranker]) {
+  const { vector_store_config: store, llm_provider_config: languageModel } = file
+  for (const settings of [store, languageModel, file.embedding_provider_config, file.reranker_config]) {
     const name = settings?.['api_key_env']
     if (typeof name !== 'string') continue
     const { value, problem } = reader.lookUp(name)
@@ -197,7 +200,7 @@ function assemble (
   return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }
 
-/** Banks and sources are looked up by words of callers; without a prototype, `constructor` finds nothing. */
+/** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */
 function withBareMaps (file: FileConfig): FileConfig {
   return {
     ...file,

@@ -4,7 +4,7 @@ import type { VariableName } from './variables.js'
 const TRACES_PATH = 'v1/traces'
 
 /**
- * Where OpenTelemetry's variables want traces to go; what else they say (headers, sampling, resource) the SDK reads by itself.
+ * The URL for traces from OpenTelemetry's variables. The SDK itself reads the others (headers, sampling, resource).
  * Source: OpenTelemetry Protocol Exporter specification, "Endpoint URLs for OTLP/HTTP".
  * @returns the whole URL; undefined when there is no tracing
  */
@@ -18,12 +18,14 @@ export function readTracesUrl (reader: EnvironmentReader, problems: string[]): s
   return all.href
 }
 
-/** What was found stays unsaid: it may hold a secret. */
+/** The problem does not quote the value, because it may contain a secret. */
 function collectorUrl (reader: EnvironmentReader, name: VariableName, problems: string[]): URL | undefined {
   const text = reader.lenient(name)
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') return url
-  problems.push(`${name}: found ${url === undefined ? 'something that is no URL' : 'a URL of another kind'}, allowed is the http or https URL of a collector, without credentials`)
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isHttp && url.username === '' && url.password === '') return url
+  const found = url === undefined ? 'something that is no URL' : 'a URL of another kind'
+  problems.push(`${name}: found ${found}, allowed is the http or https URL of a collector, without credentials`)
   return undefined
 }

@@ -1,12 +1,12 @@
 import { printable } from './problems.js'
 import { isJsonObject } from '../validation/json-object.js'
 
-/** Where a value stands in the configuration file: keys of maps and indexes of lists, from the top. */
+/** The place of a value in the configuration file: keys of maps and indexes of lists, from the top. */
 export type Path = readonly (string | number)[]
 
 const PLAIN_KEY = /^[A-Za-z0-9_@*:-]+$/
 
-/** As people write it: `access_grants[0].bank_id`; a key with a dot or a space stands in `["…"]`. */
+/** For messages: `access_grants[0].bank_id`, with keys that contain a dot or a space in `["…"]`. */
 export function formatPath (path: Path): string {
   if (path.length === 0) return 'the configuration file'
   let text = ''
@@ -23,7 +23,7 @@ export function toPointer (path: Path): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** @param root tells the indexes of lists from the keys of maps */
+/** @param root the value, which shows whether a segment is an index of a list or a key of a map */
 export function fromPointer (pointer: string, root: unknown): Path {
   const path: (string | number)[] = []
   let value = root

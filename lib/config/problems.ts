@@ -1,9 +1,9 @@
-/** Everything that is wrong with the configuration, in one error. No problem holds the value of a secret. */
+/** Every problem of the configuration in one error. No message contains the value of a secret. */
 export class ConfigurationError extends Error {
   /** One sentence each: the variable or YAML path, what was found, what is allowed. */
   readonly problems: string[]
 
-  /** @param problems at least one; the message has one line for each */
+  /** @param problems at least one; the message has a line for each */
   constructor (problems: readonly string[]) {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
     super(`The configuration has ${count}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`)
@@ -16,13 +16,13 @@ const LONGEST_QUOTE = 80
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 
-/** Text on one line and without control characters, at most 80 characters of it. */
+/** Escapes control characters and cuts the text to 80 characters. */
 export function printable (text: string): string {
   const cut = text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text
   return cut.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** A value that is no secret, in quotes. A URL with credentials in it is a secret wherever it stands. */
+/** Quotes a value that is not a secret; a URL with credentials is a secret in any setting. */
 export function quote (value: string): string {
   return URL_WITH_CREDENTIALS.test(value) ? 'a URL with credentials (not shown)' : `"${printable(value)}"`
 }

@@ -3,9 +3,11 @@ import { describe, type SchemaNode } from './schema-node.js'
 import { FileSchema } from './schema.js'
 import { VARIABLES, type Kind, type Variable } from './variables.js'
 
-/** The text of `.env.example`: every variable, commented out, so that a copy as it stands changes nothing. */
+/** The text of `.env.example`: every variable, commented out, so that an unchanged copy has no effect. */
 export function envExample (): string {
-  const entries = VARIABLES.map((variable: Variable) => `# ${variable.description}\n#${variable.name}=${variable.default ?? ''}\n`)
+  const entries = VARIABLES.map(({ name, description, default: value = '' }: Variable) => (
+    `# ${description}\n#${name}=${value}\n`
+  ))
   return `\
 # Environment of Memory Gateway. Uncomment what you change; the values shown are the defaults.
 # A variable that is set must not be empty. docs/configuration.md says what each may hold.
@@ -15,7 +17,7 @@ export function envExample (): string {
 ${entries.join('\n')}`
 }
 
-/** The settings of a registered provider, for a table of their own: this room does not know the providers. */
+/** The settings of a registered provider, which callers pass in, because this room does not import the providers. */
 export interface ProviderSettings {
   /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
   key: string
@@ -100,12 +102,11 @@ function secretNames (): string[] {
 }
 
 function variableRow (variable: Variable): string {
-  const notes = [
-    variable.description,
-    ...(variable.mode === undefined ? [] : [`Mode \`${variable.mode}\`${variable.required === true ? ', required' : ''}.`]),
-  ]
+  const { mode, required = false, kind, secret } = variable
+  const note = mode === undefined ? '' : ` Mode \`${mode}\`${required ? ', required' : ''}.`
   const fallback = variable.default === undefined ? '–' : `\`${variable.default}\``
-  return row([`\`${variable.name}\``, `${describeKind(variable.kind)}${variable.secret ? ' (secret)' : ''}`, fallback, notes.join(' ')])
+  const allowed = `${describeKind(kind)}${secret ? ' (secret)' : ''}`
+  return row([`\`${variable.name}\``, allowed, fallback, `${variable.description}${note}`])
 }
 
 function describeKind (kind: Kind): string {
@@ -126,15 +127,17 @@ function describeKind (kind: Kind): string {
 function rowsOf (schema: SchemaNode, path: string, required = false): string[] {
   const same = path.includes('.') ? twin(schema) : undefined
   if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for this bank.`])]
-  return [row([`\`${path}\``, allowedOf(schema), `${schema.description ?? ''}${required ? ' Required.' : ''}`]), ...childrenOf(schema, path)]
+  const meaning = `${schema.description ?? ''}${required ? ' Required.' : ''}`
+  return [row([`\`${path}\``, allowedOf(schema), meaning]), ...childrenOf(schema, path)]
 }
 
 function childrenOf (schema: SchemaNode, path: string): string[] {
   const keyed = Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
     return rowsOf(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key))
   })
-  // Without x-keys a map is handed on as it stands, and there is nothing to say about what is in it.
-  const named = schema['x-keys'] === undefined ? [] : Object.values(schema.patternProperties ?? {}).flatMap((child) => rowsOf(child, `${path}.<id>`))
+  // A map without x-keys is passed on unchanged, so its content has no rows.
+  const values = schema['x-keys'] === undefined ? [] : Object.values(schema.patternProperties ?? {})
+  const named = values.flatMap((child) => rowsOf(child, `${path}.<id>`))
   const listed = schema.items?.properties === undefined ? [] : childrenOf(schema.items, `${path}[]`)
   const branches = (schema.anyOf ?? []).flatMap((branch) => childrenOf(branch, path))
   return [...keyed, ...named, ...listed, ...branches]
@@ -142,11 +145,12 @@ function childrenOf (schema: SchemaNode, path: string): string[] {
 
 function allowedOf (schema: SchemaNode): string {
   const keys = schema['x-keys'] === undefined ? '' : `; each key is ${String(schema['x-keys'])}`
-  const items = schema.items === undefined || schema.items.properties !== undefined ? '' : `; each item is ${schema.items.enum === undefined ? '' : 'one of '}${describe(schema.items)}`
-  return `${describe(schema)}${items}${keys}`
+  const { items } = schema
+  if (items === undefined || items.properties !== undefined) return `${describe(schema)}${keys}`
+  return `${describe(schema)}; each item is ${items.enum === undefined ? '' : 'one of '}${describe(items)}${keys}`
 }
 
-/** The section at the top of the file that a nested section repeats. */
+/** The top-level section with the same schema as a nested section. */
 function twin (schema: SchemaNode): string | undefined {
   const text = withoutDefault(schema)
   return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && withoutDefault(top) === text)?.[0]

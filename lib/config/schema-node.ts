@@ -4,7 +4,7 @@ import { isJsonObject } from '../validation/json-object.js'
 
 /** The JSON Schema keywords that the schema of the file uses. */
 export interface SchemaNode {
-  // Two keywords without use here: one each that TypeBox's and Ajv's types share with this one, as TypeScript asks.
+  // Not used here. TypeScript requires a member in common with the types of TypeBox and of Ajv.
   '~kind'?: string
   $id?: string
   type?: string
@@ -25,7 +25,7 @@ export interface SchemaNode {
   'x-removed'?: Readonly<Record<string, string>>
 }
 
-/** The schema of a key or list index, where there is one way to know it. */
+/** The schema of a key or of an index of a list; undefined when it depends on the value. */
 export function childOf (schema: SchemaNode | undefined, segment: string | number): SchemaNode | undefined {
   if (schema === undefined) return undefined
   if (typeof segment === 'number') return schema.items
@@ -33,14 +33,14 @@ export function childOf (schema: SchemaNode | undefined, segment: string | numbe
   return Object.entries(schema.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, 'u').test(segment))?.[1]
 }
 
-/** Whether the key may stand with nothing under it: an optional section or list whose lines are all commented out. */
+/** Whether the key may have no value: it is an optional section or list, whose lines may all be commented out. */
 export function mayBeEmpty (schema: SchemaNode | undefined, key: string): boolean {
   if (schema?.properties === undefined || !Object.hasOwn(schema.properties, key)) return false
   const type = schema.properties[key]?.type
   return (type === 'object' || type === 'array') && schema.required?.includes(key) !== true
 }
 
-/** What a place of the file may hold, in words: `an integer from 1 to 10`, `"owner_only", "open", "deny"`. */
+/** The allowed values in words: `an integer from 1 to 10`, `"owner_only", "open", "deny"`. */
 export function describe (schema: SchemaNode): string {
   if (schema.enum !== undefined) return quoteAll(schema.enum.map(String))
   if (schema.const !== undefined) return quoteAll([String(schema.const)])
@@ -49,7 +49,8 @@ export function describe (schema: SchemaNode): string {
     case 'integer': return `an integer${range(schema)}`
     case 'number': return `a number${range(schema)}`
     case 'boolean': return 'true, false'
-    case 'string': return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
+    case 'string':
+      return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
     case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
     case 'object': return 'a map'
     default: return 'anything'

@@ -3,11 +3,10 @@ import {
   type TUnion,
 } from 'typebox'
 
-// Validation passes over these annotations: `x-allowed` says a pattern in words, `x-keys` what the keys of a map name,
-// `x-removed` what takes the place of a key that was removed. Messages and the reference (docs/configuration.md) use
-// them.
+// Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
+// describes a pattern in words, `x-keys` the keys of a map, and `x-removed` what replaces a removed key.
 
-/** A key that may be left out, with what holds then. */
+/** An optional key with its default. */
 export type TDefaulted<S extends TSchema> = TOptional<S> & { default: Static<S> }
 
 /** The value of a schema with every default filled in: a key stays optional only when it has no default. */
@@ -27,8 +26,8 @@ type ResolvedObject<P extends TProperties> =
   { [Key in KeyWithoutDefault<P>]?: Resolved<P[Key]> }
 
 /**
- * An object of the configuration file: a key that it does not list is a mistake, never ignored.
- * @param title its name in the OpenAPI document, when it is there
+ * An object of the configuration file. An unknown key is an error, never ignored.
+ * @param title its name in the OpenAPI document
  */
 export function section<P extends TProperties> (properties: P, description: string, title?: string): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, description, ...(title !== undefined && { title }) })
@@ -36,7 +35,7 @@ export function section<P extends TProperties> (properties: P, description: stri
 
 /**
  * A setting with a default.
- * @param told the sentence that tells the default, put behind the description; empty where the description tells it
+ * @param told the sentence about the default, appended to the description; empty when the description has it
  */
 export function setting<S extends TSchema> (
   schema: S, value: NoInfer<Static<S>>, told = `Default ${String(value)}.`,
@@ -46,12 +45,12 @@ export function setting<S extends TSchema> (
   return Object.assign(Type.Optional(schema), annotations) as unknown as TDefaulted<S>
 }
 
-/** A section that may be left out: the defaults of its keys hold then. */
+/** A section that may be left out; the defaults of its keys then apply. */
 export function sectionOfSettings<P extends TProperties> (properties: P, description: string): TDefaulted<TObject<P>> {
   return setting(section(properties, description), {} as Static<TObject<P>>, '')
 }
 
-/** The same schema without any default: for a layer of settings, which sets only what it names. */
+/** The schema without defaults, for a layer of settings, which sets only the keys that it contains. */
 export function withoutDefaults<S extends TSchema> (schema: S): S {
   const { default: _, ...descriptors } = Object.getOwnPropertyDescriptors(schema) as Record<string, PropertyDescriptor>
   const { value: properties } = descriptors['properties'] ?? {}

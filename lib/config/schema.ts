@@ -21,7 +21,7 @@ export const GrantSchema = section({
 
 export const EscalationSchema = section({
   circuit_breaker: sectionOfSettings({
-    failure_threshold: setting(integer('Faults of the language model in a row after which it is not asked for a ' +
+    failure_threshold: setting(integer('Faults of the language model in a row after which it is not called for a ' +
       'while: no connection, no answer in time, 5xx, a refused key, an unusable answer. Counted for the provider, ' +
       'and for each tenant.', 1, 1000), 5),
     recovery_timeout_seconds: setting(number('Seconds until it is tried again.', 0.001, 3600), 30),
@@ -29,7 +29,7 @@ export const EscalationSchema = section({
       integer('Calls that try it at a time; the first good answer closes the circuit.', 1, 100), 1),
   }, 'When the language model counts as down.'),
   degraded_mode: setting(choice(['error', 'extractive'], 'What reflect does when the language ' +
-    'model cannot be had: error answers 503; extractive answers with sentences of the memories, marked ' +
+    'model is not available: error answers 503; extractive answers with sentences of the memories, marked ' +
     'degraded.'), 'error'),
 }, 'What happens when the language model fails.')
 
@@ -47,12 +47,11 @@ const providerName = (end = '') => Type.String({
   description: `A registered name, or module:Class (a package, or a path relative to this file).${end}`,
 })
 const providerConfig = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Handed to the provider as it stands.',
+  description: 'Passed to the provider unchanged.',
 })
 
 /**
- * The configuration file (SERVICES_CONFIG_PATH): its type, its validator and its reference in one.
- * A section stands here only together with the code that makes it work.
+ * The configuration file (SERVICES_CONFIG_PATH). Its type, its validation and its reference all come from this schema.
  */
 export const FileSchema = section({
   vector_store: setting(providerName(), 'in_memory'),
@@ -66,13 +65,13 @@ export const FileSchema = section({
   access_control: sectionOfSettings({
     enabled: setting(Type.Boolean(), false),
     default_policy: setting(
-      choice(['owner_only', 'open', 'deny'], 'What holds when no grant matches.'), 'owner_only'),
+      choice(['owner_only', 'open', 'deny'], 'What applies when no grant matches.'), 'owner_only'),
     owner_patterns: setting(Type.Array(OwnerPattern, {
       description: 'Banks that a principal <type>:<id> owns.',
     }), ['{type}-{id}', '{id}'], 'Default ["{type}-{id}", "{id}"].'),
     bank_grants: setting(flag('Whether the admins of a bank may grant rights on it (`access` ' +
       'in the configuration of the bank).'), true),
-  }, 'Whether and how callers are kept apart.'),
+  }, 'Access control between callers.'),
   access_grants: setting(Type.Array(GrantSchema, { description: 'Who may do what on which banks.' }), [], ''),
   banks: setting(Type.Record(Type.String({ pattern: `^(${BANK_ID}\\*?|\\*)$` }), BankSchema, {
     additionalProperties: false,
@@ -89,19 +88,19 @@ export const FileSchema = section({
       'X-Service-On-Behalf-Of).'), false),
     trust: setting(Type.Array(section({
       principal: pattern('Principal'),
-      trust: TrustOfWriter('How far what these principals write is believed.'),
+      trust: TrustOfWriter('Trust of what these principals write.'),
     }, 'The trust of some principals.'), {
       description: 'Trust of the memories that principals write. A literal ' +
       'principal wins over a pattern, a longer pattern over a shorter one; `*` also means anonymous callers. With ' +
-      'an on-behalf-of identity the lower of both holds.',
+      'an on-behalf-of identity the lower of both applies.',
     }), [], 'Default: trusted.'),
-  }, 'How callers are understood.'),
+  }, 'The identity of callers.'),
   compatibility: sectionOfSettings({
     hindsight: setting(flag('Whether the gateway serves the API that the TypeScript client of Hindsight speaks, under ' +
       '/v1/default (docs/moving-from-hindsight.md).'), false),
     hindsight_principal: setting(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
-      'Auth mode api_key: who a caller of that API is who sends no X-Service-Principal, which the client does not ' +
-      'know.'), 'service:hindsight'),
+      'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal, which the client ' +
+      'does not know.'), 'service:hindsight'),
   }, 'APIs of other products, beside the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
@@ -120,7 +119,7 @@ export const FileSchema = section({
   sources: setting(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema, {
     additionalProperties: false,
     'x-keys': 'a source id of letters, digits and ._-, at most 128 characters, the first a letter or digit',
-    description: 'What sends memories in by itself.',
+    description: 'External systems that send memories.',
   }), {}, ''),
 }, 'Memory Gateway configuration file.')
 

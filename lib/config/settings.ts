@@ -8,7 +8,7 @@ const DEFAULT_CONTENT_PATHS = ['/content', '/text']
 
 type ResolvedFile = Resolved<typeof FileSchema>
 
-/** A provider by its name, with the settings that are handed to it. */
+/** The name of a provider, with the settings that are passed to it. */
 export interface ProviderChoice {
   name: string
   config: Record<string, unknown>
@@ -22,16 +22,16 @@ export interface GrantSettings {
   origin: string
 }
 
-/** A webhook, with what it does where the file does not say. */
+/** A webhook, with defaults filled in. */
 export interface SourceSettings {
   targetBank: string
   tenantId: string | null
-  /** Who retains what it sends. */
+  /** The principal that retains its events. */
   principal: string
   trust: Exclude<Trust, 'suspect'>
   /** JSON pointers to the content: the first one that leads to a value counts. */
   contentPaths: readonly string[]
-  /** What a sender signs with, headers lower-cased. Undefined: anybody may send. */
+  /** How a sender signs, with the headers in lower case. Undefined: anybody may send. */
   signature: { secret: string, header: string, timestampHeader: string | undefined } | undefined
 }
 
@@ -50,14 +50,14 @@ export interface McpSettings {
   allowedOrigins: readonly string[]
 }
 
-/** What the configuration file says of the whole gateway, in the words of the rooms, with every default filled in. */
+/** The gateway-wide settings of the file under the code's own names, with every default filled in. */
 export interface Settings {
   vectorStore: ProviderChoice
   languageModel: ProviderChoice
   embeddings: ProviderChoice
   /** Undefined: recall does not rerank. */
   reranker: ProviderChoice | undefined
-  /** Of the strategies, for all banks. Where the file sets no semantic weight, the embedding provider says it. */
+  /** Of the strategies, for all banks. Where the file sets no semantic weight, the embedding provider decides it. */
   weights: { lexical: number, semantic: number | undefined }
   access: {
     enabled: boolean
@@ -68,19 +68,19 @@ export interface Settings {
   }
   /** Whether the admins of a bank may grant rights on it. */
   bankGrants: boolean
-  /** The API of Hindsight; undefined: it is not served. `principal`: who a caller with no more than the API key is. */
+  /** The API of Hindsight; undefined: it is not served. `principal` is that of callers who send only the API key. */
   hindsight: { principal: string } | undefined
   /** Whether a request may be made on behalf of another principal. */
   onBehalfOf: boolean
   principalTrust: ResolvedFile['identity']['trust']
   circuitBreaker: { threshold: number, recoveryMs: number, halfOpenCalls: number }
-  /** What reflect does when the language model cannot be had. */
+  /** What reflect does when the language model is not available. */
   degradedMode: ResolvedFile['escalation']['degraded_mode']
   prices: ResolvedFile['prices']
-  /** Bytes of all exports that wait in temporary files. */
+  /** Bytes of all exports that may wait in temporary files. */
   spoolBytes: number
   mcp: McpSettings
-  /** Of the pages for people. Undefined `enabled`: they are served where only this machine can reach the server. */
+  /** The console. When `enabled` is undefined, it is served only if the server listens on loopback. */
   console: {
     enabled: boolean | undefined
     oidc: ResolvedFile['console']['oidc']

@@ -7,14 +7,14 @@ const header = (description: string) => text('^[A-Za-z0-9-]+$', 'of letters, dig
 export const SourceSchema = section({
   type: Type.Literal('webhook', { description: 'The kind of source.' }),
   target_bank: text(`^${BANK_ID}$`, `a bank id ${BANK_ID_IN_WORDS}`, 'The bank that receives the events.'),
-  tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank', 'Tenant ' +
-    'that the bank belongs to, as tokens of jwt_oidc tell it. Default: the tenant of callers who have none.')),
-  principal: Type.Optional(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces', 'Who ' +
-    'retains them. Default service:<source_id>.')),
-  content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content', 'JSON pointer (RFC 6901) ' +
-    'to the content. Default /content, else /text.')),
+  tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank',
+    'Tenant that the bank belongs to, as in tokens of jwt_oidc. Default: no tenant.')),
+  principal: Type.Optional(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
+    'Principal that retains the events. Default service:<source_id>.')),
+  content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content',
+    'JSON pointer (RFC 6901) to the content. Default /content, else /text.')),
   auth: Type.Union([
-    section({ type: Type.Literal('none', { description: 'Anybody may send.' }) }, 'No proof.'),
+    section({ type: Type.Literal('none', { description: 'Anybody may send.' }) }, 'No authentication.'),
     section({
       type: Type.Literal('hmac', { description: 'HMAC-SHA256 in hex over the raw body.' }),
       secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
@@ -22,9 +22,9 @@ export const SourceSchema = section({
       timestamp_header: Type.Optional(header('Header of the Unix time in seconds that is signed with the body; five ' +
         'minutes of tolerance.')),
     }, 'A shared secret.'),
-  ], { description: 'How a sender proves itself.' }),
-  trust: Type.Optional(TrustOfWriter('How far its memories are believed; identity.trust may lower it for its ' +
+  ], { description: 'How a sender authenticates.' }),
+  trust: Type.Optional(TrustOfWriter('Trust of its memories; identity.trust may lower it for its ' +
     'principal. Default trusted with auth hmac, untrusted with auth none.')),
-}, 'A webhook that retains what it is sent.')
+}, 'A webhook that retains the events it receives.')
 
 export type SourceConfig = Static<typeof SourceSchema>

@@ -7,9 +7,9 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 /** Replaces `${NAME}` in the texts of the file by variables of the environment. */
 export class Substitution {
-  /** The places, as JSON pointers, whose value came from the environment: each may be a secret. */
+  /** JSON pointers to the values that came from the environment, each of which may be a secret. */
   readonly places = new Set<string>()
-  /** Those whose value could not be had; that has been said, and the value there means nothing. */
+  /** Those that could not be substituted. The problem is reported, and the value has no meaning. */
   readonly broken = new Set<string>()
   private readonly reader: EnvironmentReader
   private readonly problems: string[]
@@ -20,8 +20,8 @@ export class Substitution {
   }
 
   /**
-   * `$${` is a literal `${`. What is put in is not looked at again. A text that is one reference and nothing else
-   * becomes a number or boolean where the schema asks for one.
+   * `$${` is a literal `${`. A substituted value is not searched again. A text that is a single reference becomes a
+   * number or boolean where the schema requires one.
    */
   apply (text: string, path: Path, schema: SchemaNode | undefined): string | number | boolean {
     const replaced = text.replace(REFERENCE, (found: string, name: string | undefined) => {

@@ -8,11 +8,13 @@ const DATABASE_LIKE = /^(DAT|MIGRATE_)/
 const DATABASE_NAMES = KNOWN_NAMES.filter((name) => DATABASE_LIKE.test(name))
 
 /**
- * Variables that nobody reads: a near miss of a known name is a problem, any other name that begins like ours is a
- * warning. Only names are looked at, never values.
- * @param used the variables that are read at all: a near miss of another is nobody's
+ * Checks the names of variables, never their values. A name that is nearly that of a known variable is a problem; any
+ * other unknown name with one of our prefixes is a warning.
+ * @param used the variables that the command reads; names close to others are ignored
  */
-export function findUnknownVariables (environment: Environment, used: readonly VariableName[] = VARIABLES.map(({ name }) => name)): { problems: string[], warnings: string[] } {
+export function findUnknownVariables (
+  environment: Environment, used: readonly VariableName[] = VARIABLES.map(({ name }) => name),
+): { problems: string[], warnings: string[] } {
   const problems: string[] = []
   const warnings: string[] = []
   for (const [name, value] of Object.entries(environment)) {
@@ -22,7 +24,7 @@ export function findUnknownVariables (environment: Environment, used: readonly V
     if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
     else if (OURS.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
   }
-  // Many platforms say by PORT where a service is to listen, and would wait for this one in vain.
+  // Many platforms set PORT and wait for the service to listen on it.
   if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {
     warnings.push('PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set')
   }
@@ -34,14 +36,16 @@ function nearMiss (name: string): string | undefined {
   return DATABASE_LIKE.test(name) ? closest(name, DATABASE_NAMES, isSlip) : undefined
 }
 
-function closest (name: string, known: readonly string[], accept: (name: string, known: string) => boolean): string | undefined {
+function closest (
+  name: string, known: readonly string[], accept: (name: string, known: string) => boolean,
+): string | undefined {
   const near = known.filter((candidate) => distance(name, candidate) <= 2 && accept(name, candidate))
   return near.sort((left, right) => distance(name, left) - distance(name, right))[0]
 }
 
 /**
- * Outside our own prefixes two changes in one word make another word more often than a slip: DATABASE_SSL, DATABASE_UID
- * and DATALAKE_URL belong to somebody else. One change a word, or two letters swapped, is a slip.
+ * For names without our prefixes, two changes in one word are mostly another word and not a typing error: DATABASE_SSL,
+ * DATABASE_UID and DATALAKE_URL belong to other programs. One change a word, or two letters swapped, is an error.
  */
 function isSlip (name: string, known: string): boolean {
   if (distance(name, known) === 1) return true

@@ -12,8 +12,8 @@ const DEFAULTS = {
 }
 
 /**
- * Settings that are right in themselves and that nothing would use: the operator believes in an effect that there is not. A section
- * that says `enabled: false` itself is switched off on purpose, and its settings wait.
+ * A problem for each valid setting that has no effect, because its operator expects one. A section with
+ * `enabled: false` is switched off on purpose, so its settings are accepted.
  * @param databaseVariable the variable that names a database, when one is set
  */
 export function unusedSettings (file: FileConfig, databaseVariable: string | undefined): string[] {
@@ -28,7 +28,10 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
   ]
 }
 
-/** Settings of a provider that is not chosen; its default has none. Told where providers are made, for those who build the service by themselves. */
+/**
+ * A problem for each map of settings whose provider is not set; the default providers have no settings. The caller is
+ * the code that creates providers, so that programs which build the service themselves get the problem too.
+ */
 export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
   for (const key of PROVIDERS) {
     const config = `${key}_config` as const
@@ -46,7 +49,7 @@ function * database ({ vector_store: store }: FileConfig, variable: string | und
   }
 }
 
-/** A default policy that is not enforced looks like a protection. */
+/** An operator may believe that a default policy protects, although nothing enforces it. */
 function * accessControl ({ access_control: control = {} }: FileConfig): Iterable<string> {
   if (control.enabled !== undefined) return
   for (const key of ['default_policy', 'owner_patterns'] as const) {
@@ -54,8 +57,9 @@ function * accessControl ({ access_control: control = {} }: FileConfig): Iterabl
   }
 }
 
-function * compatibility ({ compatibility: { hindsight, hindsight_principal: principal } = {} }: FileConfig): Iterable<string> {
-  if (hindsight === undefined && principal !== undefined) yield unusedUnless('compatibility.hindsight', 'compatibility.hindsight_principal')
+function * compatibility ({ compatibility: section = {} }: FileConfig): Iterable<string> {
+  if (section.hindsight !== undefined || section.hindsight_principal === undefined) return
+  yield unusedUnless('compatibility.hindsight', 'compatibility.hindsight_principal')
 }
 
 function * languageModel (file: FileConfig): Iterable<string> {
@@ -71,11 +75,11 @@ function * languageModel (file: FileConfig): Iterable<string> {
   }
 }
 
-/** A price under a name that is misspelt would leave every cost out. Those of other models are a price list. */
+/** A misspelt model name would leave every cost out. Prices of further models are allowed. */
 function * prices (file: FileConfig): Iterable<string> {
   if (!says(file.prices)) return
   const provider = file.llm_provider ?? DEFAULTS.llm_provider
-  // A class says its model itself, once it is made.
+  // The instance of a class names its model, and it does not exist yet.
   if (provider.includes(':')) return
   const model = provider === 'mock' ? 'mock' : file.llm_provider_config?.['model']
   if (typeof model !== 'string' || Object.hasOwn(file.prices ?? {}, model)) return
@@ -87,12 +91,13 @@ function * prices (file: FileConfig): Iterable<string> {
 function * retrieval (file: FileConfig): Iterable<string> {
   const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
   if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: there is no reranker that it is for; set reranker'
-  if (semanticTimeout !== undefined && (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock' && (weights?.semantic ?? 0) === 0) {
+  const isMock = (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock'
+  if (semanticTimeout !== undefined && isMock && (weights?.semantic ?? 0) === 0) {
     yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
   }
 }
 
-/** What no bank can use, whatever an entry or a profile says. */
+/** Settings of banks and profiles that have no effect on this server. */
 function * ofBanks (file: FileConfig): Iterable<string> {
   const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
   const entries = [['banks', file.banks ?? {}], ['profiles', file.profiles ?? {}]] as const

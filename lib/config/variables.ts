@@ -1,6 +1,6 @@
 import type { AuthMode, Config } from './config.js'
 
-/** What a variable may hold. Everything but a secret is trimmed; choices are compared without regard to case. */
+/** The values that a variable may have. All but secrets are trimmed; choices are compared without regard to case. */
 export type Kind =
   | { type: 'text' }
   | { type: 'integer', min: number, max: number }
@@ -16,7 +16,7 @@ export type Kind =
 /** One environment variable. */
 export interface Variable {
   name: string
-  /** Never shown, and may also come from the file that `<name>_FILE` names. */
+  /** A secret is never shown, and may also come from the file that `<name>_FILE` names. */
   secret: boolean
   kind: Kind
   default?: string
@@ -27,7 +27,9 @@ export interface Variable {
   required?: boolean
 }
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const satisfies Config['logLevel'][]
+export const LOG_LEVELS = [
+  'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent',
+] as const satisfies Config['logLevel'][]
 
 export const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt', 'jwt_oidc'] as const satisfies (AuthMode | 'jwt')[]
 
@@ -36,16 +38,16 @@ export const SWITCH_OFF = ['0', 'false', 'no'] as const
 
 const GIB = 1_073_741_824
 
-/** Every environment variable that the service reads, and nothing besides. */
+/** All environment variables that the service reads. */
 export const VARIABLES = [
   { name: 'SERVICES_HOST', secret: false, kind: { type: 'host' }, default: '127.0.0.1', description: 'Address to listen on.' },
   { name: 'SERVICES_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, default: '8080', description: 'Port to listen on; 0 lets the system choose.' },
   { name: 'SERVICES_METRICS_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, description: 'Port of its own for GET /metrics, on SERVICES_HOST and open to whoever reaches it; 0 lets the system choose. Unset: /metrics is served on SERVICES_PORT and asks for the admin token.' },
   { name: 'SERVICES_CONFIG_PATH', secret: false, kind: { type: 'path' }, description: 'YAML configuration file; a relative path starts at the working directory.' },
-  { name: 'SERVICES_MAX_BODY_BYTES', secret: false, kind: { type: 'integer', min: 1_024, max: GIB }, default: '10485760', description: 'Longest request body in bytes; a longer one is answered 413.' },
+  { name: 'SERVICES_MAX_BODY_BYTES', secret: false, kind: { type: 'integer', min: 1_024, max: GIB }, default: '10485760', description: 'Maximum size of a request body in bytes; a larger one is answered 413.' },
   { name: 'SERVICES_HEALTH_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 1, max: 60_000 }, default: '2000', description: 'Milliseconds that one readiness check may take.' },
   { name: 'SERVICES_SHUTDOWN_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 0, max: 600_000 }, default: '30000', description: 'Milliseconds that requests in flight have to finish when the process stops.' },
-  { name: 'SERVICES_LOG_LEVEL', secret: false, kind: { type: 'choice', values: LOG_LEVELS }, default: 'info', description: 'Least level that is logged.' },
+  { name: 'SERVICES_LOG_LEVEL', secret: false, kind: { type: 'choice', values: LOG_LEVELS }, default: 'info', description: 'Lowest level that is logged.' },
   { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers prove who they are; jwt means jwt_hs256.' },
   { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Let dev mode, which trusts every caller, listen on an address that is not loopback.' },
   { name: 'SERVICES_ALLOWED_HOSTS', secret: false, kind: { type: 'hosts' }, mode: 'dev', description: 'Host names and addresses, with commas between them, under which dev mode, which trusts every caller, also answers, beside loopback ones and the address of the connection itself; `*.example.com` stands for all names below example.com. A request with another Host is answered 403.' },
@@ -78,5 +80,7 @@ export function variable (name: VariableName): Variable {
   return entry
 }
 
-/** Every name that may stand in the environment, `<NAME>_FILE` of the secrets included. */
-export const KNOWN_NAMES: readonly string[] = VARIABLES.flatMap(({ name, secret }) => secret ? [name, `${name}_FILE`] : [name])
+/** All known names, `<NAME>_FILE` of the secrets included. */
+export const KNOWN_NAMES: readonly string[] = (
+  VARIABLES.flatMap(({ name, secret }) => secret ? [name, `${name}_FILE`] : [name])
+)

@@ -7,9 +7,10 @@ import { VARIABLES, type Variable, type VariableName } from './variables.js'
 const SECRET_BYTES = 32
 
 type KnownVariable = Variable & { name: VariableName }
+type IsSet = (name: VariableName) => boolean
 
-/** Sentences on what is allowed and yet probably not meant. */
-export function collectWarnings (settings: EnvironmentSettings, file: FileConfig, isSet: (name: VariableName) => boolean): string[] {
+/** Warnings about settings that are valid but probably not intended. */
+export function collectWarnings (settings: EnvironmentSettings, file: FileConfig, isSet: IsSet): string[] {
   return [
     ...identityWarnings(settings),
     ...VARIABLES.flatMap((variable: KnownVariable) => modeWarning(variable, settings, isSet)),
@@ -24,7 +25,7 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
 }
 
 /** The variable that names a database, when one is set. */
-export function databaseVariable (isSet: (name: VariableName) => boolean): string | undefined {
+export function databaseVariable (isSet: IsSet): string | undefined {
   return (['DATABASE_URL', 'SERVICES_PG_DSN'] as const).find(isSet)
 }
 
@@ -49,15 +50,15 @@ function isPlainAndRemote (text: string): boolean {
   return url.protocol === 'http:' && !isLoopback(url.hostname)
 }
 
-function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: EnvironmentSettings, isSet: (name: VariableName) => boolean): string[] {
+function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: EnvironmentSettings, isSet: IsSet): string[] {
   const { name } = variable
-  // A variable that the mode lacks is no warning but an error, which the app logs.
+  // A required variable that is missing is not a warning but an error, which the app logs.
   if (variable.mode === undefined || mode === undefined || variable.mode === mode) return []
   const says = name === 'SERVICE_ALLOW_DEV_AUTH' ? allowDevAuth : isSet(name)
   return says ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
 }
 
-/** A header value loses the white space around it, so such a secret could never be matched. */
+/** HTTP strips white space around header values, so such a secret never matches. */
 function secretWarnings ({ auth, adminToken }: EnvironmentSettings): string[] {
   const sentInHeaders = { SERVICE_API_KEY: auth.apiKey, SERVICE_ADMIN_TOKEN: adminToken }
   return Object.entries(sentInHeaders)
@@ -67,7 +68,8 @@ function secretWarnings ({ auth, adminToken }: EnvironmentSettings): string[] {
 
 function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Iterable<string> {
   const enabled = file.access_control?.enabled === true
-  const granted = (file.access_grants ?? []).length > 0 || Object.values(file.banks ?? {}).some((bank) => (bank.access ?? []).length > 0)
+  const grants = [file.access_grants, ...Object.values(file.banks ?? {}).map(({ access }) => access)]
+  const granted = grants.some((list = []) => list.length > 0)
   if (enabled && mode === 'dev') yield 'access_control.enabled: in dev mode, anonymous callers bypass access control'
   if (enabled && !granted && file.access_control?.default_policy === 'deny') {
     yield 'access_control: the default policy is deny and there are no grants, so nobody may do anything'
@@ -86,39 +88,51 @@ function sourceWarnings ({ host }: EnvironmentSettings, file: FileConfig): strin
 }
 
 /** Inside a container a loopback address is the container itself, which rarely runs the database. */
-export function loopbackDatabaseWarning ({ host, database }: EnvironmentSettings, file: FileConfig, isSet: (name: VariableName) => boolean, inContainer: boolean): string[] {
+export function loopbackDatabaseWarning (
+  { host, database }: EnvironmentSettings, file: FileConfig, isSet: IsSet, inContainer: boolean,
+): string[] {
   if (!inContainer || isLoopback(host)) return []
   const dsn = file.vector_store === 'postgres' ? file.vector_store_config?.['dsn'] : undefined
   const name = dsn !== undefined ? 'vector_store_config.dsn' : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
   const url = dsn ?? database.url
   if (typeof url !== 'string' || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return []
-  return [`${name} names a loopback address, and this process runs in a container: there the address is that of the container itself, and of no other ` +
-    'container nor of the host. Name the service of the database instead; only what runs in the same pod answers at a loopback address']
+  return [`${name} names a loopback address, and this process runs in a container: there the address is that of the ` +
+    'container itself, and of no other container nor of the host. Name the service of the database instead; only what ' +
+    'runs in the same pod answers at a loopback address']
 }
 
-/** Tenants share nothing: what a source sends is read by callers of its own tenant, and by nobody else. */
+/** Tenants share nothing, so only callers of the source's tenant can read what it sends. */
 function sourceTenantWarnings ({ mode }: EnvironmentSettings, file: FileConfig): string[] {
   return Object.entries(file.sources ?? {}).flatMap(([id, { tenant_id: tenant }]) => {
-    if (mode === 'jwt_oidc' && tenant === undefined) return [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`]
-    if (mode !== 'jwt_oidc' && tenant !== undefined) return [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, so none of them can read what it sends`]
-    return []
+    const hasTenants = mode === 'jwt_oidc'
+    if (hasTenants === (tenant !== undefined)) return []
+    return hasTenants
+      ? [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`]
+      : [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, so none of them can read what it sends`]
   })
 }
 
-/** A class of the operator's own may use the variable, and nobody here can know. */
-function * databaseWarnings ({ configPath, database }: EnvironmentSettings, { vector_store: store = 'in_memory', vector_store_config: config }: FileConfig, variable: string | undefined): Iterable<string> {
+/** Only for registered stores, because a class of the operator's own may use the variable. */
+function * databaseWarnings (
+  { configPath, database }: EnvironmentSettings, file: FileConfig, variable: string | undefined,
+): Iterable<string> {
+  const { vector_store: store = 'in_memory', vector_store_config: config } = file
   if (variable === undefined) return
   if (store === 'in_memory') {
-    const file = configPath === undefined ? 'a file that SERVICES_CONFIG_PATH names' : 'the file that SERVICES_CONFIG_PATH names'
-    yield `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the process ends. To keep them in that database, write "vector_store: postgres" in ${file}`
+    yield `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the ` +
+      'process ends. To keep them in that database, write "vector_store: postgres" in ' +
+      `${configPath === undefined ? 'a' : 'the'} file that SERVICES_CONFIG_PATH names`
   }
   const dsn = store === 'postgres' ? config?.['dsn'] : undefined
-  if (dsn !== undefined && dsn !== database.url) yield `${variable} is set and not used: vector_store_config.dsn says which database it is`
+  if (dsn !== undefined && dsn !== database.url) {
+    yield `${variable} is set and not used: vector_store_config.dsn says which database it is`
+  }
 }
 
 function * vectorWarnings ({ embedding_provider: provider = 'mock', retrieval = {} }: FileConfig): Iterable<string> {
   if (provider === 'mock' && (retrieval.weights?.semantic ?? 0) > 0) {
-    yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set embedding_provider to search by meaning'
+    yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set ' +
+      'embedding_provider to search by meaning'
   }
 }
 

@@ -4,7 +4,7 @@ import { TreeReader, type OnText } from './yaml-tree.js'
 
 const ERROR_LIMIT = 3
 
-// Our own words: the parser's messages quote the file, and with it perhaps a secret.
+// Messages of our own, because those of the parser quote the file, which may contain a secret.
 const FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias may not carry a tag or an anchor',
   BAD_ALIAS: 'an alias or anchor has a bad name',
@@ -33,9 +33,9 @@ const FAULTS: Record<ErrorCode, string> = {
 
 /**
  * Reads one YAML 1.2 document with the core schema into plain values.
- * @param schema says where nothing (`homeostasis:` without a line under it) means absent
- * @param name the file, as problems call it
- * @returns undefined when the text is no such document; an empty map when there is nothing in it
+ * @param schema decides where an empty value (`homeostasis:` without a line under it) means absent
+ * @param name the name of the file in problems
+ * @returns undefined when the text is not such a document; an empty map when it is empty
  */
 export function readYaml (text: string, schema: SchemaNode, name: string, onText: OnText, problems: string[]): unknown {
   const lines = new LineCounter()
@@ -43,7 +43,7 @@ export function readYaml (text: string, schema: SchemaNode, name: string, onText
     version: '1.2',
     schema: 'core',
     resolveKnownTags: false,
-    // The tree reader finds them, also where one key is a number and the other the same digits in quotes.
+    // The tree reader finds duplicate keys, also a number and the same digits in quotes.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,
@@ -52,7 +52,9 @@ export function readYaml (text: string, schema: SchemaNode, name: string, onText
     const { line, col } = lines.linePos(offset)
     return `line ${line}, column ${col}`
   }
-  const faults = [...document.errors, ...document.warnings].map(({ code, pos }) => `${name}: ${at(pos[0])}: ${FAULTS[code]}`)
+  const faults = [...document.errors, ...document.warnings].map(({ code, pos }) => (
+    `${name}: ${at(pos[0])}: ${FAULTS[code]}`
+  ))
   if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
     faults.push(`${name}: the %YAML directive asks for another version, allowed is 1.2`)
   }

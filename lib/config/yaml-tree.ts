@@ -1,16 +1,18 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, type Alias, type Document, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  isAlias, isMap, isNode, isScalar, isSeq, type Alias, type Document, type Node, type Pair, type YAMLMap, type YAMLSeq,
+} from 'yaml'
 import { formatPath, type Path } from './paths.js'
 import { childOf, mayBeEmpty, type SchemaNode } from './schema-node.js'
 
-/** Gives the value that stands for a text of the file. */
+/** Replaces a text of the file by its value. */
 export type OnText = (text: string, path: Path, schema: SchemaNode | undefined) => unknown
 
 const ALIAS_LIMIT = 100
 
 /**
- * Turns parsed nodes into plain values. A key is a text as it is written (a bank may be called 007), every map has
- * its keys as own properties (`__proto__` too), and aliases cannot blow the file up. The parser's own conversion does
- * neither, and has secrets in its warnings.
+ * Converts parsed nodes to plain values. Keys are texts as written (a bank may be called 007), all keys of a map are
+ * own properties (`__proto__` too), and the expansion of aliases is bounded. The parser's own conversion does none of
+ * this, and its warnings may contain secrets.
  */
 export class TreeReader {
   private readonly document: Document.Parsed
@@ -46,7 +48,7 @@ export class TreeReader {
       } else {
         const value = this.read(pair.value, childOf(schema, key), [...path, key])
         if (value === null && mayBeEmpty(schema, key)) continue
-        // An assignment to `__proto__` would change the map instead of filling it.
+        // An assignment to `__proto__` would change the prototype of the map.
         Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
       }
     }
@@ -59,7 +61,9 @@ export class TreeReader {
 
   private alias (node: Alias, schema: SchemaNode | undefined, path: Path): unknown {
     this.aliases += 1
-    if (this.aliases === ALIAS_LIMIT + 1) this.fault(path, node, `the file has too many aliases, allowed are ${ALIAS_LIMIT}, counted after they are replaced`)
+    if (this.aliases === ALIAS_LIMIT + 1) {
+      this.fault(path, node, `the file has too many aliases, allowed are ${ALIAS_LIMIT}, counted after they are replaced`)
+    }
     if (this.aliases > ALIAS_LIMIT) return null
     const target = node.resolve(this.document)
     if (target !== undefined && !this.open.has(target)) return this.read(target, schema, path)

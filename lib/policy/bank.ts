@@ -3,28 +3,28 @@ import type { BankKey } from '../identity/context.js'
 
 type Limit = number | undefined
 
-/** What retain and import check an item against. */
+/** The limits of an item in retain and import. */
 export interface ContentChecks {
-  /** Code points of a trimmed content. */
+  /** Code points of the trimmed content. */
   maxCharacters: number
-  /** Of a content as UTF-8; undefined: no limit. */
+  /** Bytes of the content as UTF-8; undefined: no limit. */
   maxBytes: number | undefined
   /** Keys that are removed, compared without regard to case. */
   blockedMetadataKeys: readonly string[]
-  /** Of one metadata map as JSON. */
+  /** Bytes of one metadata map as JSON. */
   maxMetadataBytes: number
 }
 
-/** The limits of a bank. Undefined, as a whole or one of them: there is none. */
+/** The limits of a bank. An undefined limit, or group of limits, means none. */
 export interface BankPolicy {
   /** Operations a minute, for each principal; `global` counts all of them together. */
   rateLimits: Readonly<Record<'retain' | 'recall' | 'reflect' | 'forget' | 'import' | 'global', Limit>> | undefined
-  /** Uses a UTC day. */
+  /** Uses per UTC day. */
   quotas: Readonly<Record<'retain' | 'import' | 'reflect' | 'modelCalls' | 'modelTokens', Limit>> | undefined
   contentChecks: ContentChecks
 }
 
-/** A bank as one request finds it: which it is, and what holds for it at that moment. */
+/** A bank for one request: its identity, and its settings at that moment. */
 export interface ResolvedBank {
   key: BankKey
   settings: BankPolicy

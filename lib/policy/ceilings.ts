@@ -52,7 +52,7 @@ export interface Excess {
   allowed: string
 }
 
-/** The sections of a bank within those of its operator: no limit is looser. */
+/** The sections of a bank with each limit that is looser than the operator's replaced by the operator's. */
 export function withinCeilings (bank: Merged, operator: Merged): Merged {
   return Object.keys(LIMITS).reduce((bounded, path) => {
     const value = bounds(path, bank, operator)
@@ -73,18 +73,18 @@ export function excesses (bank: Merged, operator: Merged): Excess[] {
   })
 }
 
-/** What several banks have in common: of each limit the tightest, and of everything else what `base` says. */
+/** The settings for an operation on several banks: the tightest of each limit, and all others from `base`. */
 export function tightest (base: BankSections, banks: readonly BankSections[]): BankSections {
   return banks.reduce((sections, bank) => {
-    // Here a default bounds like any other value: each bank's is in force.
+    // Every value is treated as set, because here a default of one bank limits the others too.
     const origin = Object.fromEntries(Object.keys(LIMITS).map((path) => [path, 'file' as const]))
     return withinCeilings({ sections, origin }, { sections: bank, origin }).sections
   }, base)
 }
 
 /**
- * @returns the operator's value where the bank's is looser; of lists both together where the bank's lacks an element;
- *   undefined where the bank's value may stay
+ * @returns the operator's value where the bank's is looser; the union of two lists where the bank's lacks an element;
+ *   undefined where the bank's value is within the limit
  */
 function bounds (path: string, bank: Merged, operator: Merged): unknown {
   const own = valueAt(bank.sections, path)

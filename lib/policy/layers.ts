@@ -1,31 +1,31 @@
 import type { BankSections } from '../config/bank-sections.js'
 import { isJsonObject } from '../validation/json-object.js'
 
-/** Where the value of a setting comes from. */
+/** The origin of a setting's value. */
 export type Origin = 'default' | 'file' | 'profile' | 'bank'
 
-/** Sections that one origin sets. */
+/** The sections of one origin. */
 export interface Layer {
   origin: Origin
   sections: Readonly<Record<string, unknown>>
 }
 
-/** Sections that were laid over each other. */
+/** Merged sections. */
 export interface Merged {
   sections: BankSections
-  /** By the path of each value, `homeostasis.rate_limits.retain_per_minute`. */
+  /** The origin of each value by its path, such as `homeostasis.rate_limits.retain_per_minute`. */
   origin: Readonly<Record<string, Origin>>
 }
 
 /**
- * Lays sections over each other, value by value; a list is one value.
+ * Merges sections value by value; a list is one value.
  * @param layers later ones win; the first has the defaults
  */
 export function mergeLayers (layers: readonly Layer[]): Merged {
   const sections: Record<string, unknown> = {}
   const origin: Record<string, Origin> = {}
   for (const layer of layers) layOver(sections, layer.sections, '', layer.origin, origin)
-  // The layer of defaults has every section and every value that BankSections demands.
+  // The layer of defaults has every section and every required value of BankSections.
   return { sections: sections as unknown as BankSections, origin }
 }
 
@@ -52,7 +52,7 @@ export function valueAt (sections: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => isJsonObject(value) ? value[key] : undefined, sections)
 }
 
-/** The sections with another value at a path; nothing else is copied than the maps on the way. */
+/** The sections with another value at a path; only the maps along the path are copied. */
 export function withValueAt<T> (sections: T, path: string, value: unknown): T {
   const [key, ...rest] = path.split('.')
   const map: Record<string, unknown> = isJsonObject(sections) ? sections : {}

@@ -4,24 +4,24 @@ import type { FieldError } from '../errors/service-error.js'
 import { excesses, withinCeilings } from './ceilings.js'
 import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'
 
-/** What the server has, which decides what a setting can mean. */
+/** The parts of the server that decide which settings have an effect. */
 export interface Capabilities {
-  /** Weight of the semantic strategy where nobody sets one: what the embedding provider says of itself. */
+  /** The default weight of the semantic strategy, from the embedding provider. */
   semanticWeight: number
   /** Whether a reranker is configured. */
   hasReranker: boolean
 }
 
-/** What the admins of a bank set for it, without the grants. */
+/** The sections that the admins of a bank set, without the grants. */
 export type BankOwnSections = Omit<BankConfiguration, 'access'>
 
 type PolicyFile = Pick<
   FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'
 >
 
-/** An entry of `banks`, or what holds for banks without one. */
+/** The settings of an entry of `banks`, or of banks without an entry. */
 interface Level {
-  /** Where it stands in the file. */
+  /** The path of the entry in the file, with a dot at its end; empty without an entry. */
   at: string
   /** The profile that the entry chooses. */
   profile: string | undefined
@@ -30,10 +30,10 @@ interface Level {
 }
 
 /**
- * What holds for which bank, from the lowest to the highest: defaults, the sections of the file, the profile that the
- * bank's entry in the file chooses, that entry, the profile that the bank itself chooses, what the bank itself sets; the
- * last two within the limits of those before. A literal bank id wins over patterns, a longer pattern over a shorter one;
- * two entries are never mixed.
+ * The settings in force for each bank. The layers from the lowest to the highest: defaults, the sections of the file,
+ * the profile that the bank's entry in the file chooses, that entry, the profile that the bank itself chooses, and what
+ * the bank itself sets; the last two within the limits of those before. One entry applies: a literal bank id wins over
+ * patterns, a longer pattern over a shorter one.
  */
 export class OperatorSettings {
   readonly #profiles: ReadonlyMap<string, Profile>
@@ -43,7 +43,7 @@ export class OperatorSettings {
   /** Longest prefix first. */
   readonly #patterned: Array<{ prefix: string, level: Level }> = []
 
-  /** @param file validated: the profiles that its banks name are there */
+  /** @param file validated, so the profiles that its banks name exist */
   constructor (file: PolicyFile, capabilities: Capabilities) {
     this.#capabilities = capabilities
     this.#profiles = new Map(Object.entries(file.profiles ?? {}))
@@ -61,12 +61,12 @@ export class OperatorSettings {
     this.#patterned.sort((a, b) => b.prefix.length - a.prefix.length)
   }
 
-  /** What holds for banks that nobody says anything of. */
+  /** The settings of banks without an entry of their own. */
   get global (): BankSections {
     return this.#global.merged.sections
   }
 
-  /** What is wrong with the file: weights under which a recall finds nothing, or asks for vectors that nobody makes. */
+  /** Problems of the file: weights with which a recall finds nothing, or searches vectors that are never made. */
   problems (): string[] {
     const isEmbedding = this.global.retrieval.weights.semantic > 0
     const levels = [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)]
@@ -78,12 +78,12 @@ export class OperatorSettings {
     })
   }
 
-  /** What holds for a bank. @param own what its admins set, as far as the store has something */
+  /** The settings in force for a bank. @param own what its admins set, if anything */
   of (bankId: string, own?: BankOwnSections): BankSections {
     return this.explain(bankId, own).sections
   }
 
-  /** As `of`, with where each value comes from. */
+  /** As `of`, with the origin of each value. */
   explain (bankId: string, own?: BankOwnSections): Merged {
     const level = this.#level(bankId)
     if (own === undefined) return level.merged
@@ -96,8 +96,8 @@ export class OperatorSettings {
   }
 
   /**
-   * What is wrong with what the admins of a bank want to set: each value beyond the operator's, and what has no effect
-   * on this server.
+   * The faults of settings that the admins of a bank want to change: values beyond the operator's limits, and settings
+   * without effect on this server.
    */
   faults (bankId: string, own: BankOwnSections): FieldError[] {
     const level = this.#level(bankId)
@@ -133,14 +133,14 @@ export class OperatorSettings {
     return mergeLayers([...level.layers, ...this.#profileLayer(profile), layer('bank', sections)])
   }
 
-  /** A profile that was taken out of the file since a bank chose it holds no longer. */
+  /** The profile may have been removed from the file after the bank chose it; it then has no effect. */
   #profileLayer (name: string | undefined): Layer[] {
     const profile = name === undefined ? undefined : this.#profiles.get(name)
     return profile === undefined ? [] : [layer('profile', profile)]
   }
 }
 
-/** The file may switch off the only strategy that a bank has left on: recall goes by the file's weights then. */
+/** If the file switches off the only strategy that a bank has left on, recall uses the weights of the file. */
 function withWeights (bank: Merged, operator: Merged): Merged {
   const { lexical, semantic } = bank.sections.retrieval.weights
   if (lexical + semantic > 0) return bank

@@ -21,7 +21,9 @@ export type HeaderLookup = (name: string) => string | string[] | undefined
  * The digests are compared in constant time. The event loop is yielded while a long body is hashed.
  * @param caller as in TurnBudget.next
  */
-export async function isSigned (rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number, caller: string): Promise<boolean> {
+export async function isSigned (
+  rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number, caller: string,
+): Promise<boolean> {
   const given = header(rule.header)
   if (typeof given !== 'string') return false
   const hmac = createHmac('sha256', rule.secret)

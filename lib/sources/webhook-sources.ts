@@ -89,7 +89,9 @@ export class WebhookSource {
       type: 'webhook',
       target_bank: this.#settings.targetBank,
       healthy: this.#lastRefusal === undefined,
-      message: this.#lastRefusal !== undefined ? `last event refused: ${this.#lastRefusal}` : this.#lastEventAt === null ? 'no event yet' : 'ok',
+      message: this.#lastRefusal !== undefined
+        ? `last event refused: ${this.#lastRefusal}`
+        : this.#lastEventAt === null ? 'no event yet' : 'ok',
       last_event_at: this.#lastEventAt === null ? null : formatInstant(this.#lastEventAt),
       accepted: this.#accepted,
       rejected: this.#rejected,
@@ -126,7 +128,7 @@ export class WebhookSources {
   }
 }
 
-/** Whatever else the sender puts in is ignored; what is taken has to be right. */
+/** Unknown fields of an event are ignored; the known ones must be valid. */
 function readExtras (event: unknown): Extras {
   const given = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
   const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {

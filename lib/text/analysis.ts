@@ -9,21 +9,22 @@ export interface AnalyzedText {
   terms: Map<string, number>
   /** Terms that are not stop words, repeats counted; at least 1 when there is any term. */
   length: number
-  /** Whether the text ends in a question, a remark in brackets or an emoji behind it left aside. */
+  /** As endsInQuestion(). */
   question: boolean
 }
 
 /**
- * How much of a text's end is looked at for a question: an expression with three runs in it must not meet 50,000
- * brackets.
+ * How many UTF-16 units at the end of a text are searched for a question mark. The expression below has three
+ * repetitions, so its time on an unbounded text (50,000 brackets) would be polynomial.
  */
 const TAIL = 600
-const ENDS_IN_QUESTION = /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
+const ENDS_IN_QUESTION =
+  /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
 /**
  * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
- * nothing else (`who are you`) still finds something; they do not count in `length`, or a chatty text would rank
- * below a terse one that says the same.
+ * nothing else (`who are you`) still finds something. They do not count in `length`, because a chatty text would
+ * otherwise rank below a terse one with the same content.
  */
 export function analyzeText (text: string): AnalyzedText {
   const terms = new Map<string, number>()
@@ -43,7 +44,7 @@ export function * analyzeSteps (text: string): Steps<AnalyzedText> {
   return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
 }
 
-/** @returns how many of the words are no stop words */
+/** @returns the number of words that are not stop words */
 function countTerms (words: readonly string[], terms: Map<string, number>): number {
   let length = 0
   for (const word of words) {
@@ -60,11 +61,11 @@ function countTerms (words: readonly string[], terms: Map<string, number>): numb
  * @returns an empty array for a text without words
  */
 export function queryTerms (text: string): string[] {
-  const telling = contentStems(text)
-  return [...new Set(telling.length > 0 ? telling : words(text))]
+  const content = contentStems(text)
+  return [...new Set(content.length > 0 ? content : words(text))]
 }
 
-/** Whether a text ends in a question, a remark in brackets or an emoji behind it left aside. */
+/** Whether a text ends in a question; a remark in brackets or an emoji may follow it. */
 export function endsInQuestion (text: string): boolean {
   return /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL))
 }

@@ -1,9 +1,9 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 
-/** Characters that are decoded at most of each form. */
+/** The most characters that are decoded of each form. */
 const MOST = 262_144
 
-/** Escapes that are read in a step. */
+/** Escapes that one step decodes. */
 const TOGETHER = 1024
 
 const BASE64 = /[A-Za-z0-9+/_-]{24,}/g
@@ -21,15 +21,16 @@ export function decodedTexts (text: string): string[] {
 
 /** decodedTexts, for texts of any length. */
 export function * decodedSteps (text: string): Steps<string[]> {
-  // Hexadecimal digits are letters and digits of base64, and have to be more: most texts are looked through once for
-  // both.
+  // A run of hexadecimal digits is also a run of base64 characters, so texts without the latter need no second search.
   const isBase64 = text.search(BASE64) >= 0
   yield
   const base64 = isBase64 ? joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1')) : ''
   yield
   const hex = isBase64 ? joined(text, HEX, (part) => Buffer.from(part, 'hex').toString('latin1')) : ''
   yield
-  const percent = text.includes('%') ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1')) : ''
+  const percent = text.includes('%')
+    ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
+    : ''
   yield
   const escaped = yield * unescaped(text)
   if (base64 === '' && hex === '' && percent === '' && escaped === '') return []

@@ -1,29 +1,30 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 
 /** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
-const TAG_FLAGS = /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}/gu
+const TAG_FLAGS =
+  /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}/gu
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
 const LETTER = '[\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}]'
 const HIDING = [
-  // Text in tag characters is seen by models alone.
+  // Tag characters are invisible to people, but models read them.
   /[\u{e0000}-\u{e007f}]/u,
-  // Overrides of direction: what is read is not what is written. Marks, embeddings and isolates are ordinary in text
-  // copied from elsewhere.
+  // Direction overrides display text in another order than it is stored in. Direction marks, embeddings and isolates
+  // are ordinary in copied text.
   /[\u202d\u202e]/,
-  // Inside a word of these scripts nothing invisible is needed; Persian, Indic scripts and emoji need the joiners, and
-  // Thai the space.
+  // Words of these scripts contain no invisible characters. Persian, Indic scripts and emoji need joiners, and Thai
+  // needs the zero-width space.
   new RegExp(`${LETTER}[\u180e\u200b-\u200d\u202a-\u202c\u2060-\u2064\u2066-\u2069\ufeff]+${LETTER}`, 'u'),
-  // More in a row than any script or emoji has carry bits.
+  // Longer sequences than any script or emoji uses can encode bits.
   /[\u180e\u200b-\u200f\u2060-\u2064\ufeff]{5}/,
   /[\ufe00-\ufe0f]{3}/,
   /[\u115f\u1160\u3164\uffa0]{3}/,
-  // These select variants of ideographs; behind anything else they carry bytes.
+  // These select variants of ideographs; after any other character they can encode bytes.
   /(?:^|[^\p{sc=Han}])[\u{e0100}-\u{e01ef}]/u,
   /[\ufff9-\ufffb]/,
 ]
 
-/** Whether a text has characters in it that hide something from its reader. */
+/** Whether a text contains characters that hide text from a human reader. */
 export function hidesText (text: string): boolean {
   return atOnce(hidingSteps(text))
 }

@@ -4,12 +4,12 @@ const PLACES = 'http|https|www|webhook|@|url'
 const USER = 'user|users|human|operator'
 
 /**
- * How orders to a model are worded, in English, German, French and Spanish. A form is words in a row: `a|b` is either,
- * `a*` any word that begins so (never the first), and `~3` lets up to three others stand between. Words are as
- * plainWords() has them.
+ * The wordings of instructions to a model in English, German, French and Spanish. A form is a sequence of words: `a|b`
+ * matches either word, `a*` matches every word with that prefix (not allowed for the first word), and `~3` allows up to
+ * three other words in between. Words are compared as plainWords() returns them.
  *
- * Each form needs more than people say to each other: "forget the rules" and "pretend to be asleep" are no orders to a
- * model.
+ * A form must be more specific than what people say to each other: "forget the rules" and "pretend to be asleep" are
+ * not instructions to a model.
  */
 export const INJECTION_RULES: ReadonlyArray<{ kind: InjectionKind, forms: readonly string[] }> = [
   {

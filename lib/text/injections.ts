@@ -3,7 +3,7 @@ import { INJECTION_RULES, type InjectionKind } from './injection-rules.js'
 
 /** A word of a rule. */
 interface Step {
-  /** How many other words may stand before it. */
+  /** How many other words may stand between the previous word and this one. */
   gap: number
   exact: ReadonlySet<string>
   prefixes: readonly string[]
@@ -14,27 +14,28 @@ interface Rule {
   steps: readonly Step[]
 }
 
-/** Letters that stand alone in a row from which on they are read as a word, as in `i g n o r e`. */
+/** The least number of single letters in a row that is read as a word, as in `i g n o r e`. */
 const SPELLED_OUT = 8
-/** Beginnings of orders, without spaces. */
-const RUN_TOGETHER = /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
+/** Beginnings of instructions, without spaces. */
+const RUN_TOGETHER =
+  /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
 
-/** Words that are looked at in a step. */
-const TOGETHER = 512
+/** Words that one step checks. */
+const WORDS_PER_STEP = 512
 
 const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
   INJECTION_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))),
 )
 
-/** Words behind the first of an order that the longest one goes on to. */
-const LONGEST_ORDER = Math.max(
+/** The most words that a match can span after its first word. */
+const LONGEST_MATCH = Math.max(
   ...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)),
 )
 
 /**
- * Which kinds of orders the words hold. Each word is looked at once as the beginning of an order, and then a bounded
- * number behind it.
- * @param parts words of plainWordsInParts(); no more of them are kept than an order is long
+ * The kinds of instructions that occur in the words. Each word is checked as the first of a match, with a bounded
+ * number of words after it.
+ * @param parts words of plainWordsInParts(); at most the length of a match is kept from one part to the next
  */
 export function * injectionSteps (parts: Iterable<readonly string[]>): Steps<Set<InjectionKind>> {
   const found = new Set<InjectionKind>()
@@ -42,33 +43,33 @@ export function * injectionSteps (parts: Iterable<readonly string[]>): Steps<Set
   let words: string[] = []
   for (const part of parts) {
     for (const word of part) words.push(word)
-    const sure = Math.max(0, words.length - LONGEST_ORDER)
-    yield * look(words, sure, found, spelling)
-    words = words.slice(sure)
+    const complete = Math.max(0, words.length - LONGEST_MATCH)
+    yield * match(words, complete, found, spelling)
+    words = words.slice(complete)
     yield
   }
-  yield * look(words, words.length, found, spelling)
+  yield * match(words, words.length, found, spelling)
   if (spelling.ends()) found.add('override')
   return found
 }
 
-/** Looks at each of the first `count` words as the beginning of an order. */
-function * look (words: readonly string[], count: number, found: Set<InjectionKind>, spelling: Spelling): Steps<void> {
+/** Checks each of the first `count` words as the first of a match. */
+function * match (words: readonly string[], count: number, found: Set<InjectionKind>, spelling: Spelling): Steps<void> {
   for (let at = 0; at < count; at++) {
-    if (at % TOGETHER === TOGETHER - 1) yield
+    if (at % WORDS_PER_STEP === WORDS_PER_STEP - 1) yield
     const word = words[at]!
     if (spelling.read(word)) found.add('override')
     for (const { kind, steps } of RULES.get(word) ?? []) {
-      if (!found.has(kind) && goesOn(words, at, steps, 1)) found.add(kind)
+      if (!found.has(kind) && matchesFrom(words, at, steps, 1)) found.add(kind)
     }
   }
 }
 
-/** Letters that stand alone, read as a word. */
+/** Joins single letters in a row, to find instructions that are spelled out. */
 class Spelling {
   #letters = ''
 
-  /** @returns whether an order ends before the word */
+  /** @returns whether a spelled-out instruction ends before the word */
   read (word: string): boolean {
     if (word.length === 1) {
       this.#letters += word
@@ -77,22 +78,22 @@ class Spelling {
     return this.ends()
   }
 
-  /** @returns whether what was spelled out is an order */
+  /** @returns whether the letters so far are an instruction */
   ends (): boolean {
     if (this.#letters === '') return false
-    const isOrder = this.#letters.length >= SPELLED_OUT && RUN_TOGETHER.test(this.#letters)
+    const isInstruction = this.#letters.length >= SPELLED_OUT && RUN_TOGETHER.test(this.#letters)
     this.#letters = ''
-    return isOrder
+    return isInstruction
   }
 }
 
-/** Whether the steps from `next` on follow the word at `at`. */
-function goesOn (words: readonly string[], at: number, steps: readonly Step[], next: number): boolean {
+/** Whether the words after `at` match the steps from `next` on. */
+function matchesFrom (words: readonly string[], at: number, steps: readonly Step[], next: number): boolean {
   const step = steps[next]
   if (step === undefined) return true
   const last = Math.min(words.length - 1, at + 1 + step.gap)
   for (let place = at + 1; place <= last; place++) {
-    if (fits(words[place]!, step) && goesOn(words, place, steps, next + 1)) return true
+    if (fits(words[place]!, step) && matchesFrom(words, place, steps, next + 1)) return true
   }
   return false
 }

@@ -6,9 +6,9 @@ const BEYOND_ASCII = /[\u0080-\uffff]/
 const JOINER = '$&\u034f'
 
 /**
- * A normal form of Unicode, of a text in Stream-Safe Text Format (UAX #15, section 13): to put thousands of combining
- * marks in a row into canonical order takes time by the square of their number, so a joiner stands behind each thirty
- * of them. No writing has so many.
+ * Normalizes a text that is first brought into Stream-Safe Text Format (UAX #15, section 13), which inserts a joiner
+ * after every thirty combining marks. Without it, canonical ordering of thousands of marks in a row takes quadratic
+ * time. No script uses so many.
  */
 export function normalForm (text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   if (!BEYOND_ASCII.test(text)) return text

@@ -1,24 +1,24 @@
 /**
- * Longest text, in UTF-16 units, that is worked on in one go: an expanding one (U+FDFA becomes 18 letters) takes some
- * milliseconds.
+ * The longest text, in UTF-16 units, that is processed without a yield. One that expands (U+FDFA becomes 18 letters)
+ * takes some milliseconds.
  */
 export const AT_ONCE = 2_048
-/** UTF-16 units on either side of a seam that show whether it is one. No writing has more marks on a letter. */
+/** UTF-16 units that are checked on either side of a possible cut. No script has more marks on a letter. */
 const CONTEXT = 64
-/** Places that are looked at for a seam of one part. */
+/** Positions that are checked for the cut after one part. */
 const TRIES = 16
 
 /**
- * Between two characters of which each stands for itself: none is a mark, is skipped where letters are cased, or is not
- * seen. What becomes of a text on one side then depends on the other by the next few characters at most.
+ * A cut lies between two independent characters: neither is a combining mark, a case-ignorable or an invisible
+ * character. Folding one side then depends on at most the next few characters of the other.
  */
 const OF_ITS_OWN = '(?!\\p{Default_Ignorable_Code_Point})[\\p{Lu}\\p{Ll}\\p{Lo}\\p{N}\\p{So}\\s]'
 const SEAM = new RegExp(`${OF_ITS_OWN}(?=${OF_ITS_OWN})`, 'gu')
 
 /**
- * A text in parts of AT_ONCE or a little more, for a function that works on the next few characters around each (a
- * normal form, a change of case, replacements): what it makes of the parts, put together, is what it makes of the
- * whole. Where no such place is found, a part is longer.
+ * Splits a text into parts of AT_ONCE units or a little more, for functions whose result for a character depends on a
+ * few neighbours only (normalization, case folding, replacements): the results for the parts, joined, equal the result
+ * for the whole text. A part is longer where no cut is found.
  */
 export function * partsFor (text: string, change: (part: string) => string): Generator<string> {
   let from = 0
@@ -32,7 +32,7 @@ export function * partsFor (text: string, change: (part: string) => string): Gen
 
 function seamBehind (text: string, least: number, change: (part: string) => string): number {
   for (let from = least; from < text.length; from += AT_ONCE) {
-    // A copy of what is looked through, so that a search never goes beyond it.
+    // The search runs on a slice, so that it never goes beyond it.
     const window = text.slice(from - 2 * CONTEXT, from + AT_ONCE)
     SEAM.lastIndex = CONTEXT
     for (let tries = 0; tries < TRIES; tries++) {

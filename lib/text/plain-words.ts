@@ -3,7 +3,7 @@ import { normalForm } from './normal-form.js'
 import { AT_ONCE, partsFor } from './parts.js'
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
-/** What is not seen: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
+/** Invisible characters: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 const APOSTROPHE = /['\u2019]/
 const MARKS = /\p{M}/gu
@@ -17,7 +17,7 @@ const LOOKALIKES: ReadonlyMap<string, string> = new Map([
 ])
 const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'g')
 
-/** @returns the text as it is seen: compatibility forms (NFKC), and without what is not seen */
+/** @returns the text as a reader sees it: in compatibility forms (NFKC) and without invisible characters */
 export function seenText (text: string): string {
   return BEYOND_ASCII.test(text) ? normalForm(text.replace(UNSEEN, ''), 'NFKC') : text
 }
@@ -34,21 +34,21 @@ export function * seenSteps (text: string): Steps<string> {
 }
 
 /**
- * The words that a reader makes out in a text, however it is spelled: without case, accents and lookalikes of other
- * scripts, with `don't` as `dont` and `you're` as `you are`. An `@` is a word.
+ * The words of a text without the usual disguises: case, accents and lookalikes of other scripts are folded, `don't` is
+ * `dont` and `you're` is `you are`. An `@` is a word.
  * @param seen a text of seenText()
  */
 export function plainWords (seen: string): string[] {
   return plainText(seen).match(WORD) ?? []
 }
 
-/** The same words, some at a time: those of a long text take several times the room of it. */
+/** plainWords, a part of the text at a time, because the words of a long text take several times its memory. */
 export function * plainWordsInParts (seen: string): Generator<string[]> {
   if (seen.length <= AT_ONCE) {
     yield plainWords(seen)
     return
   }
-  // Where a word is cut by the end of a part, the next part begins with the rest of it.
+  // A word that the end of a part cuts is continued at the start of the next part.
   let rest = ''
   for (const part of partsFor(seen, plainText)) {
     const text = rest + plainText(part)
@@ -63,7 +63,9 @@ export function * plainWordsInParts (seen: string): Generator<string[]> {
 
 function plainText (seen: string): string {
   let text = seen.toLowerCase()
-  if (BEYOND_ASCII.test(text)) text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
+  if (BEYOND_ASCII.test(text)) {
+    text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
+  }
   return APOSTROPHE.test(text) ? text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are') : text
 }
 

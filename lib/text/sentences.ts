@@ -6,23 +6,24 @@ export interface Span {
   end: number
 }
 
-/** UTF-16 units that ICU sees at a time, unless a sentence is longer. */
+/** UTF-16 units that the segmenter is given at a time, unless a sentence is longer. */
 const WINDOW = 4_096
-/** Segments that are read in a step; with blank ones a text has many. */
-const TOGETHER = 64
+/** Segments that one step reads; a text may have many blank ones. */
+const SEGMENTS_PER_STEP = 64
 
-// Building one loads ICU's rules. The locale is fixed so that a text is cut alike on every host.
+// Shared, because the constructor loads ICU's rules. The locale is fixed, so every host cuts a text alike.
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /**
  * The sentences of a text in order, by Unicode's rules (UAX #29, as ICU has them), in any language. A line feed ends a
  * sentence too (rule SB4), so list items and headings stand alone. An abbreviation before a capital (`Dr. Smith`)
- * is taken for an end, as the standard does.
+ * ends a sentence, as in the standard.
  *
- * Each step of a segmenter takes time in proportion to the whole text it was given, so a long text is given in windows
- * and the last sentence of a window, which may go on, begins the next. Only the look-ahead of rule SB8 (a full
- * stop that a small letter follows, over any number of digits and signs) ends at a window's end.
- * @returns spans that are trimmed of white space, not empty, in order and apart; none for a blank text
+ * Each step of the segmenter takes time in proportion to the whole text that it was given. A long text is therefore
+ * segmented in windows, and the last sentence of a window, which may be incomplete, starts the next window. The only
+ * difference to the whole text is that the look-ahead of rule SB8 (a full stop, any number of digits and signs, then a
+ * small letter) stops at the end of a window.
+ * @returns spans in order that do not overlap, are trimmed of white space and not empty; none for a blank text
  */
 export function sentences (text: string): Span[] {
   return atOnce(sentenceSteps(text))
@@ -41,9 +42,9 @@ export function * sentenceSteps (text: string): Steps<Span[]> {
     for (const { segment } of segmenter.segment(window)) {
       if (goesOn && done + segment.length === window.length) break
       pushTrimmed(spans, segment, from + done)
-      if (++count % TOGETHER === 0) yield
+      if (++count % SEGMENTS_PER_STEP === 0) yield
       done += segment.length
-      // A wide window was for one long sentence; short ones after it are cheaper in a window of their own.
+      // The window was widened for one long sentence; the next one starts with the usual size.
       if (size > WINDOW) break
     }
     yield

@@ -4,8 +4,8 @@ import { IRREGULAR_FORMS } from './irregular-forms.js'
 const PLAIN = /^[a-z]+$/
 const MEMO_SIZE = 50_000
 /**
- * V8 makes a piece of 13 or more characters a view that keeps the whole string it was cut from alive (its sliced
- * strings). Only shorter words may enter the memo, lest it hold on to texts that were long deleted.
+ * In V8 a substring of 13 or more characters is a sliced string, which keeps the whole string alive. Only shorter words
+ * may enter the memo, so that it does not keep the texts of deleted memories.
  */
 const LONGEST_MEMO = 12
 

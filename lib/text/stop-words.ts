@@ -1,6 +1,6 @@
 /**
- * English words that say how a sentence is built and not what it is about, folded as `words` folds them (so without
- * apostrophes). Left out on purpose, because they can be the very thing asked for: `will`, `may`, `us`, `mine`,
+ * English function words, folded as `words` folds them (so without apostrophes). Left out on purpose, because they can
+ * be what a query asks for: `will`, `may`, `us`, `mine`,
  * `like`, `before`, `after`, `first`, `last`, and the contractions that spell another word (`id`, `ill`, `well`,
  * `wed`, `shell`).
  */

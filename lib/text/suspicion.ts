@@ -7,28 +7,30 @@ import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
 
 /**
  * Why a text is suspect:
- * - `override`: it orders to ignore or replace earlier instructions
+ * - `override`: it tells a model to ignore or replace earlier instructions
  * - `role`: it speaks of system prompts or gives a model a role
- * - `delimiter`: it has tokens of chat templates, or marks that close evidence and open a turn
- * - `exfiltration`: it asks to give away secrets, prompts or memories, or has an address that could carry them out
- * - `concealment`: it orders to hide something from the user
+ * - `delimiter`: it contains tokens of chat templates, or delimiters that end the evidence or start a turn
+ * - `exfiltration`: it asks to reveal secrets, prompts or memories, or has a URL that could transmit them
+ * - `concealment`: it tells a model to hide something from the user
  * - `citation`: it asks to be cited, or speaks for a numbered piece of evidence
- * - `hidden_text`: it has characters that hide text from a reader
- * - `encoded`: what it has in base64, hexadecimal or escapes does one of these
+ * - `hidden_text`: it contains characters that hide text from a human reader
+ * - `encoded`: decoded from base64, hexadecimal or escapes, it does one of these
  */
-export const SUSPICIONS = ['override', 'role', 'delimiter', 'exfiltration', 'concealment', 'citation', 'hidden_text', 'encoded'] as const
+export const SUSPICIONS = [
+  'override', 'role', 'delimiter', 'exfiltration', 'concealment', 'citation', 'hidden_text', 'encoded',
+] as const
 export type Suspicion = typeof SUSPICIONS[number]
 
-/** UTF-16 units that are looked through at a time, and how far behind them a match may end. */
+/** UTF-16 units that are searched at a time, and how far beyond them a match may extend. */
 const WINDOW = 8_192
 const OVERLAP = 512
-/** Images and links that are looked at in a step. */
-const TOGETHER = 32
+/** Images and links that one step checks. */
+const LINKS_PER_STEP = 32
 
 /** Expressions of one kind. */
 interface Patterns {
   /**
-   * What a match of each has in it. Most texts have nothing of it, and are looked through once instead of a dozen
+   * A part that every match contains. Most texts do not contain it, so they are searched once instead of a dozen
    * times.
    */
   may: RegExp
@@ -46,7 +48,7 @@ const DELIMITERS: Patterns = {
     /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
     new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
     new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
-    // What the service's own prompts put around memories and around each of them (memory/reflect/prompt.ts).
+    // The delimiters of the service's own prompts (memory/reflect/prompt.ts).
     /<{3}[ \t]{0,4}(?:EVIDENCE|MEMORIES)\b|\b(?:EVIDENCE|MEMORIES)(?: [0-9a-z-]{1,64})?[ \t]{0,4}>{3}/gi,
     /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
     /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
@@ -55,7 +57,7 @@ const DELIMITERS: Patterns = {
   ],
 }
 /**
- * A turn that begins inside a text. A text that is a transcript from its first line on may have as many as it likes.
+ * The start of a conversation turn inside a text. It is ordinary in a text that is a transcript from its first line on.
  */
 const TURN_INSIDE: Patterns = { may: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
 const TRANSCRIPT = /^[ \t>*_-]{0,8}(?:user|human|assistant|ai|bot|agent)[ \t*_]{0,4}:/i
@@ -73,15 +75,16 @@ const CITATIONS: Patterns = {
 
 const IMAGES = /!\[[^[\]\n]{0,200}\]\([^\s()]{1,2000}|<img[^<>]{1,2000}/gi
 const LINKS = /\]\(((?:https?:)?\/\/[^\s()]{1,2000})/gi
-/** A query that somebody is to fill in: it ends in `=`, or its value is a placeholder. */
+/** A URL query whose value is missing: it ends in `=`, or its value is a placeholder. */
 const OPEN_QUERY = /\?[^\s?]{0,500}=(?:$|[{<[$]|%7b)/i
-/** A query that has taken something with it. Badges and charts have others. */
-const LADEN_QUERY = /[?&](?:q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload|leak|exfil)=/i
+/** A URL query that transmits a text, by the names of its parameters. Those of badges and charts differ. */
+const LADEN_QUERY =
+  /[?&](?:q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload|leak|exfil)=/i
 
 /**
- * Looks for instructions to a model and for smuggled text. It finds the usual wordings (English, German, French,
- * Spanish) and disguises; it cannot find every one, and it does not understand a text. Takes time by the length of the
- * text.
+ * Searches for instructions to a model and for hidden text. It finds the usual wordings (English, German, French,
+ * Spanish) and disguises, not all of them, because it compares words and does not understand a text. The time is linear
+ * in the length of the text.
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
 export function suspicion (text: string): Suspicion[] {
@@ -103,13 +106,15 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 }
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
-  // Without steps of its own, which cost a short text as much as its words do.
+  // A short text is checked without steps, which would cost as much as the check.
   const found = new Set<Suspicion>(seen.length <= AT_ONCE
     ? atOnce(injectionSteps([plainWords(seen)]))
     : yield * injectionSteps(plainWordsInParts(seen)))
-  if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) found.add('delimiter')
+  if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) {
+    found.add('delimiter')
+  }
   if (yield * anyIn(CITATIONS, seen)) found.add('citation')
-  // What every image and link has in it.
+  // Every image and link contains this.
   if ((seen.includes('](') || seen.includes('<')) && (yield * outgoingSteps(seen))) found.add('exfiltration')
   return found
 }
@@ -123,17 +128,17 @@ function someIn ({ may, patterns }: Patterns, text: string): boolean {
   return false
 }
 
-/** Whether any of the patterns, none of which matches more than OVERLAP units, is in the text. */
+/** Whether any of the patterns matches in the text; no match is longer than OVERLAP units. */
 function * anyIn (kind: Patterns, text: string): Steps<boolean> {
   if (text.length <= WINDOW) return someIn(kind, text)
   for (let from = 0; ; from += WINDOW) {
     const isLast = text.length - from <= WINDOW + OVERLAP
-    // One character before the window is what `^` and `\b` look at.
+    // The window includes one character before it, which `^` and `\b` examine.
     const before = Math.min(from, 1)
     const window = text.slice(from - before, isLast ? text.length : from + WINDOW + OVERLAP)
     for (const pattern of kind.may.test(window) ? kind.patterns : []) {
       pattern.lastIndex = before
-      // What ends where the window does could be seen otherwise with what follows; the next window has it whole.
+      // A match at the end of the window could differ with the text after it; the next window contains it whole.
       if (pattern.test(window) && (isLast || pattern.lastIndex < window.length)) return true
     }
     if (isLast) return false
@@ -141,15 +146,15 @@ function * anyIn (kind: Patterns, text: string): Steps<boolean> {
   }
 }
 
-/** Whether an image, which is fetched unasked, or a link has a query that data could go out with. */
+/** Whether an image, which clients fetch unasked, or a link has a URL query that could transmit data. */
 function * outgoingSteps (text: string): Steps<boolean> {
   let count = 0
   for (const [image] of text.matchAll(IMAGES)) {
-    if (++count % TOGETHER === 0) yield
+    if (++count % LINKS_PER_STEP === 0) yield
     if (image.includes('//') && (OPEN_QUERY.test(image) || LADEN_QUERY.test(image))) return true
   }
   for (const [, address] of text.matchAll(LINKS)) {
-    if (++count % TOGETHER === 0) yield
+    if (++count % LINKS_PER_STEP === 0) yield
     if (OPEN_QUERY.test(address!)) return true
   }
   return false

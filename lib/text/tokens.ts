@@ -2,23 +2,23 @@ import { createRequire } from 'node:module'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { atOnce, inTurns, type Steps } from '../concurrency/steps.js'
 
-/** Longest piece, in UTF-16 units, that goes to the encoder whole. */
+/** The longest piece, in UTF-16 units, that the encoder is given whole. */
 const LONGEST_PIECE = 256
-/** A piece over LONGEST_PIECE holds one of these; cheap enough to try on every text. */
-const SUSPECT = /\S{128}|[\s/]{128}/
-/** Covers what the encoder takes as one piece: a word, punctuation with its line ends, or white space. */
+/** Every piece over LONGEST_PIECE contains a match of this cheap expression. */
+const MAY_BE_LONG = /\S{128}|[\s/]{128}/
+/** Covers what the encoder treats as one piece: a word, punctuation with its line ends, or white space. */
 const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
 
 /**
- * Length of the slices that are counted at a time, and of one in which no place to end it is found: of threes, as
- * numbers are cut.
+ * The length of the slices that one step counts, and of a slice in which no boundary is found. The latter is a multiple
+ * of three, because the encoding cuts numbers into groups of three digits.
  */
 const SLICE = 512
 const LONGEST_SLICE = 4_095
 /**
- * Where a piece of the encoding always ends: before white space behind a letter or a number, before white space that is
- * no line end, behind a line end, and before or behind a number or a letter with its marks where something else stands
- * that could not be part of it (an apostrophe could, before the letters of a contraction).
+ * The boundaries at which a piece of the encoding always ends: between a letter or number and white space; before white
+ * space that is not a line end; after a line end; and after a letter with its marks or a number, before a character
+ * that cannot continue it (an apostrophe can, before the letters of a contraction).
  */
 const BETWEEN = new RegExp([
   String.raw`(?<=[\p{L}\p{N}])(?=\s)`,
@@ -34,8 +34,8 @@ const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 let encoding: typeof o200k | undefined
 
 /**
- * The vocabulary takes a fifth of a second to load, in one piece: a server loads it before it listens, a program that
- * counts nothing never.
+ * Loading the vocabulary blocks for a fifth of a second, so a server does it before it listens, and a program that
+ * counts nothing does not do it at all.
  */
 export function loadVocabulary (): typeof o200k {
   if (encoding === undefined) {
@@ -65,7 +65,7 @@ export function countTokens (text: string): number {
 
 /**
  * countTokens in steps.
- * @param enough where a higher count than this does; what is behind is then not counted
+ * @param enough stops counting as soon as the count is higher
  */
 export function * countSteps (text: string, enough = Infinity): Steps<number> {
   let total = 0
@@ -79,10 +79,10 @@ export function * countSteps (text: string, enough = Infinity): Steps<number> {
   return total
 }
 
-/** The parts of a text between the cuts through its long runs. */
+/** Cuts a text inside its long runs. */
 function * partsOf (text: string): Generator<string> {
   let from = 0
-  if (text.length > LONGEST_PIECE && SUSPECT.test(text)) {
+  if (text.length > LONGEST_PIECE && MAY_BE_LONG.test(text)) {
     for (const run of text.matchAll(RUN)) {
       const end = run.index + run[0].length
       for (let cut = run.index + LONGEST_PIECE; cut < end; cut += LONGEST_PIECE) {
@@ -95,7 +95,7 @@ function * partsOf (text: string): Generator<string> {
   yield from === 0 ? text : text.slice(from)
 }
 
-/** A text in slices that end between two pieces of the encoding, so that their counts are the count of the whole. */
+/** Cuts a text between two pieces of the encoding, so that the counts of the slices add up to that of the whole. */
 function * slicesOf (text: string): Generator<string> {
   let from = 0
   while (text.length - from > SLICE) {
@@ -111,11 +111,11 @@ function * slicesOf (text: string): Generator<string> {
 }
 
 /**
- * The tokens of one text: counted when somebody first asks, then remembered. Copies of a memory share it. To count
- * takes longer than all else of a retain, and most memories are stored more often than their tokens are asked for.
+ * The number of tokens of one text, counted on first use. Copies of a memory share it. Counting takes longer than the
+ * rest of a retain, and most memories are stored without their tokens ever being needed.
  */
 export class TokenCount {
-  /** Kept until it has been counted. */
+  /** The text until it is counted, then undefined. */
   #text: string | undefined
   #value = 0
 
@@ -133,7 +133,7 @@ export class TokenCount {
     return new TokenCount(undefined, value)
   }
 
-  /** Whether asking for the value takes no counting. */
+  /** Whether the text has been counted. */
   get isKnown (): boolean {
     return this.#text === undefined
   }
@@ -146,7 +146,7 @@ export class TokenCount {
     return this.#value
   }
 
-  /** Counts in steps. Whoever asks for the value before they are done counts at once. */
+  /** Counts in steps. Reading `value` before they are done counts synchronously. */
   * steps (): Steps<undefined> {
     if (this.#text === undefined) return undefined
     this.#value = yield * countSteps(this.#text)
@@ -160,9 +160,9 @@ export class TokenCount {
 }
 
 /**
- * The sum of the counts. What has to be counted for it is counted in slices, between which others have their turn.
- * @param enough where a higher sum than this does; what is behind is then not counted
- * @param caller as in TurnBudget.next; who counts for nobody in particular names none
+ * The sum of the counts, counted in steps that yield to the event loop.
+ * @param enough stops counting as soon as the sum is higher
+ * @param caller as in TurnBudget.next; the default is for work that belongs to no single caller
  */
 export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
   return await inTurns(sumSteps(counts, enough), caller)

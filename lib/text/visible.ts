@@ -1,10 +1,10 @@
 /*
- * What a reader cannot see and a model can: tag characters, controls of direction, invisible operators and fillers,
- * variation selectors beyond the first sixteen, control characters. The joiners (U+200C, U+200D) and the first
- * variation selectors are not among them: emoji and several scripts are written with them.
+ * Characters that are invisible to people but not to models: tag characters, direction controls, invisible operators
+ * and fillers, variation selectors beyond the first sixteen, control characters. Not among them are the joiners
+ * (U+200C, U+200D) and the first variation selectors, because emoji and several scripts need them.
  */
 const RANGES = [
-  // Control characters but the tab and the line feed.
+  // Control characters except the tab and the line feed.
   '\\u{0}-\\u{8}', '\\u{b}-\\u{1f}', '\\u{7f}-\\u{9f}',
   // Soft hyphen, grapheme joiner, fillers, vowels without a shape, Mongolian selectors.
   '\\u{ad}', '\\u{34f}', '\\u{115f}', '\\u{1160}', '\\u{17b4}', '\\u{17b5}', '\\u{180b}-\\u{180f}', '\\u{3164}', '\\u{ffa0}',
@@ -16,8 +16,8 @@ const RANGES = [
 const HIDDEN = new RegExp(RANGES.map((range) => `[${range}]`).join('|'), 'gu')
 
 /**
- * Joiners and the first variation selectors: part of a character when they follow the right one, a way to hide bits
- * when not.
+ * Joiners and the first variation selectors. After certain characters they are part of the writing; anywhere else they
+ * can hide bits.
  */
 const SHAPING = /\u200c|\u200d|[\ufe00-\ufe0f]/
 /** Scripts that are written with joiners (Unicode, chapter 23.2), and what an emoji sequence is joined from. */
@@ -29,9 +29,9 @@ const JOINED = new RegExp([
 const BASE = /[\p{L}\p{N}\p{M}\p{S}\p{P}]/u
 
 /**
- * Joiners and variation selectors stay only behind a character that takes them.
- * @param before the last character that stands before the text, when it is a part
- * @returns the text without characters that only hide something in it; line feeds and tabs stay
+ * Removes invisible characters. Joiners and variation selectors stay after a character that combines with them.
+ * @param before the character before the text, when it is part of a longer one
+ * @returns the text; line feeds and tabs stay
  */
 export function visibleText (text: string, before = ''): string {
   const visible = text.replace(HIDDEN, '')
@@ -40,7 +40,8 @@ export function visibleText (text: string, before = ''): string {
   let last = before
   for (const character of visible) {
     if (SHAPING.test(character)) {
-      const fits = character === '\u200c' || character === '\u200d' ? JOINED.test(last) : BASE.test(last) && !SHAPING.test(last)
+      const isJoiner = character === '\u200c' || character === '\u200d'
+      const fits = isJoiner ? JOINED.test(last) : BASE.test(last) && !SHAPING.test(last)
       if (!fits) continue
     }
     kept += character

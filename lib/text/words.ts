@@ -1,19 +1,20 @@
 import { normalForm } from './normal-form.js'
 import { AT_ONCE, partsFor } from './parts.js'
 
-/** Longest word kept, in UTF-16 units. What is longer is a hash, a key or base64, and its head tells it apart. */
+/** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
 const LONGEST_WORD = 64
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 const ASCII_WORD = /[a-z0-9]+(?:'[a-z0-9]+)*/g
 
 const APOSTROPHES = /[\u2019\u02bc]/g
-/** Signs that NFKD would spell out and glue to the name before them: `Acme™` is `acme`, not `acmetm`. */
+/** Signs that NFKD would spell out and append to the name before them: `Acme™` is `acme`, not `acmetm`. */
 const TRADE_SIGNS = /[©®™℠]/g
-/** Accents, and what shapes a word without being read: soft hyphen, joiners, variation selectors, keycap. */
+/** Accents, and characters that only affect the display: soft hyphen, joiners, variation selectors, keycap. */
 const UNREAD = /[\u0300-\u036f]|\u00ad|\u200c|\u200d|\u2060|\ufeff|[\ufe00-\ufe0f]|\u20e3|[\u{e0100}-\u{e01ef}]/gu
 /** A flag (two regional indicators), another pictograph, or letters and numbers with the marks they carry. */
-const WORD = /\p{RI}\p{RI}|\p{Extended_Pictographic}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:'[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu
+const WORD =
+  /\p{RI}\p{RI}|\p{Extended_Pictographic}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:'[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu
 
 /**
  * Scripts written without spaces, or with spaces too far apart to be words. Kanji and kana are one, for a Japanese
@@ -34,9 +35,9 @@ const STRETCH = new RegExp([
   `(?:(?!${UNSPACED.join('|')})[\\p{L}\\p{N}']\\p{M}*)+`,
 ].join('|'), 'gu')
 const SPACE = /\s/g
-/** Words that are given at a time. */
+/** Words in one list of wordsInParts(). */
 const TOGETHER = 256
-/** What a reader takes for one character: a letter with its marks. */
+/** What a reader perceives as one character: a letter with its marks. */
 const CHARACTER = /\P{M}\p{M}*/gu
 
 /**
@@ -53,7 +54,7 @@ export function words (text: string): string[] {
   return BEYOND_ASCII.test(text) ? wordsOfUnicode(text) : wordsOfAscii(text)
 }
 
-/** The same words, some at a time, none perhaps: between two of the lists a long text can wait. */
+/** words(), in lists that may be empty, so that a long text can yield to the event loop between two of them. */
 export function * wordsInParts (text: string): Generator<string[]> {
   if (text.length <= AT_ONCE) {
     yield words(text)
@@ -73,7 +74,7 @@ export function * wordsInParts (text: string): Generator<string[]> {
   }
 }
 
-/** A text in parts that end behind white space, which no word has in it. */
+/** Splits a text after white space, which no word contains. */
 function * apart (folded: string): Generator<string> {
   let from = 0
   while (folded.length - from > AT_ONCE) {
@@ -133,7 +134,7 @@ function unicodeWordsOf (folded: string): string[] {
 
 function fold (text: string): string {
   const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '')
-  // What kept piled marks apart is among what is not read, so they are kept apart once more.
+  // The replacement above removed the joiners of the stream-safe format, so they are inserted again.
   return normalForm(read, 'NFC').toLowerCase().replace(APOSTROPHES, "'")
 }
 
@@ -158,7 +159,7 @@ function pushPairs (stretch: string, result: string[]): void {
   if (characters.length === 1 && before !== undefined) result.push(finished(before))
 }
 
-/** The same as pushStretches, one word after the other: a run can be as long as its text. */
+/** pushStretches as a generator, because a run can be as long as its text. */
 function * stretchesOf (run: string): Generator<string> {
   for (const [stretch] of run.matchAll(STRETCH)) {
     if (!ANY_UNSPACED.test(stretch)) {
@@ -179,7 +180,7 @@ function * stretchesOf (run: string): Generator<string> {
   }
 }
 
-/** Apostrophes gone, length bounded. */
+/** Removes apostrophes and bounds the length. */
 function finished (word: string): string {
   let result = word
   if (result.includes("'")) {
@@ -187,7 +188,7 @@ function finished (word: string): string {
     result = result.replaceAll("'", '')
   }
   if (result.length <= LONGEST_WORD) return result
-  // Half a surrogate pair would be a character that no query can hold.
+  // A cut through a surrogate pair would leave a lone surrogate, which no query contains.
   const last = result.charCodeAt(LONGEST_WORD - 1)
   return result.slice(0, last >= 0xd800 && last < 0xdc00 ? LONGEST_WORD - 1 : LONGEST_WORD)
 }

@@ -9,8 +9,8 @@ import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * For clients of other products' APIs, which send a key as `Authorization: Bearer` and know no principals.
-     * `principal`: who a caller is who names none.
+     * For clients of other products' APIs, which send the key as `Authorization: Bearer` and know no principals.
+     * `principal` is the caller's principal when the request names none.
      */
     bearerKey?: { principal: string }
   }
@@ -20,7 +20,7 @@ const BEARER = /^bearer[ \t]+(.+)$/i
 
 const refused = () => new ServiceError('unauthenticated', 'Invalid or missing API key')
 
-/** Auth mode `api_key`: the shared secret in X-Api-Key lets in, X-Service-Principal says who it is. */
+/** Auth mode `api_key`: X-Api-Key has the shared secret, and X-Service-Principal the caller's principal. */
 async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<void> {
   if (!auth.apiKey) {
     guardMisconfigured(app, 'SERVICE_API_KEY is not set')
@@ -31,7 +31,7 @@ async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<voi
     const { bearerKey } = request.routeOptions.config
     const given = [headerValue(request, 'x-api-key', refused), bearerKey === undefined ? undefined : bearer(request)]
       .filter((key) => key !== undefined)
-    // Of two keys none is ignored.
+    // A request with two keys is refused, because neither may be ignored.
     if (given.length === 0 || !given.every(matches)) throw refused()
     const principal = principalHeader(request) ?? bearerKey?.principal
     if (principal === undefined) throw new ServiceError('unauthenticated', 'X-Service-Principal required')

@@ -4,7 +4,7 @@ import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
 import { securityOf } from './security.js'
 
-/** Of an OpenAPI document, what the pass over it looks at. */
+/** The parts of an OpenAPI document that the passes over it use. */
 interface Document {
   [member: string]: unknown
   paths?: Record<string, Record<string, Operation>>
@@ -31,12 +31,12 @@ interface Media {
 }
 
 /**
- * Makes a document that generators of clients read well of one that has every schema wherever it is used: named schemas
- * are referred to, enums have types, choices are `oneOf`, and the body of errors stands once.
+ * Rewrites a document with inline schemas for generators of clients: named schemas become references, enums get types,
+ * choices become `oneOf`, and all errors refer to one body.
  * @throws Error when two different schemas have one name
  */
 export function forGenerators (made: object): object {
-  // The types of @fastify/swagger are those of every version of OpenAPI, with references wherever they may be.
+  // The types of @fastify/swagger cover every version of OpenAPI and allow references everywhere.
   const document = made as Document
   const schemas = new NamedSchemas()
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) schemas.define(name, schema)
@@ -61,7 +61,7 @@ export function forGenerators (made: object): object {
   return { ...document, paths, components }
 }
 
-/** The document with the credentials of every auth mode wherever it has those of one. */
+/** The document with the credentials of all auth modes instead of the configured one. */
 export function forEveryMode (made: object, mode: AuthMode | 'host'): object {
   const document = made as Document
   const own = JSON.stringify(securityOf('memory', mode))

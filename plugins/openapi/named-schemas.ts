@@ -2,7 +2,7 @@ import { withChoices, withTypedEnum } from './refinements.js'
 import { mapChildren, type Schema } from './schema.js'
 
 const NAME = /^[A-Z][A-Za-z0-9]*$/
-/** What may differ between the uses of a schema: it says nothing of the values. */
+/** Keywords that may differ between the uses of a schema, because they do not restrict values. */
 const ANNOTATIONS = ['description', 'examples'] as const
 
 interface Named {
@@ -14,15 +14,14 @@ interface Named {
 }
 
 /**
- * The schemas of the document that have a name: those whose `title` is one word that begins with a capital letter. In
- * the place where each stands comes a reference. Validation and serialisation know nothing of it: they are compiled
- * from the schemas of the routes.
+ * Collects the named schemas of the document, those whose `title` is one capitalized word, and replaces each by a
+ * reference. Validation and serialization are not affected, because they are compiled from the schemas of the routes.
  */
 export class NamedSchemas {
   readonly #named = new Map<string, Named>()
 
   /**
-   * @returns the schema for the document, with references in the place of the named schemas in it
+   * @returns the schema for the document, in which named schemas are references
    * @throws Error when two different schemas have one name
    */
   refer (original: Schema): Schema {
@@ -31,7 +30,7 @@ export class NamedSchemas {
     return NAME.test(title) ? this.#referTo(title, schema) : schema
   }
 
-  /** Adds a schema under a name, whether anything refers to it or not. */
+  /** Adds a schema under a name, whether or not it is referred to. */
   define (name: string, schema: Schema): void {
     this.#referTo(name, this.#refined(schema))
   }
@@ -58,9 +57,9 @@ export class NamedSchemas {
   }
 
   /**
-   * To be called when the whole document is gone through.
-   * @returns the named schemas in the order of their names. An annotation is the schema's own when no use has another
-   *   one; else each use keeps its own.
+   * Call it after the whole document has been processed.
+   * @returns the named schemas in the order of their names. An annotation that is the same in all uses moves to the
+   *   schema; otherwise each use keeps its own.
    */
   components (): Record<string, Schema> {
     const sorted = [...this.#named].sort(([a], [b]) => a < b ? -1 : 1)

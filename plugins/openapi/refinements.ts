@@ -1,6 +1,6 @@
 import type { Schema } from './schema.js'
 
-/** A schema whose enum has its type, which many generators need. */
+/** Adds the type to a schema with an enum, which many generators need. */
 export function withTypedEnum (schema: Schema): Schema {
   if (schema.enum === undefined || schema.type !== undefined) return schema
   const types = [...new Set(schema.enum.map((value) => value === null ? 'null' : typeof value))]
@@ -8,8 +8,8 @@ export function withTypedEnum (schema: Schema): Schema {
 }
 
 /**
- * An object of which exactly one of several members is given, as one schema for each of them. The service checks the
- * choice itself: it says in one sentence what is wrong, where a validator of `oneOf` names each alternative.
+ * Describes an object with exactly one of several members by one schema for each of them. The service checks the choice
+ * itself, because its error is one sentence, and that of a validator of `oneOf` names every alternative.
  */
 export function withChoices (schema: Schema): Schema {
   const { 'x-exactly-one-of': choices, title, description, examples, ...common } = schema
@@ -18,7 +18,7 @@ export function withChoices (schema: Schema): Schema {
   const members = Object.entries(choices).flat(2)
   const branches = Object.entries(choices).map(([chosen, together]) => {
     const others = members.filter((name) => name !== chosen && !together.includes(name))
-    // That another member has no value is said outright: of a type that only lacks it, a compiler lets it pass.
+    // The other members are forbidden explicitly, because compilers accept extra members of a type that lacks them.
     const refused = Object.fromEntries(others.map((name) => [name, false]))
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })

@@ -1,4 +1,4 @@
-/** Of a JSON Schema, what the passes over the document look at. Everything else is kept as it stands. */
+/** The keywords of JSON Schema that the passes over the document use. All others are kept unchanged. */
 export interface Schema {
   [keyword: string]: unknown
   $ref?: string
@@ -14,9 +14,9 @@ export interface Schema {
   anyOf?: Schema[]
   oneOf?: Schema[]
   allOf?: Schema[]
-  /** The members of an object of which exactly one is given, each with the members that go with it alone. */
+  /** Members of which exactly one must be present, each with the members that are allowed only with it. */
   'x-exactly-one-of'?: Record<string, string[]>
-  /** Of a text that is a stream: the schema of each item in it, as the `itemSchema` of OpenAPI 3.2. */
+  /** The schema of each item of a streamed text, as `itemSchema` in OpenAPI 3.2. */
   'x-item-schema'?: Schema
 }
 
@@ -30,7 +30,7 @@ export function mapValues<From, To> (
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }
 
-/** A copy of a schema with every schema directly in it replaced. */
+/** Copies a schema and replaces its direct subschemas. */
 export function mapChildren (schema: Schema, map: (child: Schema) => Schema): Schema {
   const copy = { ...schema }
   for (const keyword of MAPS) {

@@ -29,11 +29,11 @@ const CALLER_SECURITY: Record<AuthMode | 'host', Security> = {
   api_key: [{ apiKey: [], principal: [] }],
   jwt_hs256: [{ bearer: [] }],
   jwt_oidc: [{ bearer: [] }],
-  // The app that the gateway is part of decides, and the gateway does not know how.
+  // The app that the gateway is part of authenticates callers in its own way.
   host: [],
 }
 
-/** What guards a scope. The document that serves every auth mode has the credentials of all of them. */
+/** The credentials of a scope; in the document for all auth modes, those of every mode. */
 export function securityOf (scope: RouteScope, mode: AuthMode | 'host' | 'any'): Security {
   switch (scope) {
     case 'memory': return mode === 'any' ? anyOfAll() : CALLER_SECURITY[mode]

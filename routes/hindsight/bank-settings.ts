@@ -4,18 +4,18 @@ import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** The middle of the scale of each trait of a disposition, which is how every answer here is given. */
+/** The middle of the scale of each disposition trait. Answers here have no disposition, so it is the only value. */
 export const NEUTRAL = 3
 export const MISSION = 'reflect_mission'
-/** Prefix of the names of settings as Hindsight's environment variables have them, which its API takes too. */
+/** Prefix of Hindsight's environment variables, whose names its API accepts for settings too. */
 const VARIABLE = 'HINDSIGHT_API_'
 
 type Patch = Record<string, unknown>
 
-/** What a setting becomes here. @param value null: it is taken back @throws ServiceError */
+/** Maps a setting to the gateway's own. @param value null resets it @throws ServiceError */
 type Mapping = (value: unknown, field: string, hasReranker: boolean) => Patch
 
-/** For a setting that this server has at one value only: any other is refused. */
+/** For a setting that has only one value in this server; any other is refused. */
 const fixed = (values: readonly unknown[], why: string): Mapping => (value, field) => {
   if (value !== null && !values.includes(value)) throw unsupported(field, why)
   return {}
@@ -37,7 +37,7 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   enable_reranking: (value, field, hasReranker) => {
     if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'true or false')
     if (value === true && !hasReranker) throw unsupported(field, 'the server has no reranker')
-    // Without one it is off already, and the gateway refuses settings that have no effect.
+    // Without a reranker it is off already, and the gateway refuses settings without effect.
     return { retrieval: { rerank: { weight: value === false && hasReranker ? 0 : null } } }
   },
   retain_extraction_mode: fixed(['chunks', 'verbatim'], NOT_EXTRACTED),
@@ -53,12 +53,12 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   disposition_empathy: fixed([NEUTRAL], NO_TRAITS),
 }
 
-/** Takes back every setting that Hindsight's API can make here. */
+/** Resets every setting that Hindsight's API can set here. */
 export const RESET: Patch = { mission: null, retrieval: { chunk_max_characters: null, rerank: { weight: null } } }
 
 /**
- * Settings in Hindsight's words as a merge patch of the gateway's own.
- * @param at what stands before the name of a setting in an error
+ * Converts Hindsight's settings to a merge patch of the gateway's own.
+ * @param at the prefix of a setting's name in errors
  * @throws ServiceError invalid_request for a name that Hindsight does not have; not_supported
  */
 export function patchOf (updates: Readonly<Record<string, unknown>>, at: string, hasReranker: boolean): Patch {
@@ -76,8 +76,7 @@ export function patchOf (updates: Readonly<Record<string, unknown>>, at: string,
 }
 
 /**
- * The part of a merge patch that changes something, without leaving empty sections behind: to name a section counts as
- * setting it.
+ * The part of a merge patch that has an effect, without empty sections, because naming a section counts as setting it.
  * @returns undefined when it changes nothing
  */
 export function exactPatch (patch: Patch, standing: Patch): Patch | undefined {
@@ -100,7 +99,7 @@ function leavesNothing (patch: Patch, standing: Patch): boolean {
   return [...keys].every((key) => patch[key] === null)
 }
 
-/** What is in force for the bank. */
+/** The settings in force for the bank. */
 export function configOf ({ effective }: BankConfigAnswer, hasReranker: boolean): Record<string, unknown> {
   const { mission = null, retrieval } = effective
   return {
@@ -117,7 +116,7 @@ export function configOf ({ effective }: BankConfigAnswer, hasReranker: boolean)
   }
 }
 
-/** What the bank itself sets, of what Hindsight has a word for. */
+/** The settings of the bank itself that Hindsight has too. */
 export function overridesOf ({ config: { mission, retrieval } }: BankConfigAnswer): Record<string, unknown> {
   const size = retrieval?.chunk_max_characters
   const weight = retrieval?.rerank?.weight

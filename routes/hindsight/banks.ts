@@ -45,14 +45,14 @@ const anyMap = Type.Unsafe<Record<string, unknown>>({ type: 'object', additional
 const Config = Type.Object({ bank_id: Type.String(), config: anyMap, overrides: anyMap })
 const Deleted = Type.Object({ success: Type.Boolean(), message: Type.String(), deleted_count: Type.Integer() })
 
-/** The configuration of a bank, in Hindsight's words. All of it needs `admin`, as it does in the gateway's own API. */
+/** The configuration of a bank under Hindsight's names. All routes need `admin`, as in the gateway's own API. */
 export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
   const { configurations } = app.memory
   const config = routeConfig(options, 'admin')
   const profile = { hide: true, params: BankParams, response: { 200: Profile } }
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
   const hasReranker = () => app.memory.modelConditions().reranker !== undefined
-  /** A bank comes to life with its first memory, so where nothing changes there is nothing to do. */
+  /** A bank is created by its first memory, so a request without settings has no effect. */
   const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
     const standing = await configurations.get(bankId, context)
     const exact = exactPatch(patch, standing.config)
@@ -87,7 +87,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     return toConfig(bankId, await change(bankId, patch, context))
   })
 
-  // Grants and limits that the gateway's own API has set for the bank stay, since Hindsight has none.
+  // Grants and limits that were set through the gateway's own API stay, because Hindsight has none.
   app.delete(`${BANK}/config`, { config, schema: settings }, async ({ params: { bank_id: bankId }, context }) => (
     toConfig(bankId, await change(bankId, RESET, context))
   ))
@@ -100,7 +100,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   })
 }
 
-/** The two older names of the mission count where the newer is not given. */
+/** The two older names of the mission apply only without the newer one. */
 function missionOf ({ reflect_mission: newest, mission, background }: Static<typeof BankBody>): Record<string, string> {
   const given = newest ?? mission ?? background
   return given === undefined ? {} : { [MISSION]: given }

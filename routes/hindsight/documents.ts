@@ -11,7 +11,7 @@ import { walk } from './walk.js'
 
 /** Ids of one forget. */
 const FORGOTTEN_TOGETHER = 1000
-/** Characters of a document that is given whole: its text is a single member of the answer, made in one go. */
+/** The longest document, in characters: its text is one member of the answer and is built synchronously. */
 const LONGEST_TEXT = 4 * 1024 * 1024
 const MOST_TAGS = 1000
 
@@ -38,7 +38,7 @@ const Deleted = Type.Object({
 })
 const DocumentParams = Type.Object({ bank_id: BankId, document_id: Type.String({ maxLength: 512 }) })
 
-/** A document is all memories that name it; nothing else is kept of it. */
+/** A document consists of the memories that name it; it is not stored by itself. */
 export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
   app.get(`${BANK}/documents`, {
     config: routeConfig(options, 'read'),
@@ -118,7 +118,7 @@ export async function memoriesOf (
   return parts
 }
 
-/** @returns how many there were */
+/** @returns the number of deleted memories */
 export async function forgetAll (
   app: FastifyInstance, bankId: string, ids: readonly string[], context: RequestContext,
 ): Promise<number> {
@@ -131,10 +131,10 @@ export async function forgetAll (
   return count
 }
 
-/** What is known of a document while its memories are gone through, newest first. */
+/** Collects a document from its memories, newest first. */
 type Summary = Omit<Static<typeof ListedDocument>, 'tags'> & { tags: Set<string> }
 
-/** @param memory its newest */
+/** @param memory the newest memory of the document */
 function summaryOf (id: string, { bank_id: bankId, retained_at: retainedAt }: MemoryRecord): Summary {
   return {
     id,
@@ -149,8 +149,8 @@ function summaryOf (id: string, { bank_id: bankId, retained_at: retainedAt }: Me
 }
 
 /**
- * @param memory the next older one
- * @returns characters that were kept of it
+ * @param memory the next older memory
+ * @returns the number of its characters that are kept
  * @throws ServiceError not_supported
  */
 function addTo (document: Summary, { retained_at: retainedAt, tags, text }: MemoryRecord): number {

@@ -44,7 +44,7 @@ function sharedOf (memory: MemoryRecord, text: string) {
   }
 }
 
-/** A long memory, which is searched in passages, is told by the one that matched best. */
+/** A long memory is searched in passages and returned as the best one. */
 export function factOf (hit: Hit) {
   return { ...sharedOf(hit, hit.passages?.[0]?.text ?? hit.text), type: kindOf(hit.metadata) }
 }

@@ -5,12 +5,12 @@ import { unsupported } from './route.js'
 type Filters = NonNullable<WireFilters['also']>
 
 /**
- * Memories of Hindsight are of one of these kinds. Here nothing sorts memories; those that were imported from Hindsight
- * have their kind in the metadata, and all others count as `world`.
+ * The kinds of Hindsight's memories. The gateway does not classify memories: those imported from Hindsight have their
+ * kind in the metadata, and all others count as `world`.
  */
 export const KINDS = ['world', 'experience', 'observation'] as const
 export type Kind = typeof KINDS[number]
-/** The key of the metadata in which an import leaves the kind. */
+/** The metadata key in which an import stores the kind. */
 const KIND_KEY = 'fact_type'
 
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })

@@ -5,8 +5,8 @@ const LONGEST = 64
 const ISO_8601 = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/
 
 /**
- * Reads an instant as Hindsight's clients write it: ISO 8601, in UTC where it has no offset, a day alone from its
- * beginning.
+ * Parses an instant in the form of Hindsight's clients: ISO 8601, in UTC without an offset, and a date as its first
+ * instant.
  * @returns RFC 3339
  * @throws ServiceError invalid_request that names the field
  */

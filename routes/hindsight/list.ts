@@ -40,7 +40,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     if (query.consolidation_state !== undefined) throw unsupported('consolidation_state', 'memories are not consolidated here')
     if (query.entity_id !== undefined) throw unsupported('entity_id', 'there are no entities here')
     const { memory_count: count } = await app.memory.banks.describe(bankId, context)
-    // A memory is never invalid here: it is forgotten.
+    // Memories are never marked invalid here; they are deleted.
     if (query.state === 'invalidated') return { items: [], total: 0, limit, offset }
     const filters = {
       ...tagFilter(query),

@@ -10,11 +10,11 @@ import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { readInstant } from './instants.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 
-/** How many memories Hindsight considers at each level; here as many are candidates, and answered at most. */
+/** The number of memories that Hindsight considers at each level; here it is the number of candidates and hits. */
 const DEPTH = { low: 100, mid: 300, high: 1000 } as const
 const DEFAULT_MAX_TOKENS = 4096
 const DEFAULT_CHUNK_TOKENS = 8192
-/** Chunks are a single member of the answer, which is made in one go. */
+/** Bounds the chunks, because they are one member of the answer, which is built synchronously. */
 const MOST_CHUNK_TOKENS = 131_072
 
 const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
@@ -87,7 +87,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
   }))
 }
 
-/** Scores of single strategies are no part of the order here, so no bound on them can be kept. */
+/** Scores of single strategies are not available, so bounds on them are refused. */
 function refuseScores ({ min_scores: least = {} }: Body): void {
   for (const name of ['semantic', 'keyword', 'reranker'] as const) {
     if (least[name] !== undefined) {
@@ -109,7 +109,7 @@ async function resultOf (
       scores: scoresOf(hit),
     })),
     ...(trace === true && { trace: { ...answer.trace, candidates: answer.total_available } }),
-    // There are no entities and no observations, so what could be said of them is nothing.
+    // There are no entities and no observations, so requests for them get none.
     ...(include.entities !== undefined && { entities: {} }),
     ...(include.source_facts !== undefined && { source_facts: {} }),
     ...(include.chunks !== undefined && {
@@ -128,7 +128,7 @@ function scoresOf ({ score, scores = {} }: Hit) {
   }
 }
 
-/** The memories whole, as far as there is room; the passage that matched in the place of one that does not fit. */
+/** The whole memories within the budget; one that does not fit is replaced by the passage that matched. */
 async function chunksOf (
   hits: readonly Hit[], most: number, caller: string,
 ): Promise<Record<string, Static<typeof Chunk>>> {
@@ -148,7 +148,7 @@ async function chunksOf (
   return Object.fromEntries(chunks)
 }
 
-/** Takes in order while there is room for the texts; the first that does not fit ends the list. */
+/** Takes memories in order while their texts fit; the first that does not fit ends the list. */
 async function fitting<T> (
   items: readonly T[], textOf: (item: T) => string, most: number, caller: string,
 ): Promise<T[]> {

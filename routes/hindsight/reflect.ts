@@ -23,7 +23,7 @@ const ReflectBody = strict({
   response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
   ...tagFields,
   fact_types: Type.Optional(Kinds),
-  // There are no directives and no mental models, so that all and none of them are the same.
+  // There are no directives and no mental models, so options that select them have no effect.
   apply_all_directives: anything,
   exclude_mental_models: anything,
   exclude_mental_model_ids: anything,
@@ -66,7 +66,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
   }))
 }
 
-/** As Hindsight does, the context becomes a part of the question. */
+/** As in Hindsight, the context becomes part of the question. */
 function questionOf ({ query: question, context }: Static<typeof ReflectBody>): string {
   if (context === undefined) return question
   const whole = `${question}\n\nAdditional context: ${context}`

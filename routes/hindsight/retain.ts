@@ -12,7 +12,7 @@ import { Tags } from './filters.js'
 import { readInstant } from './instants.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 
-/** The `timestamp` of what happened at no time. */
+/** The `timestamp` of memories without a time. */
 const NO_TIME = 'unset'
 
 const Item = strict({
@@ -25,7 +25,7 @@ const Item = strict({
   update_mode: Type.Optional(Type.Enum(['replace', 'append'])),
   entities: Type.Optional(Type.Array(Type.Unknown())),
   strategy: Type.Optional(Type.String()),
-  // It says how observations are made, of which there are none.
+  // It configures observations, which the gateway does not make.
   observation_scopes: Type.Optional(Type.Unknown()),
 })
 
@@ -54,7 +54,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const { params: { bank_id: bankId }, body, context } = request
     const items = body.items.map((item, index) => retainItem(item, body.document_tags ?? [], `items[${index}].`))
     const replaced = await replacedBy(app, bankId, replacedDocuments(body.items), context)
-    // A client names an operation to have it done once, however often it is sent.
+    // An operation id makes repeats of the request idempotent.
     const key = body.async === true ? body.operation_id : undefined
     const idempotency = await idempotencyOf(request, reply, key)
     let isReplay = false
@@ -69,14 +69,14 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const others = replaced.filter(({ id }) => !own.has(id))
     const outdated = isReplay ? olderThan(newestOf(replaced.filter(({ id }) => own.has(id))), others) : others
     await forgetAll(app, bankId, outdated.map(({ id }) => id), context)
-    // All is done by now, also where the client would wait for it later.
+    // The work is done already, also when the client expects to wait for it.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })
 }
 
 /**
- * What a repeat still has to forget, when the first request came no further than the store: only what is older than its
- * memories, because others were retained since. None of them stands when the document was replaced again.
+ * The memories that a repeat still has to delete, when the first request failed after storing its own: only those older
+ * than its memories, because others may have been stored since. There are none when the document was replaced again.
  */
 function olderThan (newest: string | undefined, others: readonly Part[]): Part[] {
   return newest === undefined ? [] : others.filter(({ retainedAt }) => retainedAt < newest)
@@ -114,7 +114,7 @@ function metadataOf ({ context, metadata }: ItemFields, at: string): ItemFields[
   return { ...metadata, [CONTEXT_KEY]: context }
 }
 
-/** The documents that items take the place of: those that they name, unless they append. */
+/** The documents that the items replace: those that they name, unless they append. */
 function replacedDocuments (items: readonly ItemFields[]): string[] {
   const modes = new Map<string, NonNullable<ItemFields['update_mode']>>()
   for (const [index, { document_id: id, update_mode: mode = 'replace' }] of items.entries()) {
@@ -128,8 +128,8 @@ function replacedDocuments (items: readonly ItemFields[]): string[] {
 }
 
 /**
- * The memories that stand in documents which are replaced. They are forgotten when the new ones are stored, so that a
- * fault in between loses nothing; a repeat, or the next retain of the document, goes on then.
+ * The memories of replaced documents. They are deleted after the new ones are stored, so that a fault in between loses
+ * nothing; a repeat, or the next retain of the document, then deletes them.
  * @throws ServiceError access_denied for a caller who may not forget them
  */
 async function replacedBy (

@@ -5,19 +5,19 @@ import { ServiceError } from '../../lib/errors/service-error.js'
 import { BankId } from '../../lib/memory/schemas.js'
 
 export interface HindsightOptions {
-  /** Auth mode api_key: who a caller is who names no principal. */
+  /** Auth mode api_key: the principal of callers who name none. */
   principal: string
 }
 
 export const BANK = '/v1/default/banks/:bank_id'
 export const BankParams = Type.Object({ bank_id: BankId })
 
-/** What every route of this API declares. @param permission absent: the route does nothing with a bank */
+/** The options of every route of this API. @param permission absent: the route uses no bank */
 export function routeConfig ({ principal }: HindsightOptions, permission?: Permission): FastifyContextConfig {
   return { scope: 'memory', bearerKey: { principal }, ...(permission !== undefined && { permission }) }
 }
 
-/** 501 for what a request asks for and this server does not have. */
+/** The error 501 for a part of a request that this server does not support. */
 export function unsupported (what: string, why: string): ServiceError {
   return new ServiceError('not_supported', `${what}: ${why}`)
 }

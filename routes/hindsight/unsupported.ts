@@ -1,12 +1,12 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { BANK, routeConfig, unsupported, type HindsightOptions } from './route.js'
 
-/** What a group of operations is called, why there is none of it here, and the operations by their paths in a bank. */
+/** A group of operations, why it is not supported, and the operations by their paths below a bank. */
 interface Group {
   what: string
   why: string
   operations: Readonly<Record<string, readonly HTTPMethods[]>>
-  /** Operations on no bank, by their whole paths. */
+  /** Operations without a bank, by their whole paths. */
   elsewhere?: Readonly<Record<string, readonly HTTPMethods[]>>
 }
 
@@ -15,7 +15,7 @@ const NO_MODELS = 'nothing is written from memories in the background here; ask 
 const NO_OPERATIONS = 'every request is done when it is answered here, so there are no operations to follow'
 const NO_ENTITIES = 'no entities are taken from texts here; recall finds memories by words and by meaning'
 
-/** Every operation of Hindsight's API that has no counterpart. */
+/** The operations of Hindsight's API without a counterpart. */
 export const UNSUPPORTED: readonly Group[] = [
   { what: 'Directives', why: NO_DIRECTIVES, operations: { '/directives': ['GET', 'POST'], '/directives/:id': ['GET', 'PATCH', 'DELETE'] } },
   {
@@ -135,7 +135,7 @@ export const UNSUPPORTED: readonly Group[] = [
   },
 ]
 
-/** Answers 501 and why, as soon as the caller is known: no body is read. */
+/** Answers 501 with the reason, after authentication and before the body is read. */
 export async function unsupportedRoutes (app: FastifyInstance, options: HindsightOptions): Promise<void> {
   for (const { what, why, operations, elsewhere = {} } of UNSUPPORTED) {
     const inBanks = Object.entries(operations).map(([path, methods]) => [`${BANK}${path}`, methods] as const)

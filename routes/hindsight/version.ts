@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 /** The version of Hindsight whose client is served. */
 const API_VERSION = '0.9.1'
 
-/** What clients look at before they use a part of the API. */
+/** The features that clients check before they use a part of the API. */
 const FEATURES = {
   observations: false,
   mcp: false,
@@ -21,7 +21,7 @@ const FEATURES = {
 
 const Version = Type.Object({ api_version: Type.String(), features: Type.Record(Type.String(), Type.Boolean()) })
 
-/** Registered in the public scope, as the client may ask before it has a key. */
+/** Registered in the public scope, because the client may call it without a key. */
 export const versionRoute: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/version', {
     config: { scope: 'public' },

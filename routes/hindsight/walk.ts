@@ -5,7 +5,7 @@ import type { WireFilters } from '../../lib/memory/records.js'
 import type { MemoryRecord } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
 
-/** Memories that one request may go through. Hindsight's pages are offsets, so what is before a page has to be read. */
+/** The most memories that one request reads. Hindsight's pages are offsets, so all memories before a page are read. */
 export const LONGEST_WALK = 10_000
 const PAGE = 200
 const CHARACTER_BYTES = 2
@@ -15,13 +15,13 @@ interface Walk {
   context: RequestContext
   /** Conditions that the store checks. */
   filters: WireFilters['also']
-  /** @returns whether to go on, and how much of the memory is kept, in characters; the rest gives back its room */
+  /** @returns whether to continue, and the characters of the memory that are kept; the rest is released */
   visit: (memory: MemoryRecord) => { goOn: boolean, kept: number }
 }
 
 /**
- * Goes through the memories of a bank, newest first, a page at a time.
- * @returns lets go of the room that the kept memories take; called when the answer is made
+ * Reads the memories of a bank, newest first, a page at a time.
+ * @returns a function that releases the bytes of the kept memories; call it when the answer is made
  * @throws ServiceError not_supported when there are more than LONGEST_WALK; server_busy
  */
 export async function walk (app: FastifyInstance, { bankId, context, filters, visit }: Walk): Promise<() => void> {

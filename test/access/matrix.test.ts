@@ -19,7 +19,7 @@ function as (caller: string | undefined, mode: Settings['mode']): Ask {
   }
 }
 
-t.test('every operation is allowed to whom the matrix allows it, and to nobody else', async (t) => {
+t.test('every operation is allowed exactly where the matrix allows it', async (t) => {
   let rows = 0
   for (const { name, mode, file, cells } of MATRIX) {
     await t.test(name, async (t) => {
@@ -91,7 +91,7 @@ t.test('a recall or reflect of several banks needs read on every one and names t
   }
 })
 
-t.test('who acts on behalf of another may do only what both may', async (t) => {
+t.test('a caller on behalf of another may do only what both may', async (t) => {
   const key = rsaKey('k1')
   const server = await startJwksServer(key)
   t.teardown(async () => { await server.close() })

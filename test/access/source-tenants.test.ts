@@ -2,7 +2,7 @@ import t from 'tap'
 import { sendJson, openSource } from '../routes/webhooks.js'
 import { tenants } from './tenants.js'
 
-await t.test('what a source sends is read by its own tenant, and by nobody else', async (t) => {
+await t.test('memories of a source can be read only by its own tenant', async (t) => {
   const { app, of } = await tenants(t, {
     access_control: { enabled: true, default_policy: 'deny' },
     access_grants: [{ bank_id: 'inbox', principal: 'User:*', permissions: ['read'] }, { bank_id: 'inbox', principal: 'service:*', permissions: ['write'] }],

@@ -66,7 +66,7 @@ t.test('an export of 5,000 memories', async (t) => {
     await end
   })
 
-  await t.test('a reader who hangs up in its midst stops the reading, and the server goes on', async (t) => {
+  await t.test('a client that disconnects during an export ends it, and the server continues', async (t) => {
     const readers = []
     for (let turn = 0; turn < 10; turn++) {
       const connection = await stalled(t, server)

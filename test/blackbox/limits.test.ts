@@ -113,7 +113,7 @@ t.test('a request that is no HTTP', async (t) => {
     })
   }
 
-  await t.test('an expectation that nobody knows is no reason to refuse', async (t) => {
+  await t.test('an unknown Expect header is ignored', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(request('GET', '/v1/whoami', { headers: { expect: 'a-miracle' } }))
     t.equal((await connection.response()).status, 200)
@@ -148,7 +148,7 @@ t.test('several requests on one connection', async (t) => {
     t.equal(bank.memory_count, 10)
   })
 
-  await t.test('a broken request behind good ones takes none of their answers', async (t) => {
+  await t.test('a malformed pipelined request does not affect the answers of earlier ones', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(`${post('/v1/retain', { bank_id: 'pipe', content: 'Before' })}${post('/v1/recall', { bank_id: 'pipe', query: 'Before' })}GARBAGE\r\n\r\n`)
     t.equal(JSON.parse((await connection.response()).body).stored, true)

@@ -10,7 +10,7 @@ const HOOK_SECRET = 'hooksecretword-3d2e'
 const DATABASE = 'dsnword-4c3f'
 const PRIVATE = ['contentword', 'queryword', 'tagword', 'metadataword', 'documentword', 'headerword', 'pathword', 'paramword', 'wrongkeyword', 'bodyword', 'keyword', 'personword', 'cookieword', 'importword']
 
-t.test('the log is JSON, a line each, and holds nothing that is secret or somebody\'s own', async (t) => {
+t.test('the log is one JSON object a line and contains no secrets and no content', async (t) => {
   const directory = t.testdir({ 'config.yaml': `sources:\n  hook:\n    type: webhook\n    target_bank: team\n    auth: { type: hmac, secret: "${HOOK_SECRET}" }\n` })
   const server = await startServer(t, {
     SERVICE_AUTH_MODE: 'api_key',

@@ -69,7 +69,7 @@ t.test('a working copy is built once, again when it has changed, and not otherwi
   for (const time of ['the first', 'the second']) t.match(await start(), { code: 1, output: /error TS2322/ }, `what does not compile does not start, ${time} time`)
 })
 
-t.test('without the compiler a dist/ that is there is used and left alone, and its absence is told', async (t) => {
+t.test('without the compiler an existing dist/ is used unchanged, and a missing one is reported', async (t) => {
   const copy = workingCopy(t)
   const prepare = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { prepare: string } }).scripts.prepare
   const script = /^node -e "(.*)"$/.exec(prepare)?.[1] ?? ''

@@ -23,7 +23,7 @@ homeostasis:
   recall_max_tokens: "\${NOWHERE}"
 `
 
-t.test('every problem of the environment and of the file is told at once', async (t) => {
+t.test('all problems of the environment and of the file are reported together', async (t) => {
   const directory = t.testdir({ 'config.yaml': EVERYTHING_WRONG })
   const said = await refusal(t, {
     SERVICES_PORT: '99999',

@@ -28,7 +28,7 @@ async function stop (server: RunningServer, lookout: RawConnection, signal: Node
   await lookout.closed
 }
 
-t.test('on SIGTERM a request in flight finishes, nobody else is let in, and the process ends with 0', async (t) => {
+t.test('on SIGTERM requests in flight finish, new ones are refused, and the process exits with 0', async (t) => {
   const server = await startGated(t, 'GatedStore')
   await retain(server.url)
   const lookout = await idle(t, server.url)
@@ -130,7 +130,7 @@ t.test('a request that outlasts the time it has ends the process with 1', async 
   t.match(server.output(), /killed by timeout/)
 })
 
-t.test('a fault that nobody caught is logged and ends the process with 1', async (t) => {
+t.test('an uncaught error is logged and ends the process with exit code 1', async (t) => {
   const directory = t.testdir({ 'store.mjs': 'import { InMemoryVectorStore } from \'memory-gateway/lib/stores/in-memory/store.js\'\nexport class Store extends InMemoryVectorStore {\n  async search (request) {\n    setImmediate(() => { throw new Error(\'nobody catches this\') })\n    return await super.search(request)\n  }\n}\n', 'config.yaml': 'vector_store: ./store.mjs:Store\n' })
   const server = await startServer(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` })
   const connection = await RawConnection.open(t, server.url)

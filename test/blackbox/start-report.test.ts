@@ -17,7 +17,7 @@ async function linesOf ({ process: child, output }: RunningServer): Promise<Arra
   return output().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-t.test('the start is told in one line, with nothing secret', async (t) => {
+t.test('the start report is one log line without secrets', async (t) => {
   const server = await startServer(t)
   const reports = (await linesOf(server)).filter(({ msg }) => msg === RUNNING)
   t.equal(reports.length, 1)
@@ -61,7 +61,7 @@ t.test('the line tells what the configuration chose, and none of its secrets', a
   t.notMatch(server.output(), /Zq|db\.internal/)
 })
 
-t.test('a terminal is told in lines for people', { skip: existsSync(SCRIPT) ? false : 'there is no script(1) here' }, async (t) => {
+t.test('on a terminal the start report is lines for people', { skip: existsSync(SCRIPT) ? false : 'there is no script(1) here' }, async (t) => {
   const child = spawn(SCRIPT, ['-qec', `${process.execPath} ${SERVER}`, '/dev/null'], { env: { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0' }, stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (data: Buffer) => { output += data.toString() })

@@ -19,7 +19,7 @@ t.test('a relative configuration path starts at the working directory', async (t
   t.equal((await fetch(`${server.url}/v1/banks/team`, { headers: { 'x-service-principal': 'user:bob' } })).status, 403)
 })
 
-t.test('an address that others can reach takes a mode that trusts nobody, or a word that it is meant so', async (t) => {
+t.test('listening beyond loopback requires an auth mode other than dev, or SERVICE_ALLOW_DEV_AUTH', async (t) => {
   const allowed = await startServer(t, { SERVICES_HOST: '0.0.0.0', SERVICE_ALLOW_DEV_AUTH: '1' })
   t.match(allowed.output(), /"level":40.*dev/)
   const other = await startServer(t, { SERVICES_HOST: '0.0.0.0', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'the key' })

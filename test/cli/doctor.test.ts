@@ -54,7 +54,7 @@ t.test('the keys of the identity provider are asked for', async (t) => {
   t.match((await doctor([], { env: { SERVICE_AUTH_MODE: 'api_key' } })).findings.find(({ check }) => check === 'authentication'), { status: 'failed', advice: 'set SERVICE_API_KEY' })
 })
 
-t.test('models that do not answer and a database that is not there are told', async (t) => {
+t.test('doctor reports models that do not answer and a missing database', async (t) => {
   const url = await unusedUrl()
   const database = createServer((socket) => { socket.destroy() }).listen(0, '127.0.0.1')
   await once(database, 'listening')

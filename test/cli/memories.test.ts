@@ -50,7 +50,7 @@ t.test('what is retained is listed, found, answered from and forgotten', async (
   t.same([rest.code, rest.stderr], [0, '1 memory deleted\n'])
 })
 
-t.test('what a server refuses is told with its code and request id, and the exit code is 1', async (t) => {
+t.test('a refusal of the server is shown with its code and request id, with exit code 1', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[args: string[], said: RegExp]> = [
     [['retain', 'a bank', 'text'], /bank_id.*\(invalid_request, request [0-9a-f-]{36}\)/],
@@ -108,7 +108,7 @@ t.test('a gateway that is busy or breaks off is asked again, and a write keeps i
   t.match(keys[0], /^[0-9a-f]{32}$/)
 })
 
-t.test('what is no gateway is told', async (t) => {
+t.test('a server that is not a gateway is reported as such', async (t) => {
   const server = createHttpServer((_request, response) => { response.end('<html>') }).listen(0, '127.0.0.1')
   t.teardown(() => { server.close() })
   await once(server, 'listening')
@@ -119,7 +119,7 @@ t.test('what is no gateway is told', async (t) => {
   t.same([code, stderr], [1, `the answer of ${url} is not that of a memory gateway (The answer is no JSON object); look at MEMORY_GATEWAY_URL\n`])
 })
 
-t.test('a server that is not there is told', async (t) => {
+t.test('an unreachable server is reported', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -77,7 +77,7 @@ t.test('without a command the server is started, with the options of serve', asy
   t.equal((await result).code, 0, 'it ends with grace')
 })
 
-t.test('a start that cannot be is told', async (t) => {
+t.test('a start that fails is reported', async (t) => {
   const cwd = t.testdir({ 'memory.yaml': 'vector_store: postgres\n' })
   const folder = await runCli(['serve', '--data', 'memories', '--config', 'memory.yaml'], { cwd })
   t.same([folder.code, folder.stdout], [1, ''])
@@ -98,7 +98,7 @@ t.test('a reader that stops ends the command quietly', async (t) => {
   t.same([code, stderr], [0, ''])
 })
 
-t.test('Ctrl-C ends a command with 130 and leaves nothing half behind', async (t) => {
+t.test('Ctrl-C ends a command with exit code 130 and leaves no partial files', async (t) => {
   const recall = await silentServer(t)
   const asking = spawnCli(['recall', 'bank', 'query'], { env: { MEMORY_GATEWAY_URL: recall.url } })
   await recall.asked

@@ -89,7 +89,7 @@ export function languageModelContract (name: string, make: (t: Test) => Promise<
       answers.forEach(({ text }, index) => t.match(text, towns[index]))
     })
 
-    t.test('each sentence of an answer stands word for word in the evidence that it cites', { skip: !extractive }, async (t) => {
+    t.test('each sentence of an answer is a literal quotation from the evidence that it cites', { skip: !extractive }, async (t) => {
       const model = await open(t)
       await fc.assert(fc.asyncProperty(anyQuestion, fc.oneof(anyEvidence, datedEvidence), async (question, given) => {
         const { text } = await model.generate(request(question, given, 100_000))

@@ -69,7 +69,7 @@ t.test('in silence a comment is sent, again and again, and nothing of the events
   t.ok(beats >= 3)
 })
 
-t.test('what fails in the middle is told by an event, and the stream ends in good order', async (t) => {
+t.test('an error during a stream is sent as an event, and the stream ends properly', async (t) => {
   const text = await textOf((async function * () {
     yield { event: 'a', data: 1 }
     throw new Error('broken')
@@ -109,7 +109,7 @@ t.test('a reader that leaves ends the source', async (t) => {
   t.equal(stream.destroyed, true)
 })
 
-t.test('a step that is under way when the reader leaves may fail later, and nobody minds', async (t) => {
+t.test('a step that fails after the reader has left causes no unhandled rejection', async (t) => {
   const { opened, open } = latch()
   const stream = eventStream((async function * (): AsyncGenerator<ServerSentEvent, void> {
     await opened

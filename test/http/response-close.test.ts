@@ -7,7 +7,7 @@ import { onResponseClose } from '../../http/response-close.js'
 /** More than the listeners of one kind that Node takes for a leak. */
 const COUNT = 20
 
-await t.test('everybody is told of the end of an answer by one listener, in order', async (t) => {
+await t.test('one listener reports the end of a response to all callbacks, in order', async (t) => {
   const app = Fastify()
   t.teardown(async () => { await app.close() })
   const told: Array<[number, boolean]> = []

@@ -21,7 +21,7 @@ async function until (holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
 }
 
-await t.test('past so many requests a further one is told to come back, and probes are answered', async (t) => {
+await t.test('beyond requests_in_flight a request gets Retry-After, and probes are answered', async (t) => {
   const { store, waiting } = waitingStore()
   const { app, post, get } = await testApp(t, { file: { bounds: { requests_in_flight: 2 } } }, { store })
   const first = [post('/v1/recall', { bank_id: 'b', query: 'x' }), post('/v1/recall', { bank_id: 'b', query: 'x' })]

@@ -73,7 +73,7 @@ await t.test('an import may be longer than other bodies', async (t) => {
   t.equal(response.statusCode, 200)
 })
 
-await t.test('a caller without the right is told so, whatever the elements are', async (t) => {
+await t.test('a caller without the permission gets 403, whatever the elements are', async (t) => {
   const app = await testApp(t, { file: ONE_PERMISSION_EACH })
   const items = Array.from({ length: 1000 }, () => ({ content: 5 }))
   refused(t, await app.post('/v1/retain/batch', { bank_id: 'team', items }, as('user:read')), 403, 'access_denied')
@@ -84,7 +84,7 @@ await t.test('a caller without the right is told so, whatever the elements are',
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'team', items: items.slice(0, 2) }, as('user:write')), 'items[0].content', 'items[1].content')
 })
 
-await t.test('a wrong envelope is told before access, as one that cannot be judged', async (t) => {
+await t.test('an invalid envelope is refused before access is decided', async (t) => {
   const app = await testApp(t, { file: ONE_PERMISSION_EACH })
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'a b', content: 'x' }, as('user:read')), 'bank_id')
   refusedFields(t, await app.post('/v1/recall', { banks: Array(65).fill('team'), query: 'x' }, as('user:read')), 'banks')
@@ -111,7 +111,7 @@ await t.test('what a bank itself grants opens it as well', async (t) => {
   refused(t, await app.post('/v1/retain', { bank_id: 'team', content: 5 }, as('user:guest')), 403, 'access_denied')
 })
 
-await t.test('a body with more values than are gone through is told its first fault alone', async (t) => {
+await t.test('for a body with many values only the first fault is reported', async (t) => {
   const app = await testApp(t)
   const items = Array.from({ length: 1000 }, () => ({ content: 'x', tags: Array(10).fill(5) }))
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'b', items }), 'items[0].tags[0]')
@@ -119,7 +119,7 @@ await t.test('a body with more values than are gone through is told its first fa
   refusedFields(t, await app.post('/v1/recall', { bank_id: 'b', query: 'x', tags: Array(6000).fill(5) }), 'tags')
 })
 
-await t.test('a number is a finite one, wherever one can stand', async (t) => {
+await t.test('numbers must be finite everywhere', async (t) => {
   const app = await testApp(t)
   const huge = ['1e999', '-1e999', `"${'9'.repeat(400)}"`, `"${'9'.repeat(5000)}"`]
   for (const number of huge) {
@@ -172,7 +172,7 @@ await t.test('a client that leaves in the middle of its body gives its room back
   }
 })
 
-await t.test('what is only announced holds nothing, and keeps nobody out', async (t) => {
+await t.test('an announced Content-Length reserves no bytes and refuses no other request', async (t) => {
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   for (let index = 0; index < 20; index++) (await open()).socket.write(head('/v1/recall', `Content-Length: ${2 * MIB}`))
   await until(() => app.activeRequests.size === 20)
@@ -216,7 +216,7 @@ await t.test('a client that is refused in the middle of its body gets the answer
   }
 })
 
-await t.test('all of it is given back after every kind of end', async (t) => {
+await t.test('all bytes are released however a request ends', async (t) => {
   const app = await testApp(t, { maxBodyBytes: 200_000, file: { bounds: { array_elements: 100 } } })
   const long = ' '.repeat(100_000)
   for (const [payload, status] of [

@@ -55,7 +55,7 @@ await t.test('a small answer has its length and is in one piece', async (t) => {
   t.equal(recall.headers['transfer-encoding'], undefined)
 })
 
-await t.test('HEAD, HTTP/1.0 and answers behind others get what they ask for', async (t) => {
+await t.test('HEAD requests, HTTP/1.0 and pipelined requests get correct responses', async (t) => {
   const app = await filled(t, 3)
   const path = '/v1/banks/big/memories?limit=200'
   const expected = (await app.get(path)).body
@@ -123,7 +123,7 @@ await t.test('answers that are not read hold their bytes, and what finds no room
   t.equal(app.app.workBytes.held, 0)
 })
 
-await t.test('what was done is told, however little room there is', async (t) => {
+await t.test('the answer of a write is sent even without room in the byte budget', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   const { workBytes, memory } = app.app
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))

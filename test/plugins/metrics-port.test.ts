@@ -15,7 +15,7 @@ async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
   return { ...app, url: told[0]! }
 }
 
-await t.test('with a port of their own the metrics are there, for everybody who reaches it, and not on the gateway\'s', async (t) => {
+await t.test('with a separate port the metrics are served there without a token, and not on the gateway\'s port', async (t) => {
   const { url, get } = await withOwnPort(t)
   await get('/health')
   const response = await fetch(url)
@@ -39,7 +39,7 @@ await t.test('that port knows nothing else', async (t) => {
   t.equal(await head.text(), '')
 })
 
-await t.test('the port is given back when the gateway closes', async (t) => {
+await t.test('the port is closed with the gateway', async (t) => {
   const { url, app } = await withOwnPort(t)
   await (await fetch(url)).text()
   await app.close()

@@ -79,7 +79,7 @@ for (const [what, headers, type] of [
   })
 }
 
-await t.test('a route outside the memory scope, and a caller who was refused, are logged as none', async (t) => {
+await t.test('routes outside the memory scope and refused callers are logged with principal_type none', async (t) => {
   const app = await testApp(t, { auth: { mode: 'api_key', apiKey: 'key' } })
   await app.get('/v1/admin/sources', { 'x-service-principal': 'user:ada' })
   await app.get('/v1/banks', { 'x-service-principal': 'user:ada' })

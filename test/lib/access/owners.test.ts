@@ -94,7 +94,7 @@ t.test('a pattern without a type holds only for ids that cannot pose as typed', 
   t.ok(ownsBank('user:a-b', 'user.a-b', ['{type}.{id}']))
 })
 
-t.test('every placeholder is filled, however often it stands there, in one pass', async (t) => {
+t.test('every occurrence of a placeholder is filled, in one pass', async (t) => {
   t.ok(ownsBank('user:alice', 'user.alice.user.alice', ['{type}.{id}.{type}.{id}']))
   t.notOk(ownsBank('user:{id}', 'user-{id}-x', ['{type}-{id}-{id}']))
   t.ok(ownsBank('user:{id}', 'user-{id}-{id}', ['{type}-{id}-{id}']))

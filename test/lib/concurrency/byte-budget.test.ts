@@ -2,7 +2,7 @@ import t from 'tap'
 import { ByteBudget } from '../../../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 
-t.test('what finds no room is refused with a time to come back, and what is there stays', async (t) => {
+t.test('bytes beyond the budget are refused with Retry-After, and those that are held stay', async (t) => {
   const budget = new ByteBudget(100)
   const first = budget.hold(60)
   t.throws(() => budget.hold(41), { code: 'server_busy', retryAfterSeconds: 1 })
@@ -13,7 +13,7 @@ t.test('what finds no room is refused with a time to come back, and what is ther
   t.throws(() => budget.hold(1), ServiceError)
 })
 
-t.test('a hold gives everything back, and only once', async (t) => {
+t.test('a hold returns all its bytes, and only once', async (t) => {
   const budget = new ByteBudget(100)
   const [first, second] = [budget.hold(10), budget.hold(20)]
   first.grow(5)

@@ -51,7 +51,7 @@ class Model {
   }
 }
 
-t.test('whatever happens, a breaker admits and refuses as its rules say', async () => {
+t.test('a breaker agrees with a model of its rules for any sequence of events', async () => {
   fc.assert(fc.property(steps, (steps) => {
     const model = new Model()
     const breaker = new CircuitBreaker({ threshold: THRESHOLD, recoveryMs: RECOVERY_MS, halfOpenCalls: TRIALS }, () => model.now)
@@ -81,7 +81,7 @@ function clock (): { timer: () => number, advance: (milliseconds: number) => voi
   return { timer: () => now, advance: (milliseconds) => { now += milliseconds } }
 }
 
-t.test('the wait is that for the next trial', async (t) => {
+t.test('waitMs is the time until the next trial', async (t) => {
   const { timer, advance } = clock()
   const breaker = new CircuitBreaker({ threshold: 1, recoveryMs: 5000 }, timer)
   t.equal(breaker.waitMs, 0)
@@ -95,7 +95,7 @@ t.test('the wait is that for the next trial', async (t) => {
   t.equal(breaker.waitMs, 1000, 'a trial is under way')
 })
 
-t.test('a call that began before the circuit opened has no say in the trials', async (t) => {
+t.test('the outcome of a call that began before the circuit opened does not count as a trial', async (t) => {
   const { timer, advance } = clock()
   const breaker = new CircuitBreaker({ threshold: 1, recoveryMs: 1000 }, timer)
   const [early, late] = [breaker.allow()!, breaker.allow()!]
@@ -108,10 +108,10 @@ t.test('a call that began before the circuit opened has no say in the trials', a
   t.equal(breaker.state, 'half_open')
 })
 
-t.test('by key', async (t) => {
+t.test('circuit breakers by key', async (t) => {
   const options = { threshold: 2, recoveryMs: 1000 }
 
-  t.test('a key without trouble is forgotten when its calls are over', async (t) => {
+  t.test('a key without failures is forgotten when its calls have ended', async (t) => {
     const breakers = new KeyedCircuitBreakers(options, () => 0)
     const [first, second] = [breakers.allow('a')!, breakers.allow('a')!]
     t.equal(breakers.size, 1)
@@ -121,7 +121,7 @@ t.test('by key', async (t) => {
     t.equal(breakers.size, 0)
   })
 
-  t.test('one with failures is remembered until a call succeeds', async (t) => {
+  t.test('a key with failures is remembered until a call succeeds', async (t) => {
     const breakers = new KeyedCircuitBreakers(options, () => 0)
     breakers.allow('a')!('failure')
     t.equal(breakers.size, 1)
@@ -141,7 +141,7 @@ t.test('by key', async (t) => {
     t.equal(breakers.waitMs('b'), 0)
   })
 
-  t.test('the one that was not heard of for longest is forgotten first', async (t) => {
+  t.test('the least recently used key is evicted first', async (t) => {
     const breakers = new KeyedCircuitBreakers({ ...options, threshold: 1 }, () => 0, 2)
     for (const key of ['a', 'b', 'c']) breakers.allow(key)!('failure')
     t.equal(breakers.size, 2)

@@ -4,7 +4,7 @@ import { rejection } from '../../helpers/rejection.js'
 
 const never = async () => await new Promise<never>(() => {})
 
-t.test('what is done in time is given, and what fails fails', async (t) => {
+t.test('wait resolves or rejects as work that ends in time does', async (t) => {
   const deadline = new Deadline(60_000)
   t.equal(await deadline.wait(Promise.resolve(3)), 3)
   const fault = new Error('broken')
@@ -12,7 +12,7 @@ t.test('what is done in time is given, and what fails fails', async (t) => {
   deadline.end()
 })
 
-t.test('work that goes on past the deadline is not waited for, and its signal is aborted', async (t) => {
+t.test('wait rejects at the deadline, and the signal is aborted', async (t) => {
   const deadline = new Deadline(1)
   const error = await rejection(Error, deadline.wait(never()))
   t.type(error, DeadlineExceeded)
@@ -33,7 +33,7 @@ t.test("a caller that leaves ends the work with the caller's reason, before or i
   late.end()
 })
 
-t.test('what is left follows the timer and is never negative', async (t) => {
+t.test('leftMs follows the timer and is never negative', async (t) => {
   let now = 1000
   const deadline = new Deadline(500, undefined, () => now)
   t.equal(deadline.leftMs(), 500)
@@ -44,7 +44,7 @@ t.test('what is left follows the timer and is never negative', async (t) => {
   deadline.end()
 })
 
-t.test('an ended deadline lets go of the caller', async (t) => {
+t.test('end removes the listener from the signal of the caller', async (t) => {
   const callers = new AbortController()
   const deadline = new Deadline(60_000, callers.signal)
   deadline.end()
@@ -52,7 +52,7 @@ t.test('an ended deadline lets go of the caller', async (t) => {
   t.equal(deadline.signal.aborted, false)
 })
 
-t.test('a failure that comes after the deadline disturbs nobody', async (t) => {
+t.test('a rejection after the deadline is not unhandled', async (t) => {
   let fail: (error: Error) => void = () => {}
   const deadline = new Deadline(1)
   t.type(await rejection(Error, deadline.wait(new Promise((_resolve, reject) => { fail = reject }))), DeadlineExceeded)

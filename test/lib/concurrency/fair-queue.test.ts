@@ -1,7 +1,7 @@
 import t from 'tap'
 import { FairQueue } from '../../../lib/concurrency/fair-queue.js'
 
-/** Serves so many items, each of which uses as much as `cost` says of its user. */
+/** Serves `count` items and charges for each what `cost` has for its flow. */
 function serve (queue: FairQueue<string>, count: number, cost: Record<string, number> = {}): string[] {
   const served: string[] = []
   for (let index = 0; index < count; index++) {
@@ -17,7 +17,7 @@ function fill (queue: FairQueue<string>, name: string, count: number): void {
   for (let index = 0; index < count; index++) queue.push(name, name)
 }
 
-t.test('an empty queue has nobody to serve, and nothing to charge', async (t) => {
+t.test('an empty queue serves nothing, and charging it does nothing', async (t) => {
   const queue = new FairQueue<string>()
   t.ok(queue.isEmpty)
   t.equal(queue.shift(), undefined)
@@ -25,26 +25,26 @@ t.test('an empty queue has nobody to serve, and nothing to charge', async (t) =>
   t.equal(queue.size, 0)
 })
 
-t.test('those who use the same take turns, in the order in which they came', async (t) => {
+t.test('flows with equal cost alternate, in the order of their arrival', async (t) => {
   const queue = new FairQueue<string>()
   for (const name of ['a', 'b', 'c']) fill(queue, name, 2)
   t.strictSame(serve(queue, 10), ['a', 'b', 'c', 'a', 'b', 'c'])
 })
 
-t.test('what one user waits for comes in its order', async (t) => {
+t.test('items of one flow are served in order', async (t) => {
   const queue = new FairQueue<number>()
   for (const item of [1, 2, 3]) queue.push('a', item)
   const order: Array<number | undefined> = []
   for (let index = 0; index < 3; index++) {
     order.push(queue.shift())
-    // What is added while one is served comes behind what waits already.
+    // An item that is added during service is served after those that wait already.
     if (index === 0) queue.push('a', 4)
     queue.charge(1)
   }
   t.strictSame([...order, queue.shift()], [1, 2, 3, 4])
 })
 
-t.test('with a different use of each, all get the same of it', async (t) => {
+t.test('flows with different costs get the same service in total', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 0 })
   const cost = { heavy: 10, light: 1, middle: 5 }
   for (const name of Object.keys(cost)) fill(queue, name, 1000)
@@ -53,7 +53,7 @@ t.test('with a different use of each, all get the same of it', async (t) => {
   t.ok(Math.max(...used) - Math.min(...used) <= 10, `${used.join(', ')} ms`)
 })
 
-t.test('one who comes seldom is served before one who has had the time meanwhile', async (t) => {
+t.test('a flow that returns after a pause is served before one that had the service meanwhile', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
   fill(queue, 'heavy', 100)
   serve(queue, 50, { heavy: 6 })
@@ -63,7 +63,7 @@ t.test('one who comes seldom is served before one who has had the time meanwhile
   }
 })
 
-t.test('a crowd of one goes ahead by its credit, and from then on has its share', async (t) => {
+t.test('a long backlog of one flow gets ahead by the credit only, and then has an equal share', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
   fill(queue, 'heavy', 100)
   serve(queue, 50, { heavy: 10 })
@@ -75,7 +75,7 @@ t.test('a crowd of one goes ahead by its credit, and from then on has its share'
   t.ok(Math.abs(later.filter((name) => name === 'heavy').length * 11 - later.length) <= 11, 'as much time for each')
 })
 
-t.test('nobody saves up time by staying away', async (t) => {
+t.test('an idle flow saves up no more than the credit', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
   fill(queue, 'early', 1)
   serve(queue, 1, { early: 1 })
@@ -86,7 +86,7 @@ t.test('nobody saves up time by staying away', async (t) => {
   t.ok(first <= 6, `${first} before the heavy one goes on`)
 })
 
-t.test('one who has used much is not forgiven by coming again', async (t) => {
+t.test('a flow keeps its start tag when it leaves and returns', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
   queue.push('heavy', 'heavy')
   queue.push('other', 'other')
@@ -96,15 +96,15 @@ t.test('one who has used much is not forgiven by coming again', async (t) => {
   t.strictSame(serve(queue, 6, { other: 1 }), ['other', 'other', 'other', 'other', 'other', 'heavy'])
 })
 
-t.test('however many users come, few are remembered', async (t) => {
+t.test('the number of remembered idle flows is bounded', async (t) => {
   const queue = new FairQueue<string>()
   for (let index = 0; index < 5000; index++) {
-    queue.push(`user ${index}`, 'once')
+    queue.push(`flow ${index}`, 'once')
     serve(queue, 1, { once: 0.001 })
   }
   t.ok(queue.isEmpty)
   t.ok(queue.size <= 1000, `${queue.size} of 5000`)
-  // Those who wait are never forgotten.
+  // Flows that wait are never forgotten.
   for (let index = 0; index < 3000; index++) queue.push(`waiting ${index}`, `waiting ${index}`)
   t.equal(new Set(serve(queue, 5000)).size, 3000)
 })

@@ -8,7 +8,7 @@ function gate (): { opened: Promise<void>, open: () => void } {
   return { opened, open }
 }
 
-t.test('who gives up while it waits leaves at once, and those behind it still wait for those ahead', async (t) => {
+t.test('an aborted wait ends at once, and later tasks still wait for earlier ones', async (t) => {
   const queue = new KeyedQueue()
   const first = gate()
   const order: string[] = []
@@ -31,7 +31,7 @@ t.test('who gives up while it waits leaves at once, and those behind it still wa
   t.equal(queue.length('key'), 0)
 })
 
-t.test('work that has begun is not given up', async (t) => {
+t.test('a task that has started is not aborted', async (t) => {
   const queue = new KeyedQueue()
   const { opened, open } = gate()
   const leaving = new AbortController()

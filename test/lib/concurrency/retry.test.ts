@@ -23,12 +23,12 @@ t.test('attempts are made until one succeeds, with the pause that each failure a
   t.same(pauses, [10, 20])
 })
 
-t.test('the error stands after which there is no pause', async (t) => {
+t.test('the error for which pauseMs is undefined is thrown', async (t) => {
   const pauseMs = (_error: unknown, failures: number) => failures === 3 ? undefined : 0
   await t.rejects(retry(failing(9), { pauseMs }), { message: 'failure 3' })
 })
 
-t.test('a pause that rejects ends it', async (t) => {
+t.test('a pause that rejects ends the retries', async (t) => {
   const left = new Error('left')
   await t.rejects(retry(failing(1), { pauseMs: () => 0, sleep: async () => { throw left } }), left)
 })

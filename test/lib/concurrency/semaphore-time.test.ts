@@ -1,24 +1,21 @@
 import t from 'tap'
 import { Semaphore } from '../../../lib/concurrency/semaphore.js'
+import { rejection } from '../../helpers/rejection.js'
 
 function semaphore (permits: number): Semaphore {
   return new Semaphore({ permits, maxWaiting: 10, full: () => new Error('full'), late: (waitMs) => new Error(`late after ${waitMs} ms`) })
 }
 
-async function failure (work: Promise<unknown>): Promise<unknown> {
-  return await work.then(() => undefined, (error: unknown) => error)
-}
-
-/** Keeps the event loop from turning, as too much work does. */
+/** Blocks the event loop. */
 function block (milliseconds: number): void {
   const until = performance.now() + milliseconds
   while (performance.now() < until);
 }
 
-t.test('a permit that comes when the time is over goes to the next who has time', async (t) => {
+t.test('a permit passes over waiters whose time is over', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire(undefined, Infinity)
-  const late = failure(one.acquire(undefined, 5))
+  const late = rejection(Error, one.acquire(undefined, 5))
   const patient = one.acquire(undefined, 60_000)
   block(6)
   release()
@@ -29,10 +26,10 @@ t.test('a permit that comes when the time is over goes to the next who has time'
   t.equal(one.held, 0)
 })
 
-t.test('a permit that nobody has time for is free', async (t) => {
+t.test('a permit is free when the time of all waiters is over', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire(undefined, Infinity)
-  const late = [failure(one.acquire(undefined, 5)), failure(one.acquire(undefined, 5))]
+  const late = [rejection(Error, one.acquire(undefined, 5)), rejection(Error, one.acquire(undefined, 5))]
   block(6)
   release()
   for (const error of await Promise.all(late)) t.match(error, { message: /^late/ })
@@ -40,10 +37,12 @@ t.test('a permit that nobody has time for is free', async (t) => {
   t.type(await one.acquire(undefined, 5), Function)
 })
 
-t.test('a crowd whose time ends together is refused, each once', async (t) => {
+t.test('many waiters whose time ends together are each refused once', async (t) => {
   const one = semaphore(1)
   await one.acquire(undefined, Infinity)
-  const errors = await Promise.all(Array.from({ length: 10 }, async () => await failure(one.acquire(undefined, 1))))
+  const errors = await Promise.all(Array.from({ length: 10 }, async () => (
+    await rejection(Error, one.acquire(undefined, 1))
+  )))
   for (const error of errors) t.match(error, { message: /^late/ })
   t.equal(one.waiting, 0)
 })

@@ -14,7 +14,7 @@ function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
   })
 }
 
-t.test('as many hold a permit at a time as there are, and the next gets one when one is given back', async (t) => {
+t.test('no more callers than permits hold one, and the next gets one that is released', async (t) => {
   const all = semaphore()
   const releases = [await all.acquire(), await all.acquire()]
   let given = false
@@ -31,7 +31,7 @@ t.test('as many hold a permit at a time as there are, and the next gets one when
   release()
 })
 
-t.test('those that wait are served in the order in which they came', async (t) => {
+t.test('waiters are served in order', async (t) => {
   const all = semaphore({ permits: 1 })
   const order: number[] = []
   const first = await all.acquire()
@@ -45,7 +45,7 @@ t.test('those that wait are served in the order in which they came', async (t) =
   t.same(order, [1, 2, 3])
 })
 
-t.test('one that comes while others wait does not pass them', async (t) => {
+t.test('a caller that arrives later does not overtake waiters', async (t) => {
   const all = semaphore({ permits: 1 })
   const first = await all.acquire()
   const order: string[] = []
@@ -60,7 +60,7 @@ t.test('one that comes while others wait does not pass them', async (t) => {
   t.same(order, ['early', 'late'])
 })
 
-t.test('one more than may wait is refused at once, and the others go on waiting', async (t) => {
+t.test('a caller is refused at once when the queue is full, and the others keep waiting', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 1 })
   const first = await all.acquire()
   const second = all.acquire()
@@ -72,7 +72,7 @@ t.test('one more than may wait is refused at once, and the others go on waiting'
   again()
 })
 
-t.test('with nobody allowed to wait every caller beyond the permits is refused at once', async (t) => {
+t.test('with maxWaiting 0 every caller beyond the permits is refused at once', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 0 })
   const release = await all.acquire()
   await t.rejects(all.acquire(), { message: 'full' })
@@ -81,7 +81,7 @@ t.test('with nobody allowed to wait every caller beyond the permits is refused a
   again()
 })
 
-t.test('one that waits too long is refused, leaves the line, and takes nothing with it', async (t) => {
+t.test('a waiter that times out is refused, leaves the queue and takes no permit', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 1, waitMs: 1 })
   const release = await all.acquire()
   await t.rejects(all.acquire(), { message: 'late after 1 ms' })
@@ -92,7 +92,7 @@ t.test('one that waits too long is refused, leaves the line, and takes nothing w
   again()
 })
 
-t.test('a permit that is given back twice is one permit', async (t) => {
+t.test('releasing a permit twice frees one permit', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 0 })
   const release = await all.acquire()
   release()
@@ -104,7 +104,7 @@ t.test('a permit that is given back twice is one permit', async (t) => {
   held()
 })
 
-t.test('a permit given back twice while others wait serves one of them', async (t) => {
+t.test('releasing a permit twice serves one waiter', async (t) => {
   const all = semaphore({ permits: 1 })
   const release = await all.acquire()
   const second = all.acquire()
@@ -120,7 +120,7 @@ t.test('a permit given back twice while others wait serves one of them', async (
   last()
 })
 
-t.test('close refuses those that wait and those that come, and those that hold one give it back in peace', async (t) => {
+t.test('close refuses waiting and later callers, and held permits can still be released', async (t) => {
   const all = semaphore({ permits: 1 })
   const release = await all.acquire()
   const waiting = [all.acquire(), all.acquire()]
@@ -132,7 +132,7 @@ t.test('close refuses those that wait and those that come, and those that hold o
   all.close(new Error('closed'))
 })
 
-t.test('a caller that is aborted leaves the line with the reason, and the permit goes to the next', async (t) => {
+t.test('an aborted waiter leaves the queue with the reason, and the permit goes to the next', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 2 })
   const release = await all.acquire()
   const controller = new AbortController()
@@ -149,7 +149,7 @@ t.test('a caller that is aborted leaves the line with the reason, and the permit
   t.equal(all.held, 0)
 })
 
-t.test('it says how many permits there are, how many are held and how many callers wait', async (t) => {
+t.test('permits, held and waiting report the state', async (t) => {
   const all = semaphore()
   const counts = () => [all.permits, all.held, all.waiting]
   t.same(counts(), [2, 0, 0])

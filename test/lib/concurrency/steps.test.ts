@@ -15,7 +15,7 @@ function * failing (): Steps<never> {
   throw new Error('a step failed')
 }
 
-t.test('steps are done one after the other, and give what came of them', async (t) => {
+t.test('atOnce runs all steps in order and returns the result', async (t) => {
   const seen: number[] = []
   t.equal(atOnce(counting(3, seen)), '3 steps')
   t.equal(await inTurns(counting(2, seen), 'a'), '2 steps')
@@ -23,12 +23,12 @@ t.test('steps are done one after the other, and give what came of them', async (
   t.strictSame(seen, [1, 2, 3, 1, 2])
 })
 
-t.test('a step that fails ends them', async (t) => {
+t.test('a step that throws ends the work', async (t) => {
   t.throws(() => atOnce(failing()), /a step failed/)
   await t.rejects(inTurns(failing(), 'a'), /a step failed/)
 })
 
-t.test('in turns, steps that take long let others have the event loop in between', async (t) => {
+t.test('inTurns yields to the event loop between long steps', async (t) => {
   function * slow (): Steps<number> {
     for (let step = 0; step < 40; step++) {
       for (const until = performance.now() + 1; performance.now() < until;);
@@ -50,7 +50,7 @@ t.test('in turns, steps that take long let others have the event loop in between
   t.ok(counted >= 3, `${counted} turns of the event loop during 40 steps`)
 })
 
-t.test('what has room in this turn is done at once, and what has not goes on in later ones', async (t) => {
+t.test('soon returns the result when all steps fit into the slice, and a promise otherwise', async (t) => {
   const budgetOf = (pieces: number) => {
     let left = pieces
     const asked: string[] = []

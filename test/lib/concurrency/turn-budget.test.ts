@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { mapInTurns, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
 
-/** A budget of 8 ms, on a clock that only `spend` moves. */
+/** A budget with slices of 8 ms, on a clock that only `spend` moves. */
 function budget (): { turns: TurnBudget, spend: (ms: number) => void } {
   let now = 0
-  return { turns: new TurnBudget({ shareMs: 8, timer: () => now }), spend: (ms) => { now += ms } }
+  return { turns: new TurnBudget({ sliceMs: 8, timer: () => now }), spend: (ms) => { now += ms } }
 }
 
-t.test('a turn is spent after its share, and the next one is not', async (t) => {
+t.test('a turn has no time left after its slice, and the next turn has', async (t) => {
   const { turns, spend } = budget()
   t.notOk(turns.isSpent, 'nothing was done')
   spend(7)
@@ -19,7 +19,7 @@ t.test('a turn is spent after its share, and the next one is not', async (t) => 
   t.notOk(turns.isSpent, 'another turn')
 })
 
-t.test('a turn that began while nobody asked has another share, and no more', async (t) => {
+t.test('the first turn after an idle period has up to two slices, and no more', async (t) => {
   const { turns, spend } = budget()
   t.notOk(turns.isSpent)
   await setImmediate()
@@ -31,7 +31,7 @@ t.test('a turn that began while nobody asked has another share, and no more', as
   t.notOk(turns.isSpent)
 })
 
-t.test('one turn lets go on as many pieces as there is time for, however many wait', async (t) => {
+t.test('one turn resumes as many tasks as fit into its slice, however many wait', async (t) => {
   const { turns, spend } = budget()
   const begun: number[] = []
   const all = Promise.all(Array.from({ length: 10 }, async (_, number) => {
@@ -49,7 +49,7 @@ t.test('one turn lets go on as many pieces as there is time for, however many wa
   t.strictSame(begun, Array.from({ length: 10 }, (_, number) => number), 'first come, first served')
 })
 
-t.test('a piece that takes longer than a share is the only one of its turn', async (t) => {
+t.test('a piece of work that takes longer than a slice is the only one of its turn', async (t) => {
   const { turns, spend } = budget()
   let begun = 0
   const all = Promise.all(Array.from({ length: 3 }, async () => {
@@ -64,7 +64,7 @@ t.test('a piece that takes longer than a share is the only one of its turn', asy
   await all
 })
 
-t.test('who does not wait directly, but behind other promises, is done before the next one is let go', async (t) => {
+t.test('a task that awaits the budget through other promises runs before the next task is resumed', async (t) => {
   const { turns, spend } = budget()
   let begun = 0
   const nested = async () => { await (async () => { await turns.next('alice') })() }
@@ -78,7 +78,7 @@ t.test('who does not wait directly, but behind other promises, is done before th
   await all
 })
 
-t.test('callers take turns: one with much to do does not hold up another', async (t) => {
+t.test('callers alternate: one with much work does not delay another', async (t) => {
   const { turns } = budget()
   const order: string[] = []
   const work = async (caller: string) => {
@@ -89,7 +89,7 @@ t.test('callers take turns: one with much to do does not hold up another', async
   t.strictSame(order, ['mallory', 'alice', 'bob', 'mallory', 'alice', 'mallory', 'mallory', 'mallory'])
 })
 
-t.test('one with little to do is let go on before one whose pieces are long', async (t) => {
+t.test('a caller with short pieces of work is resumed before one with long pieces', async (t) => {
   const { turns, spend } = budget()
   const order: string[] = []
   const work = async (caller: string, pieces: number, ms: number) => {
@@ -104,12 +104,12 @@ t.test('one with little to do is let go on before one whose pieces are long', as
   const before = order.length
   t.ok(before > 5, `${before} pieces`)
   await work('alice', 6, 1)
-  t.strictSame(order.slice(before), Array.from({ length: 6 }, () => 'alice'), 'all that she does is one after the other')
+  t.strictSame(order.slice(before), Array.from({ length: 6 }, () => 'alice'), 'her pieces run one after the other')
   await heavy
   t.equal(order.length, 26, 'and the other is done, too')
 })
 
-t.test('what a piece does in its next ticks is done before another is let go', async (t) => {
+t.test('what a task does in its next ticks is done before the next task is resumed', async (t) => {
   const { turns, spend } = budget()
   const order: string[] = []
   const tick = async () => { await new Promise<void>((resolve) => { process.nextTick(resolve) }) }
@@ -128,6 +128,6 @@ t.test('what a piece does in its next ticks is done before another is let go', a
   t.strictSame(order, ['alice has read her body', 'mallory'])
 })
 
-t.test('a list is mapped in order, with its indexes', async (t) => {
+t.test('mapInTurns maps a list in order, with the indexes', async (t) => {
   t.strictSame(await mapInTurns(['a', 'b', 'c'], 'alice', (letter, index) => `${letter}${index}`), ['a0', 'b1', 'c2'])
 })

@@ -3,16 +3,16 @@ import { DeadlineExceeded, within } from '../../../lib/concurrency/deadline.js'
 
 const never = async () => await new Promise<never>(() => {})
 
-t.test('work that is done in time gives what it gives', async (t) => {
+t.test('within returns the result of work that ends in time', async (t) => {
   t.equal(await within(10_000, undefined, async () => 'done'), 'done')
 })
 
-t.test('work that fails fails', async (t) => {
+t.test('within rejects with the error of the work', async (t) => {
   await t.rejects(within(10_000, undefined, async () => { throw new Error('broken') }), new Error('broken'))
   await t.rejects(within(10_000, undefined, () => { throw new Error('at once') }), new Error('at once'))
 })
 
-t.test('work that is late is given up, and its signal says why', async (t) => {
+t.test('within rejects when the time is over, and the signal has the reason', async (t) => {
   let seen: AbortSignal | undefined
   const late = within(1, undefined, async (signal) => { seen = signal; return await never() })
   await t.rejects(late, new DeadlineExceeded(1))
@@ -20,7 +20,7 @@ t.test('work that is late is given up, and its signal says why', async (t) => {
   t.ok(seen!.reason instanceof DeadlineExceeded)
 })
 
-t.test('work whose caller leaves is given up with the reason of the caller', async (t) => {
+t.test('within rejects with the reason of the caller\'s signal', async (t) => {
   const caller = new AbortController()
   let seen: AbortSignal | undefined
   const left = within(10_000, caller.signal, async (signal) => { seen = signal; return await never() })
@@ -29,20 +29,20 @@ t.test('work whose caller leaves is given up with the reason of the caller', asy
   t.equal(seen!.aborted, true)
 })
 
-t.test('work whose caller has left is not begun', async (t) => {
+t.test('work does not start when the caller\'s signal is aborted already', async (t) => {
   let begun = false
   await t.rejects(within(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'))
   t.equal(begun, false)
 })
 
-t.test('a failure after the time is over troubles nobody', async (t) => {
+t.test('a rejection after the time is over is not unhandled', async (t) => {
   let fail: (error: Error) => void = () => {}
   await t.rejects(within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })), new DeadlineExceeded(1))
   fail(new Error('too late'))
   await new Promise((resolve) => setImmediate(resolve))
 })
 
-t.test('neither timer nor listener is left behind', async (t) => {
+t.test('neither timer nor listener remains', async (t) => {
   const caller = new AbortController()
   let listeners = 0
   const { signal } = caller

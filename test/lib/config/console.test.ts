@@ -24,7 +24,7 @@ t.test('a client of the identity provider has its defaults', async (t) => {
   t.same(warnings, [])
 })
 
-t.test('in another mode a client has no effect, and that is told', async (t) => {
+t.test('in another auth mode console.oidc has no effect, which is a warning', async (t) => {
   const { warnings } = loadYaml(CLIENT, { SERVICE_ADMIN_TOKEN: 'admin' })
   t.same(warnings, ['console.oidc has no effect: SERVICE_AUTH_MODE is dev'])
 })

@@ -43,8 +43,8 @@ const broken: Array<[text: string, problems: string[]]> = [
   ['SERVICES_PORT 9000', ['.env: line 1 is no NAME=value']],
   ['A=1\nZq-secret\n=x\n1A=2', [2, 3, 4].map((line) => `.env: line ${line} is no NAME=value`)],
   ['A="Zq-secret\nB=1', ['.env: the quote that begins in line 1 has no end']],
-  ['A="1"Zq-secret', ['.env: line 1 has more behind the end of its quote']],
-  ['A="1\n2" Zq-secret\nB', ['.env: line 2 has more behind the end of its quote', '.env: line 3 is no NAME=value']],
+  ['A="1"Zq-secret', ['.env: line 1 has text after its closing quote']],
+  ['A="1\n2" Zq-secret\nB', ['.env: line 2 has text after its closing quote', '.env: line 3 is no NAME=value']],
   ['SERVICE_API_KEY=Zq#secret', ['.env: line 1 has a # in its value, which has to stand in quotes; a comment has a space before it']],
 ]
 for (const [text, problems] of broken) {

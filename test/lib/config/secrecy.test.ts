@@ -53,7 +53,7 @@ await t.test('a connection URI in a variable that is shown is in no message', as
   }
 })
 
-await t.test('a substituted value is in no message, wherever it stands', async () => {
+await t.test('no message quotes a substituted value, whatever its place in the file', async () => {
   const places = [
     'vector_store: [${S}]', 'access_control: {enabled: "${S}"}', 'access_control: {default_policy: "${S}"}',
     'access_control: {default_policy: "owner${S}"}', 'homeostasis: {recall_max_tokens: "${S}"}', 'homeostasis: "${S}"',

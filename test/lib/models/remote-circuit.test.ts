@@ -183,7 +183,7 @@ t.test('tenants', async (t) => {
     t.equal(calls.status().breaker.state, 'closed')
   })
 
-  t.test('an endpoint that is down opens the circuit for all, whoever asks', async (t) => {
+  t.test('an endpoint that is down opens the circuit for all callers', async (t) => {
     const { calls } = make({ breaker, maxRetries: 0 })
     for (const tenant of [a, b]) await outcome(calls.call(failing(failure('unreachable')).work, tenant))
     t.equal(await outcome(calls.call(failing().work, { tenantId: 'c' })), 'circuit_open')

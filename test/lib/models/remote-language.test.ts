@@ -87,7 +87,7 @@ t.test('what is sent', async (t) => {
     }
   })
 
-  t.test('a setting that the model does not take is told once', async (t) => {
+  t.test('a setting that the model does not accept is reported once', async (t) => {
     const warnings: string[] = []
     const { server, model } = await openModel(t, PROVIDERS[1], { model: 'claude-opus-5', temperature: 0.5 }, (message) => { warnings.push(message) })
     for (let call = 0; call < 2; call++) await model.generate(ask())

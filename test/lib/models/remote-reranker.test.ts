@@ -30,7 +30,7 @@ t.test('the style of Text Embeddings Inference has no model and calls the docume
   t.strictSame(server.requests[0]!.body, { query: QUERY, texts: TEXTS })
 })
 
-t.test('results may stand under data, as Voyage has them, and bring the texts back', async (t) => {
+t.test('results may be under `data`, as with Voyage, and repeat the texts', async (t) => {
   const { server, reranker } = await open(t)
   server.next((_request, response) => {
     sendJson(response, { object: 'list', data: SCORES.map((score, index) => ({ index, relevance_score: score, document: TEXTS[index] })).toReversed() })

@@ -71,7 +71,7 @@ t.test('retries', async (t) => {
     t.equal(failed.attempts(), 1)
   })
 
-  t.test('the pauses are real when nothing stands in their place', async (t) => {
+  t.test('without an injected sleep the pauses use real timers', async (t) => {
     const calls = new ResilientCalls({ what: 'model', maxConcurrency: 1, maxWaiting: 0, attemptTimeoutMs: 1000, maxRetries: 1, breaker: { threshold: 9, recoveryMs: 1 } })
     const before = performance.now()
     t.equal(await calls.call(failing(failure('rate_limited', { retryAfterMs: 30 })).work), 'done')
@@ -149,7 +149,7 @@ t.test('slots', async (t) => {
     await background
   })
 
-  t.test('a call that would wait behind too many is refused at once', async (t) => {
+  t.test('a call is refused at once when the queue is full', async (t) => {
     const { calls } = make({ maxWaiting: 1 })
     const { opened, open } = gate()
     const held = [calls.call(async () => { await opened }), calls.call(async () => { await opened })]
@@ -169,7 +169,7 @@ t.test('slots', async (t) => {
     t.equal(await calls.call(async () => 'asked'), 'asked')
   })
 
-  t.test('a caller that leaves the queue gives up its place, and those behind it are served', async (t) => {
+  t.test('a caller that leaves the queue makes room, and later ones are served', async (t) => {
     const { calls } = make({ maxWaiting: 2 })
     const { opened, open } = gate()
     const leaving = new AbortController()

@@ -227,7 +227,7 @@ t.test('the circuit', async (t) => {
   })
 })
 
-t.test('an attempt that hangs in its own end holds nobody up', async (t) => {
+t.test('an attempt whose end hangs does not delay the next', async (t) => {
   const { calls } = make()
   const parts = calls.stream<string>(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 'one' }), return: async () => await NEVER }) }), isEnd)
   await parts.next()

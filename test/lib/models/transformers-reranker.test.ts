@@ -30,7 +30,7 @@ t.test('pairs are computed in batches', async (t) => {
   t.strictSame(await open(t, { model: 'fake/batches' }).rerank('any', Array.from({ length: 10 }, () => 'text'), {}), [8, 8, 8, 8, 8, 8, 8, 8, 2, 2])
 })
 
-t.test('a model that is no cross-encoder is told of', async (t) => {
+t.test('a model that is not a cross-encoder is refused', async (t) => {
   await t.rejects(open(t, { model: 'fake/emotions' }).rerank('any', ['a', 'b'], {}), new Error('reranker: transformers: the model gave scores in the shape 1 by 3 for 1 texts: it is no cross-encoder'))
 })
 
@@ -41,7 +41,7 @@ t.test('one text that fails fails the call and no other', async (t) => {
   t.strictSame(well, { status: 'fulfilled', value: [-0.5, -1.5] })
 })
 
-t.test('who aborts is let go at once', async (t) => {
+t.test('an aborted call rejects at once', async (t) => {
   const reranker = open(t)
   const controller = new AbortController()
   const call = reranker.rerank('a', ['a', 'b'], { signal: controller.signal })

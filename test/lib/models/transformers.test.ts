@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { transformersEmbeddings } from '../../../lib/models/transformers/embedding-provider.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
+import { rejection } from '../../helpers/rejection.js'
 
 /** Stands in for @huggingface/transformers, which is not installed: see there for what its models do. */
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
@@ -17,17 +18,17 @@ async function open (t: Test, config: Record<string, unknown> = {}) {
 
 /** @returns the message of the ProviderError */
 async function refusal (config: Record<string, unknown>, module = MODULE): Promise<string> {
-  return await transformersEmbeddings(config, SURROUNDINGS, { module }).then(() => 'none', (error: unknown) => error instanceof ProviderError ? error.message : String(error))
+  return (await rejection(ProviderError, transformersEmbeddings(config, SURROUNDINGS, { module }))).message
 }
 
 embeddingProviderContract('transformers', async (t) => await open(t), { deterministic: true })
 
-t.test('the dimensions are those of the model, found out at the start', async (t) => {
+t.test('the dimensions are determined from the model at the start', async (t) => {
   t.equal((await open(t)).dimensions, 32)
   t.equal((await open(t, { model: 'fake/mirror' })).dimensions, 8)
 })
 
-t.test('a model that is told from others, but not by what changes no stored vector', async (t) => {
+t.test('the model name differs for settings that change stored vectors, and for no others', async (t) => {
   const plain = await open(t, { dimensions: 32 })
   t.strictSame([plain.model, plain.deferred, plain.fusionWeight], ['@huggingface/transformers:fake/bigrams:default:mean', true, 1.5])
   const other = await open(t, { dimensions: 32, dtype: 'q8', pooling: 'cls', document_prefix: 'passage: ', query_prefix: 'query: ', fusion_weight: 0.7 })
@@ -73,7 +74,7 @@ t.test('a model in a folder is found beside the configuration file', async (t) =
   t.equal(provider.model, '@huggingface/transformers:./lib:default:mean', 'told by what is configured, wherever that is')
 })
 
-t.test('a missing package is told of with what to install', async (t) => {
+t.test('a missing package is reported with the command that installs it', async (t) => {
   t.equal(await refusal({ model: 'fake/bigrams' }, '@huggingface/no-such-package'), 'embedding_provider: transformers needs a package that is not installed: npm install @huggingface/no-such-package')
 })
 

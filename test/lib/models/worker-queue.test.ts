@@ -35,7 +35,7 @@ t.test('a thread that is lost is replaced, and its text tried once more', async 
   t.strictSame(await embed('a'), [[1, 1, 1]])
 })
 
-t.test('a text that ends its thread takes nobody with it', async (t) => {
+t.test('a text that ends its worker thread does not fail other texts', async (t) => {
   const { provider, embed, release } = setUp(t, { batchSize: 4, threads: 2 })
   await embed('warm')
   const held = [embed('hold'), embed('hold ')]
@@ -71,7 +71,7 @@ t.test('a model that does not finish loading fails what waits for it', async (t)
   t.strictSame(warnings, ['it did not load its model within 100 ms'])
 })
 
-t.test('a model that cannot be loaded is told of at the start, and tried again for every text', async (t) => {
+t.test('a model that cannot be loaded is reported at the start, and loaded again for every text', async (t) => {
   const warnings: string[] = []
   const { embed, loads } = setUp(t, { script: { failingLoads: 2 }, warn: (message) => { warnings.push(message) } })
   t.equal(await rejection(embed('a')), 'it: no such model')
@@ -80,7 +80,7 @@ t.test('a model that cannot be loaded is told of at the start, and tried again f
   t.equal(loads(), 3)
 })
 
-t.test('an engine that is not there is told of', async (t) => {
+t.test('a missing engine is reported', async (t) => {
   const { embed } = setUp(t, { engine: new URL('./no-engine.mjs', import.meta.url).href })
   t.match(await rejection(embed('a')), /^it: Cannot find module/)
 })

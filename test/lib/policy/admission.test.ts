@@ -49,7 +49,7 @@ function refusal (code: 'rate_limited' | 'quota_exceeded', detail: string, secon
   return { code, detail, retryAfterSeconds: seconds }
 }
 
-t.test('without limits everything is let in', async (t) => {
+t.test('without limits everything is admitted', async (t) => {
   t.equal(await admitted(control(undefined).admission), 1000)
   t.equal(await admitted(control({ recall_max_tokens: 5, rate_limits: {}, quotas: {} }).admission), 1000)
 })
@@ -79,7 +79,7 @@ t.test('a refusal says which limit it was and when to come back, to the second',
   await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 1 s', 1))
 })
 
-t.test('who waits as long as told is let in, whatever the limit and the moment', async () => {
+t.test('a caller that waits for retryAfterSeconds is admitted, for any limit at any time', async () => {
   await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 90 }), fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 10 }), async (perMinute, waits) => {
     const { admission, clock } = control({ rate_limits: { recall_per_minute: perMinute } })
     for (const wait of waits) {
@@ -207,7 +207,7 @@ t.test('what came to nothing gives its quota back, of its own day', async (t) =>
   t.equal(await admitted(admission, 'retain'), 0, 'a release of yesterday gives nothing to today')
 })
 
-t.test('a release gives back no rate: a failing caller is slowed down all the same', async (t) => {
+t.test('a release does not return rate tokens, so a failing caller is limited too', async (t) => {
   const { admission } = control({ rate_limits: { retain_per_minute: 2 } })
   ;(await admission.admit('retain', ALICE, [HOME])).release()
   t.equal(await admitted(admission, 'retain'), 1)
@@ -231,7 +231,7 @@ t.test('a bank\'s own limits hold for it, and the others keep the general ones',
   t.equal(await admitted(admission, 'recall', ALICE, { tenantId: null, bankId: 'other' }), 2)
 })
 
-t.test('a clock that is set back takes nothing away and locks nobody out', async (t) => {
+t.test('a clock that is set back removes no tokens and blocks no caller', async (t) => {
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admission.admit('recall', ALICE, [HOME])
   clock.advance(-HOUR)

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
 import { testClock } from '../../helpers/clock.js'
+import { rejection } from '../../helpers/rejection.js'
 import { bankResolver } from '../../helpers/settings.js'
 
 const HOME: BankKey = { tenantId: null, bankId: 'home' }
@@ -16,55 +17,49 @@ function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quo
   return { clock, budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) } }
 }
 
-async function refusal (reserve: () => Promise<unknown>): Promise<ServiceError | undefined> {
-  try {
-    await reserve()
-    return undefined
-  } catch (error) {
-    if (error instanceof ServiceError) return error
-    throw error
-  }
+async function refusal (work: Promise<unknown>): Promise<ServiceError> {
+  return await rejection(ServiceError, work)
 }
 
-t.test('without budgets nothing is counted, and the tokens are not asked for', async (t) => {
+t.test('without budgets nothing is counted, and the tokens are not computed', async (t) => {
   const { budget: free } = budget({ reflect_per_day: 1 })
   await t.resolves(async () => { (await free.reserve([HOME], () => { throw new Error('asked') })).settle(1e9, true) })
 })
 
-t.test('calls of a day are counted before they are made; one that came to nothing is given back', async (t) => {
+t.test('a call is counted before it is made, and returned when it did not reach the model', async (t) => {
   const { budget: two, clock } = budget({ model_calls_per_day: 2 })
   ;(await two.reserve([HOME], () => 0)).settle(10, true)
   const failed = await two.reserve([HOME], () => 0)
-  t.match(await refusal(async () => await two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, retryAfterSeconds: 14 * 3600 })
+  t.match(await refusal(two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, retryAfterSeconds: 14 * 3600 })
   failed.settle(0, false)
   await two.reserve([HOME], () => 0)
-  t.ok(await refusal(async () => await two.reserve([HOME], () => 0)))
+  t.ok(await refusal(two.reserve([HOME], () => 0)))
   clock.advance(14 * 3_600_000)
-  t.equal(await refusal(async () => await two.reserve([HOME], () => 0)), undefined, 'a new day')
+  await t.resolves(two.reserve([HOME], () => 0), 'a new day')
 })
 
-t.test('tokens are reckoned with at their most, and what was not used is given back', async (t) => {
+t.test('the most tokens are reserved, and unused ones are returned', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 1000 })
   const first = await tokens.reserve([HOME], () => 600)
-  t.match(await refusal(async () => await tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'two at once cannot spend one rest twice')
+  t.match(await refusal(tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'concurrent calls cannot spend the same remainder twice')
   first.settle(100, true)
   ;(await tokens.reserve([HOME], () => 900)).settle(900, true)
-  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
+  t.ok(await refusal(tokens.reserve([HOME], () => 1)))
 })
 
-t.test('a call that used more than was reckoned with counts in full', async (t) => {
+t.test('a call that used more than was reserved counts in full', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 100 })
   ;(await tokens.reserve([HOME], () => 10)).settle(100, true)
-  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
+  t.ok(await refusal(tokens.reserve([HOME], () => 1)))
 })
 
 t.test('banks and tenants have budgets of their own, and a call on several counts for each or for none', async (t) => {
   const { budget: calls } = budget({ model_calls_per_day: 1 }, { work: { homeostasis: { quotas: { model_calls_per_day: 2 } } } })
   await calls.reserve([HOME, WORK], () => 0)
-  t.ok(await refusal(async () => await calls.reserve([WORK, HOME], () => 0)), 'home has none left')
-  t.equal(await refusal(async () => await calls.reserve([WORK], () => 0)), undefined, 'and the refused call was not counted for work')
-  t.ok(await refusal(async () => await calls.reserve([WORK], () => 0)))
-  t.equal(await refusal(async () => await calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0)), undefined)
+  t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'home has none left')
+  await t.resolves(calls.reserve([WORK], () => 0), 'and the refused call was not counted for work')
+  t.ok(await refusal(calls.reserve([WORK], () => 0)))
+  await t.resolves(calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0))
 })
 
 t.test('what is settled after midnight counts for the day of the call', async (t) => {
@@ -73,7 +68,7 @@ t.test('what is settled after midnight counts for the day of the call', async (t
   clock.advance(24 * 3_600_000)
   await calls.reserve([HOME], () => 0)
   late.settle(5, false)
-  t.ok(await refusal(async () => await calls.reserve([HOME], () => 0)))
+  t.ok(await refusal(calls.reserve([HOME], () => 0)))
 })
 
 t.test('tokens that are counted only when a budget wants them are asked for when it does, and only for a call that was made', async (t) => {
@@ -85,6 +80,6 @@ t.test('tokens that are counted only when a budget wants them are asked for when
   const { budget: tokens } = budget({ model_tokens_per_day: 100 })
   await t.resolves(async () => { (await tokens.reserve([HOME], () => 90)).settle(notAsked, false) })
   ;(await tokens.reserve([HOME], () => 90)).settle(() => 60, true)
-  t.equal(await refusal(async () => await tokens.reserve([HOME], () => 40)), undefined)
-  t.ok(await refusal(async () => await tokens.reserve([HOME], () => 1)))
+  await t.resolves(tokens.reserve([HOME], () => 40))
+  t.ok(await refusal(tokens.reserve([HOME], () => 1)))
 })

@@ -33,7 +33,7 @@ class SlowCorrections extends ProcessUsage {
   }
 }
 
-t.test('what is being given back is waited for before its bank is told that nothing is left', async (t) => {
+t.test('pending corrections are awaited before a bank is refused for an exhausted quota', async (t) => {
   const store = new SlowCorrections()
   const usage = new UsageCounters({ store })
   t.equal(await usage.reserve([one('home', 1)]), undefined)
@@ -66,7 +66,7 @@ t.test('it is idle when every correction is counted', async (t) => {
   t.equal(await usage.reserve([one('home', 1)]), undefined)
 })
 
-t.test('a correction that fails is logged without the words of a foreign error, and nobody else hears of it', async (t) => {
+t.test('a failed correction is logged without the message of the foreign error, and is not thrown', async (t) => {
   const log: string[] = []
   const errors = [
     new Error('the secret text'),

@@ -5,6 +5,7 @@ import { makeProvider, ProviderError, refuseUnknownKeys, type ProviderKind } fro
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { vectorStores } from '../../../lib/stores/registry.js'
 import { VECTOR_STORE_METHODS } from '../../../lib/stores/vector-store.js'
+import { rejection } from '../../helpers/rejection.js'
 
 interface Greeter {
   greet (): string
@@ -33,13 +34,7 @@ const GREETER = `export class Greeter {
 export { Greeter as default }`
 
 async function refusal (name: string, directory: string, config: Record<string, unknown> = {}): Promise<string> {
-  try {
-    await makeProvider(greeters, name, config, directory)
-  } catch (error) {
-    if (error instanceof ProviderError) return error.message
-    throw error
-  }
-  throw new Error(`${name} was accepted`)
+  return (await rejection(ProviderError, makeProvider(greeters, name, config, directory))).message
 }
 
 t.test('a registered name makes the provider with its configuration', async (t) => {

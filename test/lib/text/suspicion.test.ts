@@ -169,7 +169,7 @@ t.test('what people tell each other is not suspect', async (t) => {
   t.same(suspicion(''), [])
 })
 
-t.test('an order is found wherever it stands in a text, and each kind is named once and in order', async () => {
+t.test('an instruction is found anywhere in a text, and each kind is named once, in order', async () => {
   const ordinary = fc.array(fc.constantFrom(...ORDINARY), { maxLength: 5 }).map((texts) => texts.join('\n'))
   fc.assert(fc.property(ordinary, fc.constantFrom(...ATTACKS.filter(([kind]) => kind !== 'delimiter' && kind !== 'encoded')), ordinary, (before, [kind, attack], behind) => {
     const found = suspicion(`${before}\n${attack}\n${behind}`)

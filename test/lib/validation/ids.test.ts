@@ -47,7 +47,7 @@ t.test('two sources with one clock do not make the same ids', async (t) => {
   t.equal(new Set(Array.from({ length: 1000 }, () => [one(), other()]).flat()).size, 2000)
 })
 
-t.test('a UUID is told from what is none, whole and in either case', async (t) => {
+t.test('isUuid and isUuidV7 accept whole ids in either case, and nothing else', async (t) => {
   const id = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
   const v4 = '5f0c6f0e-7b3c-4a10-8d2f-4b1f2c3d4e5f'
   for (const text of [id, id.toUpperCase(), v4]) t.ok(isUuid(text), text)

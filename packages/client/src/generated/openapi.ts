@@ -822,33 +822,33 @@ export interface components {
                 scorers?: {
                     /** @description Share of the best lexical score that the query could reach. Default 0.5. */
                     match?: number;
-                    /** @description Neighbouring words of the query that are neighbours in the memory. Default 0.2. */
+                    /** @description Adjacent words of the query that are adjacent in the memory. Default 0.2. */
                     phrase?: number;
-                    /** @description The best matches of the same document taken together, against the best document found. Default 0.3. */
+                    /** @description The sum of the best matches of the same document, relative to the best document found. Default 0.3. */
                     document?: number;
-                    /** @description The best match by own words in the same document, against the best document found. Default 0.2. */
+                    /** @description The best match in the same document, by the memory's own words, relative to the best document found. Default 0.2. */
                     document_best?: number;
-                    /** @description The nearest in meaning of the same document taken together, against the best document found. Default 0.5. */
+                    /** @description The sum of the nearest in meaning in the same document, relative to the best document found. Default 0.5. */
                     document_meaning?: number;
-                    /** @description The speaker is the one whom the query names. Default 0.5. */
+                    /** @description The query names the speaker. Default 0.5. */
                     speaker?: number;
-                    /** @description The speaker is the one whom the query names, and speaks of themselves. Default 0.15. */
+                    /** @description The query names the speaker, who speaks of themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The user speaks (`metadata.speaker`): counts in full for a query that asks for advice, half for one that says I, my or we, and not at all for one that asks what the assistant told. Default 0.7. */
+                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
-                    /** @description The assistant speaks (`metadata.speaker`): counts for a query that asks what the assistant told. Default 0.1. */
+                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said. Default 0.1. */
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Default 1.5. */
                     date?: number;
-                    /** @description Contains a time: counts for a query that asks for one. Default 0.2. */
+                    /** @description Contains a time, and the query asks for one. Default 0.2. */
                     time_told?: number;
-                    /** @description Contains names: counts for a query that asks for a name or a place. Default 0.4. */
+                    /** @description Contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;
-                    /** @description A short turn of a talk without user and assistant that tells a time or has names. Default 0.3. */
+                    /** @description A short turn of a conversation without user and assistant that contains a time or names. Default 0.3. */
                     details?: number;
-                    /** @description Is a short question itself. Default -0.2. */
+                    /** @description The memory is a short question. Default -0.2. */
                     question?: number;
-                    /** @description Opens as a reaction: thanks, praise, agreement, a greeting. Default -0.1. */
+                    /** @description Starts as a reaction: thanks, praise, agreement, a greeting. Default -0.1. */
                     reaction?: number;
                 };
                 /** @description What each earlier hit of the same document subtracts from the score of a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.1. */

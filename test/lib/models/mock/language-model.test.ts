@@ -74,7 +74,7 @@ t.test('of sentences that contradict each other the latest leads, and each is da
     'The meeting is at 4. [2] (2024-03-01 10:15) The meeting is at 3. [1] (earlier, 2024-03-01 08:00) The meeting is at 5. [3] (earlier, 2023-01-01 00:00)')
 })
 
-t.test('without dates, with one date, or without a contradiction nothing is dated and the best stands first', async (t) => {
+t.test('without dates, with one date, or without a contradiction nothing is dated, and the best is first', async (t) => {
   const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
   const plain = `${lyon} [1] ${oslo} [2]`
   t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, null]), plain)

@@ -8,6 +8,7 @@ import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
 import { Readiness } from '../../../../lib/stores/sql/readiness.js'
 import { testApp, type TestApp } from '../../../helpers/app.js'
 import { testConfig, type TestConfig } from '../../../helpers/config.js'
+import { rejection } from '../../../helpers/rejection.js'
 import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
 import { tcpProxy, type TcpProxy } from '../../../helpers/tcp-proxy.js'
 
@@ -34,10 +35,9 @@ function open (t: Test): PostgresExecutor {
 
 /** The error with which the app refuses to start. */
 async function refusal (config: TestConfig, embeddings?: EmbeddingProvider): Promise<ProviderError> {
-  const error: unknown = await buildApp(testConfig(config), { log: { stream: { write: () => {} } }, overrides: embeddings === undefined ? {} : { embeddings } })
-    .then(async (app) => { await app.close() }, (reason: unknown) => reason)
-  if (!(error instanceof ProviderError)) throw new Error(`the app did not refuse to start: ${String(error)}`)
-  return error
+  const overrides = embeddings === undefined ? {} : { embeddings }
+  const start = buildApp(testConfig(config), { log: { stream: { write: () => {} } }, overrides })
+  return await rejection(ProviderError, start.then(async (app) => { await app.close() }))
 }
 
 /** One request for each operation that needs the store. */
