@@ -828,15 +828,15 @@ export interface components {
                     document?: number;
                     /** @description The best match by own words in the same document, against the best document found. Default 0.2. */
                     document_best?: number;
-                    /** @description The nearest in meaning of the same document taken together, against the best document found. Default 0.5. */
+                    /** @description The nearest in meaning of the same document taken together, against the best document found. Default 0.3. */
                     document_meaning?: number;
                     /** @description The speaker is the one whom the query names. Default 0.5. */
                     speaker?: number;
                     /** @description The speaker is the one whom the query names, and speaks of themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The user speaks (`metadata.speaker`): counts in full for a query that asks for advice, half for one that says I, my or we, and not at all for one that asks what the assistant told. Default 0.7. */
+                    /** @description The user speaks (`metadata.speaker`): counts in full for a query that asks for advice, half for one that says I, my or we (a quarter where it asks how that was done), and not at all for one that asks what the assistant told. Default 0.7. */
                     user_said?: number;
-                    /** @description The assistant speaks (`metadata.speaker`): counts for a query that asks what the assistant told. Default 0.1. */
+                    /** @description The assistant speaks (`metadata.speaker`): counts for a query that asks what the assistant told, or how the user did or planned something. Default 0.6. */
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Default 1.5. */
                     date?: number;
