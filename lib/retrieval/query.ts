@@ -27,6 +27,8 @@ export interface AnalyzedQuery {
   asksSelf: boolean
   /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
   asksTold: boolean
+  /** Whether it asks how the user did or planned something, which an assistant's answer may say as well as the user. */
+  asksWay: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
   asksAdvice: boolean
   /** Whether it asks for a list or a count. */
@@ -56,6 +58,12 @@ const TOLD = new RegExp([
   String.raw`\bour (?:\w+ )?(?:conversation|chat|discussion|talk)\b`,
 ].join('|'), 'i')
 
+/** `how did I organise`, `what steps did we plan`; not `how can I`, which asks for something new. */
+const WAY = new RegExp([
+  String.raw`\bhow (?:did|had) (?:i|we)\b`,
+  String.raw`\b(?:what|which) (?:\w+ )?(?:steps?|approach(?:es)?|strateg(?:y|ies)|plans?|methods?|ways?|process) (?:did|had) (?:i|we)\b`,
+].join('|'), 'i')
+
 const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
 /**
  * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
@@ -69,6 +77,8 @@ const REQUEST = stemsOf('suggest recommend suggestion recommendation tips advice
 /** Words that only mark a query for what an assistant said. */
 const TELLING = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
   earlier conversation chat discussion talk`)
+/** Words that only say that an answer tells how to do something. */
+const GUIDANCE = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
 
 function stemsOf (text: string): ReadonlySet<string> {
   return new Set(words(text).map(stem))
@@ -95,11 +105,13 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
     }
   }
   const asksTold = TOLD.test(text)
+  const asksWay = !asksTold && WAY.test(text)
   const asksAdvice = !asksTold && ADVICE.test(text)
   const asksKind = KIND_OF.test(text)
   for (const one of stems) {
     const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) ||
-      (asksTold && TELLING.has(one)) || (asksKind && KINDS.has(one))
+      (asksTold && TELLING.has(one)) ||
+      ((asksTold || asksWay) && GUIDANCE.has(one)) || (asksKind && KINDS.has(one))
     if (!isForm) terms.add(one)
   }
   // The query has no other words.
@@ -124,6 +136,7 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
     asksName: NAME.test(text) || PLACE.test(text),
     asksSelf: !asksTold && SELF.test(text),
     asksTold,
+    asksWay,
     asksAdvice,
     asksSeveral: SEVERAL.test(text.slice(0, FORM_CHARACTERS)),
     spans: timeSpans(text, now),

@@ -43,8 +43,10 @@ export const SCORERS = {
   document_meaning: ({ document }) => document.meaning,
   speaker: ({ isAskedSpeaker }) => isAskedSpeaker ? 1 : 0,
   speaker_self: ({ isAskedSpeaker, signals }) => isAskedSpeaker && signals.firstPerson ? 1 : 0,
-  user_said: ({ signals }, { asksSelf, asksAdvice }) => signals.role === 'user' ? asksAdvice ? 1 : asksSelf ? 0.5 : 0 : 0,
-  assistant_said: ({ signals }, { asksTold }) => asksTold && signals.role === 'assistant' ? 1 : 0,
+  user_said: ({ signals }, { asksSelf, asksAdvice, asksWay }) => (
+    signals.role !== 'user' ? 0 : asksAdvice ? 1 : asksSelf ? asksWay ? 0.25 : 0.5 : 0
+  ),
+  assistant_said: ({ signals }, { asksTold, asksWay }) => (asksTold || asksWay) && signals.role === 'assistant' ? 1 : 0,
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
   time_told: ({ signals }, { asksTime }) => asksTime && signals.tellsTime ? 1 : 0,
   name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
@@ -62,7 +64,7 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (query: AnalyzedQuery) => boo
   time_told: ({ asksTime }) => asksTime,
   name_told: ({ asksName }) => asksName,
   user_said: ({ asksSelf, asksAdvice }) => asksSelf || asksAdvice,
-  assistant_said: ({ asksTold }) => asksTold,
+  assistant_said: ({ asksTold, asksWay }) => asksTold || asksWay,
 }
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>

@@ -5,8 +5,8 @@ import { analyzeQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.j
 import { NOW } from './candidates.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
-type Form = 'asksTime' | 'asksName' | 'asksSelf' | 'asksTold' | 'asksAdvice' | 'asksSeveral'
-const FORMS: readonly Form[] = ['asksTime', 'asksName', 'asksSelf', 'asksTold', 'asksAdvice', 'asksSeveral']
+type Form = 'asksTime' | 'asksName' | 'asksSelf' | 'asksTold' | 'asksWay' | 'asksAdvice' | 'asksSeveral'
+const FORMS: readonly Form[] = ['asksTime', 'asksName', 'asksSelf', 'asksTold', 'asksWay', 'asksAdvice', 'asksSeveral']
 
 /** Questions with what each asks for. */
 const cases: Array<[text: string, asks: Form[]]> = [
@@ -36,6 +36,11 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['Can you remind me of the name of the mill?', ['asksTold']],
   ['I think of our last conversation about bread.', ['asksTold']],
   ['What was your advice on kettles?', ['asksTold']],
+  ['How did I mend the clock?', ['asksSelf', 'asksWay']],
+  ['Which approach did we plan to take?', ['asksName', 'asksSelf', 'asksWay']],
+  ['What steps did you list for me?', ['asksTold', 'asksSeveral']],
+  ['How can I mend the clock?', ['asksSelf']],
+  ['What way did the ferry go?', []],
   ['Can you suggest a bread for my guests?', ['asksSelf', 'asksAdvice']],
   ['Any tips for a trip on the canal?', ['asksAdvice']],
   ['What would you recommend?', ['asksAdvice']],
@@ -71,6 +76,9 @@ t.test('neither are words of which a question is built, and those that say that 
   t.strictSame(analyzeQuery('What kinds of bread might the baker mention?', NOW).terms, ['bread', 'baker'])
   t.strictSame(analyzeQuery('Is the baker kind?', NOW).terms, ['baker', 'kind'])
   t.strictSame(analyzeQuery('Did you suggest a bread in our previous chat?', NOW).terms, ['bread'])
+  t.strictSame(analyzeQuery('What steps did you list for the bread?', NOW).terms, ['list', 'bread'])
+  t.strictSame(analyzeQuery('What approach did I take to the bread?', NOW).terms, ['take', 'bread'])
+  t.strictSame(analyzeQuery('How high are the steps?', NOW).terms, ['high', 'step'], 'which asks for neither')
   t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
   t.strictSame(analyzeQuery('What do you mention?', NOW).terms, ['mention'])
 })

@@ -40,8 +40,10 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
     passedOver: [told('Where did I put the clock?', 'It stands here.', ASSISTANT), told('Where is the clock?', 'It stands here.', USER), told('What did you tell me about clocks?', 'It stands here.', USER), told('Where did I put the clock?', 'It stands here.')],
   },
   assistant_said: {
-    liked: [told('Which clock did you recommend?', 'It stands here.', ASSISTANT), told('Remind me of the clock.', 'It stands here.', ASSISTANT)],
-    passedOver: [told('Which clock did you recommend?', 'It stands here.', USER), told('Which clock is mine?', 'It stands here.', ASSISTANT), told('Can you recommend a clock?', 'It stands here.', ASSISTANT)],
+    liked: [told('Which clock did you recommend?', 'It stands here.', ASSISTANT), told('Remind me of the clock.', 'It stands here.', ASSISTANT),
+      told('How did I plan to mend the clock?', 'It stands here.', ASSISTANT)],
+    passedOver: [told('Which clock did you recommend?', 'It stands here.', USER), told('Which clock is mine?', 'It stands here.', ASSISTANT), told('Can you recommend a clock?', 'It stands here.', ASSISTANT),
+      told('How can I mend the clock?', 'It stands here.', ASSISTANT)],
   },
   date: { liked: [['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 5, 12) }], told('What broke on 5 March 2025?', 'On 5 March 2025 the clock broke.'), ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 8) }]], passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]] },
   time_told: { liked: [told('When did the clock break?', 'It broke on Monday.')], passedOver: [told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.')] },
@@ -66,6 +68,12 @@ for (const name of SCORER_NAMES) {
 t.test('what the user said counts for more where advice is asked for', async (t) => {
   const said = { text: 'It stands here.', ...USER }
   t.ok(given('user_said', 'Can you suggest a clock for me?', said) > given('user_said', 'Which clock is mine?', said))
+})
+
+t.test('what the user said counts for less where the query asks how they did something', async (t) => {
+  const said = { text: 'It stands here.', ...USER }
+  const asked = given('user_said', 'How did I mend the clock?', said)
+  t.ok(asked > 0 && asked < given('user_said', 'Where did I mend the clock?', said))
 })
 
 t.test('closeness in time falls day by day', async (t) => {
