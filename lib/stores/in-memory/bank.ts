@@ -28,7 +28,7 @@ export class Bank {
   readonly entries = new BankEntries()
   readonly lexical = new LexicalIndex<PassageRef>()
   readonly #arena: VectorArena
-  readonly #documents = new Documents()
+  readonly documents = new Documents()
   #vectors: VectorIndex<PassageRef> | undefined
   #change: Change | undefined
   #version = 0
@@ -209,7 +209,7 @@ export class Bank {
       yield
     }
     this.lexical.begin()
-    this.#documents.begin()
+    this.documents.begin()
     const documents = yield * this.#index(entries, added, removed)
     const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
     for (const entry of entries) {
@@ -258,7 +258,7 @@ export class Bank {
       yield
     }
     this.lexical.end()
-    yield * this.#documents.settle()
+    yield * this.documents.settle()
     this.#change = undefined
   }
 
@@ -268,7 +268,7 @@ export class Bank {
   ): Steps<LexicalHandle[]> {
     const touched: LexicalHandle[] = []
     for (const entry of removed) {
-      this.#documents.remove(entry)
+      this.documents.remove(entry)
       for (const { lexical } of entry.passages) {
         this.lexical.remove(lexical!)
         touched.push(lexical!)
@@ -276,7 +276,7 @@ export class Bank {
       }
     }
     for (const [index, entry] of entries.entries()) {
-      this.#documents.add(entry)
+      this.documents.add(entry)
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!

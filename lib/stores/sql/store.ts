@@ -4,11 +4,12 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type Candidate, type DayCounts, type DayRange,
-  type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome, type InsertOutcome,
-  type LateVectors, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
-  type NeighboursRequest, type NewMemory, type OnConflict, type PoolStatus, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector, type StoreHealth,
-  type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome, type UsageReservation, type VectorStore,
+  type DocumentReplacement, type EmbeddingSpace, type IdempotencyRecord, type IdempotentWrite, type ImportOutcome,
+  type InsertOutcome, type LateVectors, type ListBanksRequest, type ListFilters, type ListRequest, type Memory,
+  type Neighbourhood, type NeighboursRequest, type NewMemory, type OnConflict, type PoolStatus, type RemovedBank,
+  type RemoveOptions, type RemoveOutcome, type Scan, type SearchRequest, type SearchResult, type Selector,
+  type StoreHealth, type StoreStart, type Unembedded, type UsageEntry, type UsageOutcome, type UsageReservation,
+  type VectorStore,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
@@ -121,6 +122,15 @@ export class SqlVectorStore implements VectorStore {
     if (memories.length === 0 && idempotency === undefined) return []
     await countBefore(memories)
     return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
+  }
+
+  async replaceDocuments (
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
+    idempotency?: IdempotentWrite, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]> {
+    await countBefore(memories)
+    const options = { now, idempotency, signal }
+    return await this.#guard(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
