@@ -54,7 +54,7 @@ export function exportOf (memories: ReadonlyArray<Record<string, unknown>>): str
   return [HEADER, ...memories].map((line) => JSON.stringify(line)).join('\n')
 }
 
-const ROUTE_OPERATIONS: readonly Operation[] = [
+export const ROUTE_OPERATIONS: readonly Operation[] = [
   { name: 'retain', needs: 'w', writes: true, request: (bank) => json('/v1/retain', { bank_id: bank, content: 'Something new.' }) },
   { name: 'batch', needs: 'w', writes: true, request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }) },
   { name: 'recall', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }) },
