@@ -36,7 +36,7 @@ async function scriptOf (t: Test, shell: string): Promise<string> {
 async function typing (t: Test, shell: string, setUp: string): Promise<(keys: string, until: RegExp) => Promise<string>> {
   const child = spawn('timeout', ['-k', '1', '60', 'script', '-qec', shell, '/dev/null'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: t.testdirName, TERM: 'xterm', LC_ALL: 'C.UTF-8' },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   // The shell ends with its terminal.
   t.teardown(() => { child.kill('SIGTERM') })
