@@ -42,11 +42,19 @@ async function call (client: Client, index: number, round: number): Promise<void
   if (isError === true) count(JSON.stringify(content).slice(0, 200))
 }
 
-/** Of ten calls, seven search, one stores, one answers and one lists. */
+/**
+ * Of ten calls, six search, one stores, one answers, one lists and one deletes what was stored, so that the bank does not
+ * grow and what the gateway holds can be compared.
+ */
 function callOf (index: number, round: number): { name: string, arguments: Record<string, unknown> } {
   const bank = { bank_id: 'bench' }
+  const tags = [`client-${index}`]
   switch (round % 10) {
-    case 0: return { name: 'retain', arguments: { ...bank, content: `Client ${index} notes in round ${round} that tea is hot.` } }
+    case 0: {
+      const content = `Client ${index} notes in round ${round} that tea is hot.`
+      return { name: 'retain', arguments: { ...bank, content, tags } }
+    }
+    case 9: return { name: 'forget', arguments: { ...bank, tags } }
     case 3: return { name: 'reflect', arguments: { ...bank, query: `Which town has ${round % 100} boats?` } }
     case 6: return { name: 'list_banks', arguments: {} }
     default: return { name: 'recall', arguments: { ...bank, query: `boats in the harbour of town ${round % 100}` } }

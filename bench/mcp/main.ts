@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,21 +9,27 @@ import { JsonClient } from '../json-client.js'
 import { summarize } from '../percentiles.js'
 import { runBench } from '../run-bench.js'
 import { numberArgument, type ClientFigures } from './figures.js'
+import { MemoryWatch } from './memory.js'
 
 const CLIENTS = fileURLToPath(new URL('clients.ts', import.meta.url))
-const USAGE = 'npm run bench:mcp -- [--clients 64] [--seconds 60]'
+const USAGE = 'npm run bench:mcp -- [--clients 64] [--seconds 60] [--collect-every 10]'
 const MEMORIES = 1000
 const PROBE_EVERY_MS = 20
-const SAMPLE_EVERY_MS = 1000
 
 /** Clients of the Model Context Protocol at a gateway in memory, with what /live and the memory of the process do. */
 await runBench(async (args) => {
   const { values } = parseArgs({
     args,
-    options: { clients: { type: 'string', default: '64' }, seconds: { type: 'string', default: '60' } },
+    options: {
+      clients: { type: 'string', default: '64' },
+      seconds: { type: 'string', default: '60' },
+      'collect-every': { type: 'string', default: '10' },
+    },
   })
   const seconds = numberArgument(values.seconds)
-  const gateway = await startGateway('vector_store: in_memory\n')
+  const collectEvery = numberArgument(values['collect-every'])
+  const watch = await MemoryWatch.open()
+  const gateway = await startGateway('vector_store: in_memory\n', {}, 'ignore', watch.nodeOptions)
   const client = new JsonClient(gateway.url)
   try {
     const items = Array.from({ length: MEMORIES }, (_, index) => (
@@ -33,10 +38,9 @@ await runBench(async (args) => {
     await client.post('/v1/retain/batch', { bank_id: 'bench', items })
     const stop = new AbortController()
     const live = probe(`${gateway.url}/live`, stop.signal)
-    const memory = sample(gateway.pid, stop.signal)
+    const memory = watch.run(gateway.pid, collectEvery, stop.signal)
     const clients = await runClients(gateway.url, String(numberArgument(values.clients)), String(seconds))
     stop.abort()
-    const resident = await memory
     console.log(JSON.stringify({
       bench: 'mcp',
       clients: Number(values.clients),
@@ -44,12 +48,13 @@ await runBench(async (args) => {
       calls_per_second: Math.round(clients.calls / seconds),
       ...clients,
       live: await live,
-      resident_mb: { start: resident[0], middle: resident[Math.floor(resident.length / 2)], end: resident.at(-1) },
+      ...await memory,
     }, undefined, 2))
     if (Object.keys(clients.errors).length > 0) process.exitCode = 1
   } finally {
     client.close()
     await gateway.stop()
+    await watch.close()
   }
 }, USAGE)
 
@@ -71,16 +76,5 @@ async function probe (url: string, signal: AbortSignal) {
     durations.push(performance.now() - begun)
     await delay(PROBE_EVERY_MS)
   }
-  return { probes: durations.length, ...summarize(durations) }
-}
-
-/** What is resident of a process, in megabytes, once a second. */
-async function sample (pid: number, signal: AbortSignal): Promise<number[]> {
-  const samples: number[] = []
-  while (!signal.aborted) {
-    const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    samples.push(Math.round(Number(kilobytes) / 1000))
-    await delay(SAMPLE_EVERY_MS)
-  }
-  return samples
+  return { probes: durations.length, ...summarize(durations), max: Math.max(...durations) }
 }

@@ -1,6 +1,6 @@
-import { invalidField } from '../errors/service-error.js'
+import { invalidField, ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
+import { DocumentStandsError, LowerTrustError, type NewMemory } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
@@ -25,6 +25,14 @@ interface Retain {
   caller: string
   keyed: KeyedWrite | undefined
   signal: AbortSignal | undefined
+  /** Documents of which other memories go. */
+  documents?: Documents | undefined
+}
+
+interface Documents {
+  ids: readonly string[]
+  /** Whether the caller may forget what stands in them. */
+  mayRemove: boolean
 }
 
 /**
@@ -65,13 +73,48 @@ export class RetainService {
     ))
   }
 
+  /**
+   * Stores memories and forgets, in the same moment, all others of the documents that they take the place of.
+   * @param documentIds documents of the items
+   * @throws ServiceError as `retainBatch`; access_denied when something would go and the caller may not forget;
+   * not_supported with a store that cannot
+   */
+  async replaceDocuments (
+    { bank_id: bankId, items }: RetainBatchRequest, documentIds: readonly string[], context: RequestContext,
+    idempotency?: IdempotencyKey, signal?: AbortSignal,
+  ): Promise<RetainBatchAnswer> {
+    const { directory, access, store } = this.#deps
+    const open = await directory.openOne(context, 'write', bankId)
+    if (store.replaceDocuments === undefined) throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
+    const mayRemove = access.decide(context, 'forget', bankId, open.grants).allowed
+    return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => {
+      try {
+        return await this.#retain({
+          open,
+          items,
+          at: (index) => `items[${index}].`,
+          context,
+          caller: callerOf(context),
+          keyed,
+          signal,
+          documents: { ids: documentIds, mayRemove },
+        })
+      } catch (error) {
+        if (!(error instanceof DocumentStandsError)) throw error
+        await directory.openOne(context, 'forget', bankId)
+        throw error
+      }
+    })
+  }
+
   async #retain (retain: Retain): Promise<RetainResult> {
     const { open, items, context } = retain
     const checked = await this.#check(retain)
+    await this.#admitRemoval(retain)
     const admitted = await this.#deps.admission.admit('retain', context, [open], items.length)
     try {
       const prepared = await this.#prepare(checked, retain)
-      const { deduplication } = open.settings
+      const deduplication = this.#deduplicationOf(retain)
       if (deduplication.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
       return await this.#comparing.inTurn(
         open.key, async () => await this.#compareAndWrite(deduplication, prepared, retain), retain.signal)
@@ -79,6 +122,21 @@ export class RetainService {
       admitted.release()
       throw error
     }
+  }
+
+  /** What goes from documents is a forget, of which there may be no more than the limits allow. */
+  async #admitRemoval ({ open, context, documents }: Retain): Promise<void> {
+    if (documents?.mayRemove !== true) return
+    const { admission, store, clock } = this.#deps
+    const filters = { documentIds: documents.ids }
+    const standing = await store.list(open.key, { limit: 1, now: clock(), filters })
+    if (standing.length > 0) await admission.admit('forget', context, [open])
+  }
+
+  /** What a document replaces is its own memories, so that a near-duplicate elsewhere is only told of. */
+  #deduplicationOf ({ open: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
+    const isReplacing = documents !== undefined && deduplication.action === 'update'
+    return isReplacing ? { ...deduplication, action: 'warn' } : deduplication
   }
 
   /** Checks the fields only; expensive work waits until the items are admitted. */
@@ -122,13 +180,20 @@ export class RetainService {
   }
 
   /** Writes the plan, all or nothing. */
-  async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal }: Retain): Promise<RetainResult> {
+  async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal, documents }: Retain): Promise<RetainResult> {
     const { key: bank, settings: { maxPassageCharacters } } = open
     const { indexer, store, clock } = this.#deps
     const memories = await indexer.index(plan.memories.map(({ memory }) => memory), maxPassageCharacters, caller)
     signal?.throwIfAborted()
     const context = contextOf(bank.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)
+    if (documents !== undefined) {
+      const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
+      const replacement = { documentIds: documents.ids, keep, mayRemove: documents.mayRemove }
+      const outcome = await store.replaceDocuments!(bank, replacement, memories, clock(), idempotency, signal)
+      indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
+      return { context, outcome }
+    }
     if (plan.memories.some(({ replaces }) => replaces)) {
       return await indexer.replacing(bank, memories, async () => {
         const outcome = await store.import(bank, memories, 'supersede', clock(), idempotency, undefined, signal)

@@ -62,6 +62,7 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
 export class MemoryService {
   readonly retain: RetainService['retain']
   readonly retainBatch: RetainService['retainBatch']
+  readonly replaceDocuments: RetainService['replaceDocuments']
   readonly forget: ForgetService['forget']
   readonly recall: RecallService['recall']
   readonly explain: ExplainService['explain']
@@ -89,6 +90,7 @@ export class MemoryService {
     const reflect = new ReflectService(deps, reflection)
     this.retain = retain.retain.bind(retain)
     this.retainBatch = retain.retainBatch.bind(retain)
+    this.replaceDocuments = retain.replaceDocuments.bind(retain)
     this.forget = forget.forget.bind(forget)
     this.recall = recall.recall.bind(recall)
     this.explain = explain.explain.bind(explain)

@@ -1,7 +1,9 @@
 import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
-import { LowerTrustError, type VectorStore } from './vector-store.js'
+import { DocumentStandsError, LowerTrustError, type VectorStore } from './vector-store.js'
+
+const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, DocumentStandsError]
 
 /**
  * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write belong to
@@ -11,9 +13,7 @@ export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    if (cause instanceof ServiceError || cause instanceof IdempotencyKeyTaken || cause instanceof LowerTrustError) {
-      throw cause
-    }
+    if (REFUSALS.some((refusal) => cause instanceof refusal)) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }
@@ -39,6 +39,7 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     statistics: wrap(() => store.statistics),
     scan: wrap(() => store.scan),
     ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
+    ...(store.replaceDocuments !== undefined && { replaceDocuments: wrap(() => store.replaceDocuments!) }),
     ...(store.countMemories !== undefined && { countMemories: wrap(() => store.countMemories!) }),
     ...(store.neighbours !== undefined && { neighbours: wrap(() => store.neighbours!) }),
     ...(store.countByDay !== undefined && { countByDay: wrap(() => store.countByDay!) }),

@@ -9,7 +9,9 @@ import type {
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
-import type { ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector } from './writes.js'
+import type {
+  DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
+} from './writes.js'
 
 export { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite } from './idempotency.js'
 export type * from './readings.js'
@@ -78,6 +80,15 @@ export interface VectorStore {
    */
   insert (
     bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]>
+  /**
+   * Stores memories as `insert` does and removes, in the same transaction, all others of the documents but those to
+   * keep. Calls for one document are one after the other, in whichever processes: of two only the memories of one are
+   * left. Without it documents are not replaced: 501.
+   */
+  replaceDocuments? (
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
+    idempotency?: IdempotentWrite, signal?: AbortSignal,
   ): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**

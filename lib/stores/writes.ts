@@ -31,6 +31,23 @@ export class LowerTrustError extends Error {
   }
 }
 
+/** What stands in documents is to go when other memories come. */
+export interface DocumentReplacement {
+  documentIds: readonly string[]
+  /** Memories that stay. */
+  keep: readonly string[]
+  /** Otherwise the call rejects with DocumentStandsError when something would have to go. */
+  mayRemove: boolean
+}
+
+/** Memories stand in the document, and may not be removed. Nothing was written. */
+export class DocumentStandsError extends Error {
+  constructor () {
+    super('Memories stand in the document')
+    this.name = 'DocumentStandsError'
+  }
+}
+
 export interface RemoveOptions {
   now: number
   dryRun: boolean

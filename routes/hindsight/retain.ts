@@ -1,12 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
-import type { RequestContext } from '../../lib/identity/context.js'
 import { MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
 import { idempotencyOf } from '../idempotency.js'
-import { forgetAll, memoriesOf, type Part } from './documents.js'
 import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
 import { readInstant } from './instants.js'
@@ -53,37 +50,16 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
   }, async (request, reply) => {
     const { params: { bank_id: bankId }, body, context } = request
     const items = body.items.map((item, index) => retainItem(item, body.document_tags ?? [], `items[${index}].`))
-    const replaced = await replacedBy(app, bankId, replacedDocuments(body.items), context)
+    const documents = replacedDocuments(body.items)
     // An operation id makes repeats of the request idempotent.
-    const key = body.async === true ? body.operation_id : undefined
-    const idempotency = await idempotencyOf(request, reply, key)
-    let isReplay = false
-    const { results } = await app.memory.retainBatch({ bank_id: bankId, items }, context, idempotency && {
-      ...idempotency,
-      onReplay: () => {
-        isReplay = true
-        idempotency.onReplay?.()
-      },
-    }, disconnectSignal(reply))
-    const own = new Set(results.map(({ memory_id: id }) => id))
-    const others = replaced.filter(({ id }) => !own.has(id))
-    const outdated = isReplay ? olderThan(newestOf(replaced.filter(({ id }) => own.has(id))), others) : others
-    await forgetAll(app, bankId, outdated.map(({ id }) => id), context)
+    const idempotency = await idempotencyOf(request, reply, body.async === true ? body.operation_id : undefined)
+    const batch = { bank_id: bankId, items }
+    const signal = disconnectSignal(reply)
+    if (documents.length === 0) await app.memory.retainBatch(batch, context, idempotency, signal)
+    else await app.memory.replaceDocuments(batch, documents, context, idempotency, signal)
     // The work is done already, also when the client expects to wait for it.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })
-}
-
-/**
- * The memories that a repeat still has to delete, when the first request failed after storing its own: only those older
- * than its memories, because others may have been stored since. There are none when the document was replaced again.
- */
-function olderThan (newest: string | undefined, others: readonly Part[]): Part[] {
-  return newest === undefined ? [] : others.filter(({ retainedAt }) => retainedAt < newest)
-}
-
-function newestOf (parts: readonly Part[]): string | undefined {
-  return parts.map(({ retainedAt }) => retainedAt).sort().at(-1)
 }
 
 function retainItem (item: ItemFields, documentTags: readonly string[], at: string): RetainItem {
@@ -125,18 +101,4 @@ function replacedDocuments (items: readonly ItemFields[]): string[] {
     modes.set(id, mode)
   }
   return [...modes].filter(([, mode]) => mode === 'replace').map(([id]) => id)
-}
-
-/**
- * The memories of replaced documents. They are deleted after the new ones are stored, so that a fault in between loses
- * nothing; a repeat, or the next retain of the document, then deletes them.
- * @throws ServiceError access_denied for a caller who may not forget them
- */
-async function replacedBy (
-  app: FastifyInstance, bankId: string, documents: readonly string[], context: RequestContext,
-): Promise<Part[]> {
-  if (documents.length === 0) return []
-  const parts = await memoriesOf(app, bankId, documents, context)
-  if (parts.length > 0) await app.memory.admit(context, 'forget', [bankId])
-  return parts
 }

@@ -1,10 +1,11 @@
+import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'
-import { exportOf, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Seed } from './operations.js'
+import { exportOf, lacking, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operations.js'
 
 /** Asks for nothing and may do everything: for a look from outside. */
 const NOBODY = { tenantId: null }
@@ -25,7 +26,7 @@ export class Gateway {
   }
 
   static async start (t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {}): Promise<Gateway> {
-    return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file }, overrides))
+    return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides))
   }
 
   /** Tries one operation as a caller who has `rights` on the bank. @returns what is wrong; empty when all is well */
@@ -33,21 +34,21 @@ export class Gateway {
     const seed = await this.#seed(bank)
     const before = await this.#state(bank)
     const response = await this.#app.inject(withHeaders(operation.request(bank, seed), ask.headers))
-    const allowed = rights.includes(operation.needs)
+    const lacks = lacking(operation, rights)
+    const { status, code, detail, requestId } = (operation.outcome ?? routeOutcome)(response)
     const changed = await this.#state(bank) !== before
     if (changed) await this.#reset(bank)
     const wrong: string[] = []
     const say = (what: string) => wrong.push(`${ask.named}: ${operation.name} on ${bank}: ${what}`)
-    if (allowed) {
-      if (response.statusCode !== 200) say(`expected 200, got ${response.statusCode} ${response.body}`)
+    if (lacks === undefined) {
+      if (status !== 200) say(`expected 200, got ${status} ${response.body}`)
       if (changed !== operation.writes) say(changed ? 'changed the bank' : 'changed nothing')
       // Every answer to a reader tells something of the memories that stand there.
       if (!operation.writes && !new RegExp(`otter|"memory_count":2|${seed.kept}`).test(response.body)) say(`says nothing: ${response.body}`)
       return wrong
     }
-    const { detail, code, request_id: requestId } = response.json<{ detail?: string, code?: string, request_id?: string }>()
-    const expected = `${ask.named} is denied '${PERMISSION[operation.needs]}' on bank '${bank}'`
-    if (response.statusCode !== 403 || code !== 'access_denied') say(`expected 403 access_denied, got ${response.statusCode} ${code}`)
+    const expected = `${ask.named} is denied '${PERMISSION[lacks]}' on bank '${bank}'`
+    if (status !== 403 || code !== 'access_denied') say(`expected 403 access_denied, got ${status} ${code} ${response.body}`)
     if (detail !== expected) say(`expected ${expected}, got ${detail}`)
     if (requestId === undefined || requestId !== response.headers['x-request-id']) say('has no request id')
     if (/otter/.test(response.body)) say('tells of the memories')
@@ -92,7 +93,7 @@ export class Gateway {
     const { bounds, memory: { forget, transfer, configurations } } = this.#app.app
     const seed = this.#seeds.get(bank)!
     await forget({ bank_id: bank, scope: 'all' }, NOBODY)
-    const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'] }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
+    const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'], document_id: 'diary' }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
     await transfer.import(bank, Buffer.from(exportOf(lines)), { onConflict: 'skip', config: 'ignore', bounds }, NOBODY)
     await configurations.put(bank, SEED_CONFIG, NOBODY)
   }
@@ -104,6 +105,12 @@ export class Gateway {
     for await (const line of await transfer.export(bank, NOBODY)) parts.push(line)
     return parts.join('\n')
   }
+}
+
+function routeOutcome (response: LightMyRequestResponse): Outcome {
+  if (response.statusCode === 200) return { status: 200 }
+  const { detail, code, request_id: requestId } = response.json<{ detail?: string, code?: string, request_id?: string }>()
+  return { status: response.statusCode, detail, code, requestId }
 }
 
 function withHeaders (request: ReturnType<Operation['request']>, headers: Record<string, string>): ReturnType<Operation['request']> {

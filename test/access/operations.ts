@@ -1,17 +1,34 @@
-import type { InjectOptions } from 'fastify'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { DOOR_OPERATIONS } from './door-operations.js'
+import type { Rights } from './matrix.js'
 
 export type Letter = 'r' | 'w' | 'f' | 'a'
 
 export const PERMISSION = { r: 'read', w: 'write', f: 'forget', a: 'admin' } as const satisfies Record<Letter, string>
 
+/** What came of an operation. */
+export interface Outcome {
+  status: number
+  code?: string | undefined
+  detail?: string | undefined
+  requestId?: string | undefined
+}
+
 /** One way to ask for something on a bank. */
 export interface Operation {
   name: string
-  /** The permission that it asks for, by the specification's table. */
-  needs: Letter
+  /** The permissions that it asks for, by the specification's table, in the order in which it looks for them. */
+  needs: string
   /** Whether it changes the bank when it is allowed. */
   writes: boolean
   request (bank: string, seed: Seed): InjectOptions
+  /** Where that is not the status and the error of the gateway's own routes. */
+  outcome?: (response: LightMyRequestResponse) => Outcome
+}
+
+/** The first permission that an operation lacks; undefined when it is allowed. */
+export function lacking ({ needs }: Operation, rights: Rights): Letter | undefined {
+  return ([...needs] as Letter[]).find((letter) => !rights.includes(letter))
 }
 
 /** What stands in every bank before an operation. */
@@ -37,7 +54,7 @@ export function exportOf (memories: ReadonlyArray<Record<string, unknown>>): str
   return [HEADER, ...memories].map((line) => JSON.stringify(line)).join('\n')
 }
 
-export const OPERATIONS: readonly Operation[] = [
+export const ROUTE_OPERATIONS: readonly Operation[] = [
   { name: 'retain', needs: 'w', writes: true, request: (bank) => json('/v1/retain', { bank_id: bank, content: 'Something new.' }) },
   { name: 'batch', needs: 'w', writes: true, request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }) },
   { name: 'recall', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }) },
@@ -63,3 +80,5 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'delete the bank', needs: 'a', writes: true, request: (bank) => ({ method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}` }) },
   { name: 'describe the bank', needs: 'r', writes: false, request: (bank) => get(bank) },
 ]
+
+export const OPERATIONS: readonly Operation[] = [...ROUTE_OPERATIONS, ...DOOR_OPERATIONS]

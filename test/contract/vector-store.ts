@@ -13,6 +13,7 @@ import { lexicalContract } from './vector-store/lexical.js'
 import { poolContract } from './vector-store/pool.js'
 import { readingContract } from './vector-store/reading.js'
 import { removingContract } from './vector-store/removing.js'
+import { replacingContract } from './vector-store/replacing.js'
 import { semanticContract } from './vector-store/semantic.js'
 import { separationContract } from './vector-store/separation.js'
 import type { OpenStore } from './vector-store/setup.js'
@@ -33,6 +34,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['removing', removingContract],
   ['expiring', expiringContract],
   ['importing', importingContract],
+  ['replacing documents', replacingContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],

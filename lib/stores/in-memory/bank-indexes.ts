@@ -16,7 +16,7 @@ export class BankIndexes {
   vectors: VectorIndex<PassageRef> | undefined
   /** Whether the first passages of memories lie in the lexical index in the order of the memories' ids. */
   isInOrder = true
-  readonly #documents = new Documents()
+  readonly documents = new Documents()
   readonly #arena: VectorArena
   #lastId = ''
 
@@ -32,13 +32,13 @@ export class BankIndexes {
   /** Words and places that change from now on are not seen before they are committed. */
   begin (): void {
     this.lexical.begin()
-    this.#documents.begin()
+    this.documents.begin()
   }
 
   /** To be called when all documents of a committed change are settled. */
   * end (): Steps<void> {
     this.lexical.end()
-    yield * this.#documents.settle()
+    yield * this.documents.settle()
   }
 
   /** Makes entries and adds their vectors, or throws and adds none. */
@@ -89,7 +89,7 @@ export class BankIndexes {
   ): Steps<LexicalHandle[]> {
     const touched: LexicalHandle[] = []
     for (const entry of removed) {
-      this.#documents.remove(entry)
+      this.documents.remove(entry)
       for (const { lexical } of entry.passages) {
         this.lexical.remove(lexical!)
         touched.push(lexical!)
@@ -97,7 +97,7 @@ export class BankIndexes {
       }
     }
     for (const [index, entry] of entries.entries()) {
-      this.#documents.add(entry)
+      this.documents.add(entry)
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!

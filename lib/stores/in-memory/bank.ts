@@ -3,6 +3,7 @@ import type { NewMemory } from '../vector-store.js'
 import { BankEntries } from './bank-entries.js'
 import { BankIndexes, type LexicalHandle } from './bank-indexes.js'
 import { REMOVED, type Entry, type PassageRef, type Visibility } from './entry.js'
+import type { Documents } from './documents.js'
 import type { LexicalIndex } from './lexical-index.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { BANK_BYTES, entryBytes } from './capacity.js'
@@ -25,6 +26,7 @@ export class Bank {
   readonly id: string
   readonly entries = new BankEntries()
   readonly lexical: LexicalIndex<PassageRef>
+  readonly documents: Documents
   readonly #indexes: BankIndexes
   #change: Change | undefined
   #version = 0
@@ -39,6 +41,7 @@ export class Bank {
     this.id = bankKeyString(key)
     this.#indexes = new BankIndexes(arena)
     this.lexical = this.#indexes.lexical
+    this.documents = this.#indexes.documents
   }
 
   /** Changes whenever the visible content or its places in the indexes do: a read that has paused compares it. */

@@ -31,6 +31,16 @@ export class Documents {
     this.#changed = undefined
   }
 
+  /** The memories of a document in order, also those that are not visible. */
+  * entriesOf (documentId: string): Generator<Entry> {
+    const sequence = this.#sequences.get(documentId)
+    if (sequence !== undefined) yield * sequence.forwards()
+  }
+
+  sizeOf (documentId: string): number {
+    return this.#sequences.get(documentId)?.size ?? 0
+  }
+
   add (entry: Entry): void {
     const { documentId } = entry.memory
     if (documentId === null) return

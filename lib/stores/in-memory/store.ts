@@ -5,9 +5,10 @@ import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest,
-  ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict, RemoveOptions,
-  RemoveOutcome, RemovedBank, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded, VectorStore,
+  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOutcome, InsertOutcome, LateVectors,
+  ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict,
+  RemoveOptions, RemoveOutcome, RemovedBank, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded,
+  VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
@@ -19,7 +20,7 @@ import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
-import { planImportInto, planInsert, planRemoval } from './writes.js'
+import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
 import { isThere, type Accept } from './entry.js'
 
 /** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
@@ -71,6 +72,17 @@ export class InMemoryVectorStore implements VectorStore {
   ): Promise<InsertOutcome[]> {
     const options = { items: () => memories.length, signal }
     return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), options)
+  }
+
+  async replaceDocuments (
+    key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
+    _idempotency?: undefined, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]> {
+    const items = ({ documents }: Bank) => (
+      replacement.documentIds.reduce((sum, id) => sum + documents.sizeOf(id), memories.length)
+    )
+    const plan = (bank: Bank) => planReplacement(bank, replacement, memories)
+    return await this.#writer.write(key, now, plan, { items, signal })
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {

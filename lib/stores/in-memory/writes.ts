@@ -3,7 +3,10 @@ import { tagCondition } from '../filters.js'
 import { importSteps, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
-import type { InsertOutcome, Memory, NewMemory, OnConflict, RemoveOptions, RemoveOutcome, Selector } from '../vector-store.js'
+import {
+  DocumentStandsError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory, type OnConflict,
+  type RemoveOptions, type RemoveOutcome, type Selector,
+} from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
 
@@ -47,6 +50,24 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
     inOrder.push(memory)
     return { stored: true, memoryId: memory.memoryId }
   }
+}
+
+export function * planReplacement (
+  bank: Bank, { documentIds, keep, mayRemove }: DocumentReplacement, memories: readonly NewMemory[],
+): Steps<WritePlan<InsertOutcome[]>> {
+  const insertion = yield * planInsert(bank, memories)
+  const staying = new Set([...keep, ...insertion.outcome.map(({ memoryId }) => memoryId)])
+  const removed = [...insertion.removed]
+  const outranked = new Set(insertion.removed)
+  for (const documentId of new Set(documentIds)) {
+    for (const entry of bank.documents.entriesOf(documentId)) {
+      yield
+      if (!entry.isVisible || outranked.has(entry) || staying.has(entry.memory.memoryId)) continue
+      if (!mayRemove) throw new DocumentStandsError()
+      removed.push(entry)
+    }
+  }
+  return { ...insertion, removed }
 }
 
 export function planImportInto (

@@ -18,6 +18,10 @@ export interface RemovalStatements {
    */
   choose: Record<Kind, string>
   /**
+   * The same of the memories in documents: $4 documents, $5 ids and $6 fingerprints of those that are left.
+   */
+  chooseDocuments: string
+  /**
    * $1 tenant, $2 bank, $3 ids, $4 shard. Answers what the bank's statistics lose: a row of Counts, each 0 or above.
    */
   remove: string
@@ -46,6 +50,8 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
   const wouldRemove = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
   return {
     choose: { ids: choose(selectors.ids('$4')), any: choose(selectors.any('$4')), all: choose(selectors.all('$4')), expired: choose(expired, ` limit ${EXPIRED_BATCH}`) },
+    chooseDocuments: choose(`m.document_id = any($4::text[]) and ${unexpired}
+    and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
     remove: remove(schema, true),
     removeUncounted: remove(schema, false),
     removeBank: removeBank(schema),

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
-import type { RemoveOutcome } from '../vector-store.js'
+import { DocumentStandsError, type DocumentReplacement, type NewMemory, type RemoveOutcome } from '../vector-store.js'
 import type { Queries } from './executor.js'
-import { addCounts, NO_COUNTS, type Counts } from './insertion.js'
+import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
@@ -16,6 +16,47 @@ export interface Choice {
   /** Ids or tags. */
   chosen?: readonly string[]
   now: number
+}
+
+/**
+ * Removes what stands in documents and is not among the memories that come.
+ * @returns as removeLocked
+ * @throws DocumentStandsError
+ */
+export async function removeOutdated (
+  tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep, mayRemove }: DocumentReplacement,
+  memories: readonly NewMemory[], now: number,
+): Promise<Counts> {
+  const [found] = await tx.query<{ ids: string }>(statements.removal.chooseDocuments, [
+    ...bankParameters(bank), now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
+  ])
+  const { ids } = found!
+  if (ids !== '' && !mayRemove) throw new DocumentStandsError()
+  const idAt = (index: number) => ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)
+  return await removeLocked(tx, statements, bank, mapRange(ids.length / ID_LENGTH, idAt))
+}
+
+/**
+ * Removes the memories that others would repeat, and that have expired or are of lower trust.
+ * @returns as removeLocked
+ */
+export async function removeOutranked (
+  tx: Queries, statements: Statements, bank: BankKey, memories: readonly NewMemory[], now: number,
+): Promise<Counts> {
+  const keys = [
+    ...bankParameters(bank),
+    memories.map(({ memoryId }) => memoryId),
+    memories.map(({ fingerprint }) => fingerprint),
+  ]
+  // Of several memories with one fingerprint only the first can be stored.
+  const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
+  const isReplaced = (row: ExistingRow) => {
+    const repeat = firsts.get(row.fingerprint)
+    return hasExpired(row, now) || (repeat !== undefined && hasHigherTrust(repeat, row))
+  }
+  let existing = await tx.query<ExistingRow>(statements.findExisting, keys)
+  if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(statements.lockExisting, keys)
+  return await removeLocked(tx, statements, bank, existing.filter(isReplaced).map(({ memory_id: id }) => id))
 }
 
 /**

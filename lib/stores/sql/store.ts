@@ -3,9 +3,9 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import type {
-  EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory, OnConflict, PoolStatus,
-  RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
-  Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
+  DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
+  OnConflict, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector,
+  StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import type { Executor } from './executor.js'
@@ -123,6 +123,15 @@ export class SqlVectorStore implements VectorStore {
     if (memories.length === 0 && idempotency === undefined) return []
     await countBefore(memories)
     return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
+  }
+
+  async replaceDocuments (
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
+    idempotency?: IdempotentWrite, signal?: AbortSignal,
+  ): Promise<InsertOutcome[]> {
+    await countBefore(memories)
+    const options = { now, idempotency, signal }
+    return await this.#guard(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {

@@ -3,18 +3,16 @@ import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import type {
-  EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory, OnConflict, RemovedBank,
-  RemoveOptions, RemoveOutcome, Selector,
+  DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
+  OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
-import {
-  addCounts, hasExpired, hasHigherTrust, insertMemories, type Counts, type ExistingRow, type Insertion,
-} from './insertion.js'
+import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, type Choice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeOutranked, type Choice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -83,23 +81,25 @@ export class SqlWriter {
       }
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      const keys = [
-        ...bankParameters(bank),
-        memories.map(({ memoryId }) => memoryId),
-        memories.map(({ fingerprint }) => fingerprint),
-      ]
-      // Of several memories with one fingerprint only the first can be stored.
-      const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
-      const isReplaced = (row: ExistingRow) => {
-        const repeat = firsts.get(row.fingerprint)
-        return hasExpired(row, now) || (repeat !== undefined && hasHigherTrust(repeat, row))
-      }
-      let existing = await tx.query<ExistingRow>(this.#statements.findExisting, keys)
-      if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(this.#statements.lockExisting, keys)
-      const ids = existing.filter(isReplaced).map(({ memory_id: id }) => id)
-      const gone = await removeLocked(tx, this.#statements, bank, ids)
+      const gone = await removeOutranked(tx, this.#statements, bank, memories, now)
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
+  }
+
+  async replaceDocuments (
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[],
+    { now, idempotency, signal }: WriteOptions,
+  ): Promise<InsertOutcome[]> {
+    const work = await this.#begin(bank, now, memories.some(hasVectors))
+    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
+      // Each then sees what the last one has stored.
+      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
+      signal?.throwIfAborted()
+      const gone = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
+      changes.memories -= gone.memories
+      addCounts(gone, await removeOutranked(tx, this.#statements, bank, memories, now))
+      return (await this.#add(tx, memories, gone, work, changes)).outcomes
+    }, { bulk: true })
   }
 
   async import (

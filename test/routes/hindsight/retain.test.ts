@@ -108,20 +108,43 @@ t.test('an asynchronous retain is done when it is answered, and once for each op
   t.match(await refusal(put('three')), [409, /Idempotency-Key|key/i])
 })
 
-t.test('a repeat goes on with a replacement that was cut off between its steps, and touches nothing newer', async (t) => {
+t.test('a document is replaced in one step, or not at all', async (t) => {
   const { client, clock } = await gateway(t, { file: { homeostasis: { rate_limits: { forget_per_minute: 1 } } } })
   const put = async () => await client.retain('home', 'two', { async: true, operationId: OPERATION, documentId: 'diary' })
   await client.retain('home', 'one', { documentId: 'diary' })
   await client.retain('home', 'x', { documentId: 'letter' })
   await client.deleteDocument('home', 'letter')
-  clock.advance(1000)
-  t.match(await refusal(put()), [429, /forget/])
-  t.same(await texts(client), ['two', 'one'], 'both are there')
-  await client.retain('home', 'three', { documentId: 'diary', updateMode: 'append' })
+  t.match(await refusal(put()), [429, /forget/], 'what goes is a forget')
+  t.same(await texts(client), ['one'])
   clock.advance(120_000)
-  await client.retain('home', 'four', { documentId: 'diary', updateMode: 'append' })
   await put()
-  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree\n\nfour')
+  t.same(await texts(client), ['two'])
+  await client.retain('home', 'three', { documentId: 'diary', updateMode: 'append' })
+  await put()
+  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree', 'a repeat touches nothing newer')
+})
+
+t.test('of many simultaneous replacements of a document one is left, whole', async (t) => {
+  const { client } = await gateway(t)
+  await client.retainBatch('home', [{ content: 'the first' }, { content: 'of two' }], { documentId: 'diary' })
+  const versions = Array.from({ length: 8 }, (_, index) => [`one of ${index}`, `two of ${index}`, `three of ${index}`])
+  await Promise.all(versions.map(async (version) => (
+    await client.retainBatch('home', version.map((content) => ({ content })), { documentId: 'diary' })
+  )))
+  const left = (await texts(client)).sort()
+  t.ok(versions.some((version) => version.toSorted().join() === left.join()), left.join(', '))
+})
+
+t.test('simultaneous replacements leave one also where near-duplicates are looked for', async (t) => {
+  for (const action of ['skip', 'update', 'warn'] as const) {
+    const { client } = await gateway(t, { file: { signal_quality: { dedup: { action, threshold: 0.99 } } } })
+    await client.retain('home', 'Alice drinks green tea in the garden.', { documentId: 'diary' })
+    await Promise.all([
+      client.retain('home', 'The harbour has nine boats.', { documentId: 'diary' }),
+      client.retain('home', 'A heron waits by the river.', { documentId: 'diary' }),
+    ])
+    t.equal((await texts(client)).length, 1, action)
+  }
 })
 
 t.test('what would change the result and is not there is refused, and nothing is stored', async (t) => {
