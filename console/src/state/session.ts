@@ -17,8 +17,11 @@ interface Kept {
 }
 
 const KEY = 'memory-gateway-console-session'
-/** A page tells what fails sooner than a program would. */
-const RETRIES = 1
+/**
+ * The page tells at once what fails and when to try again: the client would wait for as long as the server asks, which
+ * a reader could not tell from a request that takes long.
+ */
+const RETRIES = 0
 
 function read (): Kept {
   try {
