@@ -49,6 +49,7 @@ import { accessRoutes } from './routes/access.js'
 import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
 import { adminHistoryRoutes } from './routes/admin-history.js'
+import { adminStatusRoutes } from './routes/admin-status.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
 import { browsingRoutes } from './routes/browsing.js'
@@ -226,6 +227,7 @@ export async function assemble (
     await scope.register(adminToken, { token: config.adminToken })
     await scope.register(adminRoutes, { sources })
     await scope.register(adminHistoryRoutes)
+    await scope.register(adminStatusRoutes, { config, mode, overrides, clock, version })
     await scope.register(adminAccessRoutes)
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })

@@ -10,8 +10,14 @@ const Alive = Type.Object({ status: Type.Literal('ok') }, {
   title: 'LiveAnswer', description: 'The process is up.', examples: [{ status: 'ok' }],
 })
 
+export const ModelConditionField = Type.Enum([...MODEL_CONDITIONS], {
+  title: 'ModelCondition',
+  description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of ' +
+    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.',
+})
+
 const Model = (what: string) => Type.Object({
-  status: Type.Enum([...MODEL_CONDITIONS], { title: 'ModelCondition', description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.' }),
+  status: ModelConditionField,
 }, { title: 'ModelHealth', description: `${what}, by its latest calls; this request makes none. It does not affect readiness.` })
 
 const Ready = Type.Object({

@@ -9,7 +9,7 @@ import { CALLBACK_PAGE } from './pages.js'
 import { recoveries } from './state/connection.js'
 import { place } from './state/router.js'
 import { loadServerConfig, serverConfig } from './state/server-config.js'
-import { credentials } from './state/session.js'
+import { credentials, isExpired, reader } from './state/session.js'
 
 /** The console: first how to sign in, then the page that the URL names. */
 export function App () {
@@ -35,6 +35,12 @@ export function App () {
 
 function Content () {
   if (place.value.page === CALLBACK_PAGE) return <CallbackPage />
-  if (credentials.value === undefined) return <SignInPage />
-  return <PageView id={place.value.page} />
+  const isSignedIn = credentials.value !== undefined
+  // Behind the sign-in after an expired token, the page keeps what was typed and chosen on it.
+  return (
+    <>
+      {!isSignedIn && <SignInPage />}
+      {(isSignedIn || isExpired.value) && <PageView key={reader.value} id={place.value.page} isHidden={!isSignedIn} />}
+    </>
+  )
 }

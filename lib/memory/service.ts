@@ -142,6 +142,11 @@ export class MemoryService {
     return { embedding: embeddings.model, languageModel: meteredModel.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
   }
 
+  /** Length of every vector of the embedding provider. */
+  get dimensions (): number {
+    return this.#deps.embeddings.dimensions
+  }
+
   /** Resolves when no memory is known to lack vectors, and the use of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.backfill?.idle()

@@ -84,13 +84,18 @@ export function consoleTest (
   })
 }
 
+/** What a server needs for the store of this run: its environment, and a part of the configuration file. */
+export async function storeSettings (t: Test): Promise<{ env: Record<string, string>, yaml?: string }> {
+  if (process.env['TEST_STORE'] !== 'postgres') return { env: {} }
+  return { env: { DATABASE_URL: await freshDatabase(t) }, yaml: POSTGRES }
+}
+
 export async function startConsoleServer (
   t: Test, { env = {}, yaml }: Pick<ConsoleOptions, 'env' | 'yaml'>,
 ): Promise<RunningServer & { settings: Record<string, string> }> {
-  const settings: Record<string, string> = { ...env }
-  const onPostgres = process.env['TEST_STORE'] === 'postgres'
-  if (onPostgres) settings['DATABASE_URL'] = await freshDatabase(t)
-  const file = [yaml, ...(onPostgres ? [POSTGRES] : [])].filter((part) => part !== undefined).join('\n')
+  const store = await storeSettings(t)
+  const settings: Record<string, string> = { ...env, ...store.env }
+  const file = [yaml, store.yaml].filter((part) => part !== undefined).join('\n')
   if (file !== '') {
     const folder = mkdtempSync(join(tmpdir(), 'console-'))
     t.teardown(() => { rmSync(folder, { recursive: true }) })

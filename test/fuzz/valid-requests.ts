@@ -54,6 +54,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'DELETE /v1/admin/banks/:bank_id/config': [sample()],
   'POST /v1/admin/reload': [sample()],
   'GET /v1/admin/history': [sample([['since', '2026-01-01T00:00:00Z']])],
+  'GET /v1/admin/status': [sample()],
   'GET /v1/access': [sample([['limit', '5']])],
   'GET /v1/admin/access': [sample([['principal', 'user:bob'], ['tenant_id', 'acme'], ['on_behalf_of', 'user:eve'], ['limit', '5']])],
   'GET /v1/admin/access/rules': [sample()],

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { credentials } from '../state/session.js'
 
 interface Props {
   title: string
@@ -8,18 +9,22 @@ interface Props {
   children: ComponentChildren
 }
 
-/** A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. */
+/**
+ * A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. While the reader
+ * signs in anew it is out of sight, and keeps what was typed.
+ */
 export function Dialog ({ title, isOpen, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const isShown = isOpen && credentials.value !== undefined
   useEffect(() => {
     const { current } = element
     if (current === null) return
-    if (isOpen && !current.open) current.showModal()
-    if (!isOpen && current.open) current.close()
-  }, [isOpen])
+    if (isShown && !current.open) current.showModal()
+    if (!isShown && current.open) current.close()
+  }, [isShown])
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={element} aria-labelledby={id} onClose={() => { if (credentials.value !== undefined) onClose() }}>
       {isOpen && (
         <>
           <header class='dialog-head'>

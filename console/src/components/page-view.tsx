@@ -9,9 +9,10 @@ import { Empty, Failure, Loading } from './states.js'
 
 const loaded = new Map<string, ComponentType>()
 
-/** The page with an id, under its title. */
-export function PageView ({ id }: { id: string }) {
+/** The page with an id, under its title. A hidden one keeps its state. */
+export function PageView ({ id, isHidden = false }: { id: string, isHidden?: boolean }) {
   const entry = PAGES.find((page) => page.id === (id === '' ? FIRST_PAGE : id))
+  if (entry === undefined && isHidden) return null
   if (entry === undefined) {
     return (
       <>
@@ -24,8 +25,10 @@ export function PageView ({ id }: { id: string }) {
   }
   return (
     <>
-      <PageTitle key={entry.id} title={entry.title} about={entry.about} />
-      <ErrorBoundary key={`${entry.id} content`}><LazyPage key={entry.id} entry={entry} /></ErrorBoundary>
+      {!isHidden && <PageTitle key={entry.id} title={entry.title} about={entry.about} />}
+      <div key={`${entry.id} content`} hidden={isHidden}>
+        <ErrorBoundary><LazyPage key={entry.id} entry={entry} /></ErrorBoundary>
+      </div>
     </>
   )
 }

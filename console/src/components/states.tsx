@@ -34,16 +34,19 @@ export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
   const { code, requestId, status, retryAfter, fields } = described(error)
   const message = error instanceof Error ? error.message : String(error)
   const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
-  const copied = [message, ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
+  const faults = fields.map(({ field, message: text }) => field === '' ? text : `${field}: ${text}`)
+  // The message joins them, which nobody can read when they are many.
+  const isListed = faults.length > 1
+  const copied = [...(isListed ? faults : [message]), ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
   return (
     <div class='failure' role='alert'>
-      <p class='failure-message'><SafeText text={message} /></p>
+      <p class='failure-message'><SafeText text={isListed ? `${formatNumber(faults.length)} values are not accepted` : message} /></p>
       {ADVICE[code] !== undefined && <p>{ADVICE[code]}</p>}
       {retryAfter !== undefined && <p>Try again in {formatNumber(Math.ceil(retryAfter))} seconds.</p>}
-      {fields.length > 0 && (
+      {isListed && (
         <ul>
-          {fields.map(({ field, message: text }) => (
-            <li key={field}><code><SafeText text={field} /></code>: <SafeText text={text} /></li>
+          {fields.map(({ field, message: text }, index) => (
+            <li key={index}>{field !== '' && <><code><SafeText text={field} /></code>: </>}<SafeText text={text} /></li>
           ))}
         </ul>
       )}

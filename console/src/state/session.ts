@@ -17,8 +17,11 @@ interface Kept {
 }
 
 const KEY = 'memory-gateway-console-session'
-/** A page tells what fails sooner than a program would. */
-const RETRIES = 1
+/**
+ * The page tells at once what fails and when to try again: the client would wait for as long as the server asks, which
+ * a reader could not tell from a request that takes long.
+ */
+const RETRIES = 0
 
 function read (): Kept {
   try {
@@ -37,6 +40,12 @@ export const credentials = signal<Credentials | undefined>(kept.credentials)
 export const adminToken = signal<string | undefined>(kept.adminToken)
 /** Whether the server has refused credentials that it took before. */
 export const isExpired = signal(false)
+/**
+ * Who signed in last, as far as the page knows. What a reader has typed outlasts an expired token, and is gone when
+ * somebody else signs in.
+ */
+export const reader = signal('')
+let unknownReaders = 0
 /** Whether the server has refused the admin token. */
 export const isAdminRefused = signal(false)
 
@@ -56,7 +65,9 @@ function keep (): void {
   }
 }
 
-export function signIn (given: Credentials, remember: boolean): void {
+/** @param who the server takes the reader for; absent: not known, and so perhaps somebody else than before */
+export function signIn (given: Credentials, remember: boolean, who = `unknown ${++unknownReaders}`): void {
+  reader.value = who
   isRemembered.value = remember
   isExpired.value = false
   credentials.value = given

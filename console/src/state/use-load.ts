@@ -33,6 +33,7 @@ export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: rea
   const reload = useCallback(() => { setRound((count) => count + 1) }, [])
 
   useEffect(() => {
+    if (credentials.value === undefined) return
     const controller = new AbortController()
     setState((old) => ({ ...old, isLoading: true, ...(!isSame(old.keys, keys) && { error: undefined }) }))
     latest.current(controller.signal).then((data) => {

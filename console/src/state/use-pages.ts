@@ -60,6 +60,7 @@ export function usePages<Item> (
   }, [])
 
   useEffect(() => {
+    if (credentials.value === undefined) return
     const mine = begun<Item>()
     progress.current = mine
     setState({ items: [], error: undefined, isLoading: true, hasMore: false })

@@ -55,6 +55,11 @@ export class MemoryGatewayAdmin {
     return await this.#get('/v1/admin/history', request, options)
   }
 
+  /** What the server runs with, since when, and the state of its store and models. */
+  async getStatus (options?: CallOptions): Promise<T.AdminStatus> {
+    return await this.#get('/v1/admin/status', {}, options)
+  }
+
   /** What anyone may do on each bank of a tenant, and by which rule. */
   getAccess (request: T.AdminAccessRequest = {}, options?: CallOptions): Listing<T.BankAccess, T.AccessPage> {
     const page = (cursor: string | undefined) => (

@@ -91,6 +91,7 @@ export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
 export interface AdminBankRequest extends BankRequest { tenant_id?: string }
 export type AdminHistoryRequest = QueryOf<'adminGetHistory'>
 export type AdminHistory = Schemas['RequestHistory']
+export type AdminStatus = Schemas['AdminStatus']
 export type AdminAccessRequest = QueryOf<'adminGetAccess'>
 export type AccessRules = Schemas['AccessRules']
 export type AccessCheckRequest = Schemas['AccessCheck']

@@ -37,6 +37,7 @@ t.test('an operator reads what the admin token guards', async (t) => {
   t.match(await admin.getBankConfig({ bank_id: 'user-alice' }), { config: {} })
   t.match(await admin.resetBankConfig({ bank_id: 'user-alice' }), { config: {} })
   t.ok((await admin.getHistory()).samples.length > 0)
+  t.match(await admin.getStatus(), { auth: { mode: 'dev' }, vector_store: { status: 'ok' } })
   t.match(await collect(admin.getAccess({ principal: 'user:alice', limit: 1 })), [{ bank_id: 'user-alice' }])
   t.match(await admin.getAccessRules(), { enabled: false })
   t.match(await admin.checkAccess({ principal: 'user:bob', bank_id: 'team', permission: 'read' }), { allowed: true })

@@ -81,6 +81,37 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
   t.notMatch(page.url(), /token/)
 })
 
+const MANY = 50
+
+consoleTest('fifty principals on fifty banks are one overview, from which each leads to its rules', {
+  ...GUARDED,
+  yaml: `${YAML}${Array.from({ length: MANY }, (_, index) => (
+    `  - {bank_id: 'project-${index}', principal: 'user:person-${index}', permissions: [read, write]}\n`
+  )).join('')}`,
+}, async (t, { page, url, client }) => {
+  for (let index = 0; index < MANY; index++) await client().retain({ bank_id: `project-${index}`, content: 'It began in spring.' })
+  const named = Array.from({ length: MANY + 1 }, (_, index) => `principal=user:person-${index}`).join('&')
+  await page.goto(url(`access?view=anyone&${named}`))
+  await signInAs(page, 'user:carol')
+  await page.getByLabel('Admin token').fill(TOKEN)
+  await page.keyboard.press('Enter')
+  const grid = page.getByRole('table', { name: 'What many principals may do' })
+  await hasCount(t, grid.getByRole('row'), MANY + 1)
+  await page.getByText('The address names 1 more principal than the 50').waitFor()
+  await hasCount(t, grid.getByRole('columnheader'), MANY + 1)
+  t.equal(await grid.getByText('read, write', { exact: true }).count(), MANY, 'each may read and write on its own')
+  await page.getByLabel('Bank contains').fill('project-49')
+  await hasCount(t, grid.getByRole('row'), 2)
+  await hasNoViolation(t, page, 'the overview of many')
+  await page.setViewportSize({ width: 360, height: 740 })
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
+  await grid.getByRole('link', { name: 'user:person-49' }).focus()
+  await page.keyboard.press('Enter')
+  const matrix = page.getByRole('table', { name: 'What the principals may do' })
+  const row = matrix.getByRole('row').filter({ hasText: 'project-49' })
+  await row.getByText('access_grants[51]').first().waitFor()
+})
+
 const HOSTILE = '<script>alert(1)</script>\u202egnp'
 
 consoleTest('a hostile name in a shared URL is text, and what the server refuses is told', {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { startServer } from '../../helpers/server.js'
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { consoleTest, hasNoViolation, signInAs, storeSettings } from '../browser.js'
 
 const HOSTILE = '<script>alert(1)</script> user\u202egnp'
 
@@ -16,9 +16,10 @@ const withFile = {
     const folder = mkdtempSync(join(tmpdir(), 'console-'))
     t.teardown(() => { rmSync(folder, { recursive: true }) })
     const path = join(folder, 'config.yaml')
-    writeConfig = (yaml) => { writeFileSync(path, yaml) }
+    const store = await storeSettings(t)
+    writeConfig = (yaml) => { writeFileSync(path, `${yaml}\n${store.yaml ?? ''}\n`) }
     writeConfig('homeostasis: {recall_max_tokens: 500}\n')
-    return await startServer(t, { SERVICES_CONFIG_PATH: path })
+    return await startServer(t, { ...store.env, SERVICES_CONFIG_PATH: path })
   },
 }
 

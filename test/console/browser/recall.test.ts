@@ -52,6 +52,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   await hasNoViolation(t, page, 'the list to pick from')
   await page.getByRole('listbox', { name: 'Memories to pick from' }).getByText('Bob cycles.').click()
   await page.getByText('It matches the query neither by words nor by meaning.').waitFor()
+  await page.locator('.recall-explained', { hasText: 'Bob cycles.' }).waitFor()
   await hasNoViolation(t, page, 'an explanation')
 })
 

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { testApp } from '../../helpers/app.js'
 import type { TestClock } from '../../helpers/clock.js'
 import { hs256 } from '../../helpers/tokens.js'
-import { consoleTest, startConsoleServer } from '../browser.js'
+import { consoleTest, hasNoViolation, startConsoleServer } from '../browser.js'
 import { startOidcProvider, type OidcProvider } from '../oidc-provider.js'
 
 const SECRET = 'a secret of at least thirty-two bytes'
@@ -16,14 +19,16 @@ async function giveToken (page: Page, token: string): Promise<void> {
 let clock: TestClock
 const tokenOf = (sub: string) => hs256({ sub, exp: clock() / 1000 + LIFETIME_SECONDS }, SECRET)
 
-consoleTest('an expired token leads to the sign-in, and from there back to where the reader was', {
+const withToken = {
   expectedErrors: [/status of 401/],
-  start: async (t) => {
+  start: async (t: Test) => {
     const served = await testApp(t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET } })
     clock = served.clock
     return { url: await served.app.listen({ host: '127.0.0.1', port: 0 }) }
   },
-}, async (t, { page, url, client }) => {
+}
+
+consoleTest('an expired token leads to the sign-in, and from there back to where the reader was', withToken, async (t, { page, url, client }) => {
   await client({ token: tokenOf('user:alice') }).retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('banks?bank=user-alice&days=90'))
   await giveToken(page, tokenOf('user:alice'))
@@ -35,6 +40,47 @@ consoleTest('an expired token leads to the sign-in, and from there back to where
   await giveToken(page, tokenOf('user:alice'))
   await page.getByRole('heading', { name: 'Counts' }).waitFor()
   t.equal(await page.getByLabel('Days').inputValue(), '90')
+})
+
+consoleTest('a token that expires in the middle of an import or a question loses nothing of what was typed', withToken, async (t, { page, url }) => {
+  const expire = () => { clock.advance((LIFETIME_SECONDS + 1) * 1000) }
+  const path = join(t.testdir(), 'team.ndjson')
+  writeFileSync(path, '{"format": "memory-gateway-export", "version": 1}\n{"text": "The team drinks tea."}\n')
+  await page.goto(url('memories?bank=user-alice'))
+  await giveToken(page, tokenOf('user:alice'))
+  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import' })
+  await dialog.getByLabel('File').setInputFiles(path)
+  expire()
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await page.getByText('The server no longer takes your credentials.').waitFor()
+  await dialog.waitFor({ state: 'hidden' })
+  await hasNoViolation(t, page, 'the sign-in before a page')
+  await giveToken(page, tokenOf('user:alice'))
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('Imported: 1;').waitFor()
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+
+  await page.getByRole('link', { name: 'Reflect' }).click()
+  await page.getByLabel('Bank', { exact: true }).fill('user-alice')
+  await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
+  expire()
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('The server no longer takes your credentials.').waitFor()
+  await giveToken(page, tokenOf('user:alice'))
+  await page.locator('h1:focus', { hasText: 'Reflect' }).waitFor()
+  t.equal(await page.title(), 'Reflect · Memory Gateway')
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('region', { name: 'Answer', exact: true }).getByText('The team drinks tea.').waitFor()
+
+  expire()
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('The server no longer takes your credentials.').waitFor()
+  await giveToken(page, tokenOf('user:bob'))
+  await page.locator('.identity', { hasText: 'user:bob' }).waitFor()
+  t.equal(await page.getByLabel('Question', { exact: true }).inputValue(), '', 'somebody else begins anew')
+  t.equal(await page.getByText('The team drinks tea.').count(), 0)
 })
 
 let provider: OidcProvider

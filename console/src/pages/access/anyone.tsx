@@ -1,12 +1,16 @@
+import type { AccessPage } from 'memory-gateway-client'
 import { Empty, Failure, Loading } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
 import { admin } from '../../state/session.js'
 import { usePages } from '../../state/use-pages.js'
-import { identityOf, subjectsOf, type Subjects } from './identity.js'
+import { formatCount } from '../../text/format.js'
+import { Grid } from './grid.js'
+import { identityOf, MOST_DETAILED, MOST_PRINCIPALS, subjectsOf, type Subjects } from './identity.js'
 import { Matrix, type MatrixRow } from './matrix.js'
 import { SubjectForm } from './subject-form.js'
 
 const PAGE = 100
+const AT_ONCE = 6
 
 /** For operators: what anyone may do on the banks of a tenant. */
 export function Anyone () {
@@ -22,24 +26,35 @@ export function Anyone () {
   )
 }
 
-function Banks ({ subjects: { principals, tenant, onBehalfOf } }: { subjects: Subjects }) {
+function Banks ({ subjects: { principals, tenant, onBehalfOf, left } }: { subjects: Subjects }) {
   const { items, error, isLoading, hasMore, more, reload } = usePages(async (cursor, signal) => {
-    const pages = await Promise.all(principals.map(async (principal) => {
+    const pageOf = async (principal: string) => {
       const identity = identityOf(principal, tenant, onBehalfOf)
       const query = { ...identity, limit: PAGE, ...(cursor !== undefined && { cursor }) }
       return await firstPage(admin.value.getAccess(query, { signal }))
-    }))
+    }
+    const pages: AccessPage[] = []
+    for (let start = 0; start < principals.length; start += AT_ONCE) {
+      pages.push(...await Promise.all(principals.slice(start, start + AT_ONCE).map(pageOf)))
+    }
     // The banks are the same for everybody: a cursor is a place among the banks of the tenant.
     return { items: rowsOf(pages), cursor: pages[0]?.next_cursor ?? null }
   }, [principals.join('\n'), tenant, onBehalfOf])
   return (
     <>
+      {left > 0 && (
+        <p class='notice'>
+          The address names {formatCount(left, 'more principal')} than the {MOST_PRINCIPALS} that are shown at a time.
+        </p>
+      )}
       {items.length === 0 && !isLoading && error === undefined && (
         <Empty title='The tenant has no bank.'>
           <p>A bank comes to life with its first memory. The box below also decides on banks that do not exist yet.</p>
         </Empty>
       )}
-      {items.length > 0 && <Matrix caption='What the principals may do' rows={items} hasMore={hasMore} />}
+      {items.length > 0 && (principals.length > MOST_DETAILED
+        ? <Grid rows={items} hasMore={hasMore} params={{ tenant, on_behalf_of: onBehalfOf }} />
+        : <Matrix caption='What the principals may do' rows={items} hasMore={hasMore} />)}
       {error !== undefined && <Failure error={error} retry={items.length === 0 ? reload : more} />}
       {isLoading && <Loading />}
       {hasMore && !isLoading && <div class='actions'><button type='button' onClick={more}>Load more</button></div>}
@@ -47,15 +62,15 @@ function Banks ({ subjects: { principals, tenant, onBehalfOf } }: { subjects: Su
   )
 }
 
-interface Page {
-  principal: string | null
-  banks: ReadonlyArray<Omit<MatrixRow, 'principal'>>
-}
-
 /** Bank by bank, the principals of each below each other. */
-function rowsOf (pages: readonly Page[]): MatrixRow[] {
-  const ids = new Set(pages.flatMap(({ banks }) => banks.map(({ bank_id: id }) => id)))
-  return [...ids].flatMap((id) => pages.flatMap(({ principal, banks }) => (
-    banks.filter(({ bank_id: found }) => found === id).map((bank) => ({ ...bank, principal }))
-  )))
+function rowsOf (pages: readonly AccessPage[]): MatrixRow[] {
+  const byBank = new Map<string, MatrixRow[]>()
+  for (const { principal, banks } of pages) {
+    for (const bank of banks) {
+      const rows = byBank.get(bank.bank_id) ?? []
+      rows.push({ ...bank, principal })
+      byBank.set(bank.bank_id, rows)
+    }
+  }
+  return [...byBank.values()].flat()
 }

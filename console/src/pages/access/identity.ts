@@ -1,7 +1,9 @@
 import { place } from '../../state/router.js'
 
-/** More beside each other nobody compares, and each is a request. */
-export const MOST_PRINCIPALS = 6
+/** Each is a request for each page of banks. */
+export const MOST_PRINCIPALS = 50
+/** More are shown with a letter for each permission, and without the rules. */
+export const MOST_DETAILED = 6
 
 /** For whom an operator looks, as the URL says it. */
 export interface Subjects {
@@ -9,12 +11,16 @@ export interface Subjects {
   principals: readonly string[]
   tenant: string
   onBehalfOf: string
+  /** How many more the URL names than are looked at. */
+  left: number
 }
 
 export function subjectsOf (): Subjects {
   const { params } = place.value
+  const named = [...new Set(params.getAll('principal'))]
   return {
-    principals: [...new Set(params.getAll('principal'))].slice(0, MOST_PRINCIPALS),
+    principals: named.slice(0, MOST_PRINCIPALS),
+    left: Math.max(0, named.length - MOST_PRINCIPALS),
     tenant: params.get('tenant') ?? '',
     onBehalfOf: params.get('on_behalf_of') ?? '',
   }

@@ -1,10 +1,10 @@
 import type { BankAccess } from 'memory-gateway-client'
 import { useState } from 'preact/hooks'
-import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Table } from '../../components/table.js'
 import { hrefOf } from '../../state/router.js'
 import { formatCount } from '../../text/format.js'
+import { BankFilter, isWanted, NO_FILTER } from './bank-filter.js'
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -23,31 +23,11 @@ interface Props {
 
 /** Principal × bank × permission: in each place the rule that grants, or that none does. */
 export function Matrix ({ caption, rows, hasMore }: Props) {
-  const [filter, setFilter] = useState('')
-  const [isOnlyGranted, setIsOnlyGranted] = useState(false)
-  const wanted = filter.trim().toLowerCase()
-  const shown = rows.filter(({ bank_id: id, permissions }) => (
-    id.toLowerCase().includes(wanted) && (!isOnlyGranted || permissions.length > 0)))
+  const [filter, setFilter] = useState(NO_FILTER)
+  const shown = rows.filter(({ bank_id: id, permissions }) => isWanted(filter, id, permissions.length))
   return (
     <>
-      <div class='access-bar'>
-        <Field label='Bank contains' hint={hasMore ? 'Among the banks that are loaded.' : undefined}>
-          {(attributes) => (
-            <input
-              {...attributes} type='search' autocomplete='off' spellcheck={false} value={filter}
-              onInput={({ currentTarget }) => { setFilter(currentTarget.value) }}
-            />
-          )}
-        </Field>
-        <label class='check'>
-          <input
-            type='checkbox' checked={isOnlyGranted}
-            onChange={({ currentTarget }) => { setIsOnlyGranted(currentTarget.checked) }}
-          />
-          Only where something is granted
-        </label>
-        <p role='status'>{formatCount(shown.length, 'row')}{hasMore && ' of those loaded'}</p>
-      </div>
+      <BankFilter filter={filter} onChange={setFilter} hasMore={hasMore} count={formatCount(shown.length, 'row')} />
       <Table
         caption={caption} rows={shown} keyOf={({ principal, bank_id: bank }) => `${principal ?? ''} ${bank}`} columns={[
           {

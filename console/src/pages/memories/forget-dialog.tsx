@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../components/dialog.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
-import { client } from '../../state/session.js'
+import { client, credentials } from '../../state/session.js'
 import { formatCount, formatNumber } from '../../text/format.js'
 import { MOST_UNDONE, readAll, wayBackOf, type Undo, type WayBack } from './undo.js'
 
@@ -31,7 +31,7 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
   useEffect(() => {
     setPreview(undefined)
     setError(undefined)
-    if (selection === undefined) return
+    if (selection === undefined || credentials.value === undefined) return
     const controller = new AbortController()
     const request: ForgetRequest = { bank_id: bank, ...selection, dry_run: true }
     const { signal } = controller
@@ -42,7 +42,7 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     }
     look().catch((failure: unknown) => { if (!signal.aborted) setError(failure) })
     return () => { controller.abort() }
-  }, [bank, key])
+  }, [bank, key, credentials.value])
 
   const isWhole = selection !== undefined && 'scope' in selection
   const forget = async () => {
@@ -88,14 +88,19 @@ function Preview ({ preview, wayBack }: { preview: ForgetAnswer, wayBack: WayBac
       {sample === undefined
         ? <p class='hint'>You may not read the bank, so they are not shown.</p>
         : <Sample sample={sample} count={count} />}
-      <p class='notice'>
-        {wayBack === 'none'
-          ? 'This cannot be undone: nothing is kept of it. Only up to ' +
-            `${formatNumber(MOST_UNDONE)} memories that you may read and store can be put back.`
-          : 'As long as the page stays open, this can be undone: it keeps what goes and stores it again.'}
-      </p>
+      <p class='notice'>{wayBackText(wayBack)}</p>
     </>
   )
+}
+
+function wayBackText (wayBack: WayBack): string {
+  switch (wayBack) {
+    case 'none': return 'This cannot be undone: nothing is kept of it. Only up to ' +
+      `${formatNumber(MOST_UNDONE)} memories that you may read and store can be put back.`
+    case 'content': return 'As long as the page stays open, this can be undone in part: contents, tags and metadata are ' +
+      'stored again, as new memories with new ids and of now. To bring back ids and times takes admin on the bank.'
+    case 'whole': return 'As long as the page stays open, this can be undone: it keeps what goes and stores it again.'
+  }
 }
 
 function Sample ({ sample, count }: { sample: readonly Memory[], count: number }) {

@@ -1,4 +1,4 @@
-import type { ImportBankAnswer } from 'memory-gateway-client'
+import { MemoryGatewayError, type ImportBankAnswer } from 'memory-gateway-client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { Failure } from '../../components/states.js'
@@ -81,7 +81,17 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
           <p role='status'>{share < 1 ? `Sending: ${Math.floor(share * 100)} %` : 'The server stores them…'}</p>
         </>
       )}
-      {error !== undefined && <Failure error={error} />}
+      {error !== undefined && (
+        <>
+          <Failure error={error} />
+          {namesLine(error) && (
+            <p class='hint'>
+              Nothing of the file is stored. The check ends at the first line that is wrong: those behind it have not
+              been looked at.
+            </p>
+          )}
+        </>
+      )}
       {answer !== undefined && (
         <p class='notice' role='status'>
           Imported: {formatNumber(answer.imported)}; skipped: {formatNumber(answer.skipped)};
@@ -94,4 +104,10 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
       </div>
     </form>
   )
+}
+
+/** Whether a line of the file is what is wrong. */
+function namesLine (error: unknown): boolean {
+  if (!(error instanceof MemoryGatewayError)) return false
+  return /^line \d/i.test(error.message) || (error.body?.errors ?? []).some(({ field }) => /^line \d/.test(String(field)))
 }

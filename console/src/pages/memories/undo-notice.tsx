@@ -33,7 +33,7 @@ export function UndoNotice ({ count, undo: kept, onUndone, onClose }: Props) {
     <div class='card memories-undo' role='status'>
       <p>
         {formatCount(count, 'memory is', 'memories are')} forgotten.
-        {kept !== undefined && !kept.isWhole && ' Undo stores the contents again, under new ids.'}
+        {kept !== undefined && !kept.isWhole && ' Undo stores the contents again, as new memories with new ids.'}
       </p>
       {error !== undefined && <Failure error={error} />}
       <div class='actions'>

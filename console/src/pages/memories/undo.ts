@@ -37,13 +37,14 @@ export async function wayBackOf (bank: string, signal: AbortSignal): Promise<Way
   return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
 }
 
-/** Puts memories back. */
+/** Puts memories back. What has expired meanwhile would be gone anyway, and the server takes none of it. */
 export async function undo ({ bank, memories, isWhole }: Undo): Promise<void> {
   if (isWhole) {
     await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })
     return
   }
-  await client.value.retainBatch({ bank_id: bank, items: memories.map(itemOf) })
+  const lasting = memories.filter(({ expires_at: at }) => at === null || Date.parse(at) > Date.now())
+  if (lasting.length > 0) await client.value.retainBatch({ bank_id: bank, items: lasting.map(itemOf) })
 }
 
 function itemOf ({ text, tags, metadata, source, ...rest }: Memory): RetainItem {

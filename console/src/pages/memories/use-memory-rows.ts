@@ -38,6 +38,7 @@ export function useMemoryRows (request: ListMemoriesRequest | undefined): Memory
   const reload = useCallback(() => { setRound((count) => count + 1) }, [])
 
   useEffect(() => {
+    if (credentials.value === undefined) return
     setState(BEGUN)
     if (request === undefined) return
     const controller = new AbortController()

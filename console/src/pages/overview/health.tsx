@@ -4,6 +4,7 @@ import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePoll } from '../../state/use-poll.js'
 import { formatMilliseconds } from '../../text/format.js'
+import { Condition } from './condition.js'
 
 const POLL_MS = 10_000
 
@@ -14,14 +15,6 @@ const NAMES: Readonly<Record<string, string>> = {
   reranker: 'Reranker',
   auth: 'Authentication',
 }
-const CONDITIONS: Readonly<Record<string, [tone: string, meaning: string]>> = {
-  ok: ['good', 'answers'],
-  unknown: ['', 'not asked yet'],
-  degraded: ['warning', 'its last call failed'],
-  failing: ['danger', 'counts as down'],
-  misconfigured: ['danger', 'a setting is missing'],
-}
-
 /** Whether the server and what it depends on answer. */
 export function Health () {
   const health = useLoad(async (signal) => await client.value.health({ signal }), [])
@@ -32,19 +25,16 @@ export function Health () {
       <Loadable loaded={health} what='Asking'>
         {({ checks }) => (
           <dl class='facts'>
-            {Object.entries(checks).map(([name, check]) => {
-              const [tone, meaning] = CONDITIONS[check.status] ?? ['', check.status]
-              return (
-                <Fragment key={name}>
-                  <dt>{NAMES[name] ?? name}</dt>
-                  <dd>
-                    <span class={`badge ${tone}`}>{check.status}</span> {meaning}
-                    {'latency_ms' in check && ` within ${formatMilliseconds(check.latency_ms)}`}
-                    {'missing' in check && `: ${check.missing.join(', ')}`}
-                  </dd>
-                </Fragment>
-              )
-            })}
+            {Object.entries(checks).map(([name, check]) => (
+              <Fragment key={name}>
+                <dt>{NAMES[name] ?? name}</dt>
+                <dd>
+                  <Condition status={check.status} />
+                  {'latency_ms' in check && ` within ${formatMilliseconds(check.latency_ms)}`}
+                  {'missing' in check && `: ${check.missing.join(', ')}`}
+                </dd>
+              </Fragment>
+            ))}
           </dl>
         )}
       </Loadable>

@@ -1,7 +1,9 @@
 import { AdminGate } from '../../components/admin-gate.js'
 import { Health } from './health.js'
 import { History } from './history.js'
+import { InUse } from './in-use.js'
 import { Server } from './server.js'
+import './overview.css'
 
 export default function OverviewPage () {
   return (
@@ -10,10 +12,13 @@ export default function OverviewPage () {
         <Health />
         <Server />
       </div>
-      <section aria-labelledby='history'>
-        <h2 id='history' class='section-title'>The last hour</h2>
-        <AdminGate what='The history of requests'><History /></AdminGate>
-      </section>
+      <AdminGate what='What this server runs with (its store and its models, and the requests of the last hour)'>
+        <InUse />
+        <section aria-labelledby='history'>
+          <h2 id='history' class='section-title'>The last hour</h2>
+          <History />
+        </section>
+      </AdminGate>
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ExplainRecallAnswer } from 'memory-gateway-client'
 import { Dialog } from '../../components/dialog.js'
 import { Field } from '../../components/field.js'
+import { SafeText } from '../../components/safe-text.js'
 import { Failure, Loading } from '../../components/states.js'
 import { client } from '../../state/session.js'
 import { listRequest, NO_FILTERS } from '../memories/filters.js'
@@ -21,7 +22,7 @@ interface Props {
   asked: { id: string, round: number, setting: number }
 }
 
-interface State { answer?: ExplainRecallAnswer, error?: unknown, isLoading: boolean }
+interface State { answer?: ExplainRecallAnswer, text?: string | undefined, error?: unknown, isLoading: boolean }
 
 /** Tells of one memory why the recall gives it or does not. */
 export function WhyNot ({ bank, query, settings, asked }: Props) {
@@ -37,7 +38,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
     setState({ isLoading: true })
     try {
       const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting))
-      setState({ answer, isLoading: false })
+      setState({ answer, text: await textOf(bank, answer), isLoading: false })
     } catch (error) {
       setState({ error, isLoading: false })
     }
@@ -51,7 +52,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
   return (
     <section class='card' aria-labelledby='why-not'>
-      <h2 id='why-not'>Why not this one?</h2>
+      <h2 id='why-not' tabIndex={-1}>Why not this one?</h2>
       <form onSubmit={(event) => {
         event.preventDefault()
         if (canAsk) void explain(id)
@@ -89,6 +90,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
       {beyond.length > 0 && <p class='hint'>The explanation does not know {beyond.join(', ')}: it tells of a recall without.</p>}
       {state.isLoading && <Loading what='Explaining' />}
       {state.error !== undefined && <Failure error={state.error} />}
+      {state.text !== undefined && <blockquote class='recall-explained'><SafeText text={state.text} shown={240} /></blockquote>}
       {state.answer !== undefined && <Explanation answer={state.answer} />}
       <Dialog title='Pick a memory' isOpen={isPicking} onClose={() => { setIsPicking(false) }}>
         <Picker
@@ -101,6 +103,19 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
       </Dialog>
     </section>
   )
+}
+
+/** What the memory says, as nobody knows it by its id. Undefined when it is not there. */
+async function textOf (
+  bank: string, { memory_id: id, verdict }: ExplainRecallAnswer,
+): Promise<string | undefined> {
+  if (verdict === 'not_in_bank') return undefined
+  try {
+    return (await client.value.getMemory({ bank_id: bank, memory_id: id })).text
+  } catch {
+    // It may have been forgotten meanwhile; the explanation stands without it.
+    return undefined
+  }
 }
 
 function Picker ({ bank, onPick }: { bank: string, onPick: (id: string) => void }) {

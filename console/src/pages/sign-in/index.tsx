@@ -81,8 +81,8 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
     setIsBusy(true)
     setError(undefined)
     try {
-      await clientOf(given).whoami()
-      signIn(given, remember)
+      const { principal: name, tenant_id: tenant, on_behalf_of: other } = await clientOf(given).whoami()
+      signIn(given, remember, JSON.stringify([name, tenant, other]))
     } catch (reason) {
       setError(reason)
       setIsBusy(false)

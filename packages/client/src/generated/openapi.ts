@@ -534,6 +534,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the server runs with, and its state
+         * @description Of this process. It asks the store as `GET /health` does, and calls no model.
+         */
+        get: operations["adminGetStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/access": {
         parameters: {
             query?: never;
@@ -695,6 +715,59 @@ export interface components {
         /** @description Banks with their tenants. */
         AdminBanksAnswer: {
             banks: components["schemas"]["AdminBank"][];
+        };
+        /** @description What this process runs with, and the state of it. It holds no secret and no address. */
+        AdminStatus: {
+            /** @description Of the gateway. */
+            version: string;
+            /**
+             * Format: date-time
+             * @description When this process became ready to listen.
+             */
+            started_at: string;
+            auth: {
+                /**
+                 * @description `host`: the program that the gateway is a part of authenticates.
+                 * @enum {string}
+                 */
+                mode: "dev" | "api_key" | "jwt_hs256" | "jwt_oidc" | "host";
+                /** @description Environment variables that the mode needs and that are not set. */
+                missing: string[];
+            };
+            /** @description Whether grants and policies are enforced. */
+            access_control: boolean;
+            vector_store: {
+                /** @description The registered name. `custom`: a class of the operator's own. */
+                provider: string;
+                /**
+                 * @description What the store answers now. `unhealthy`: it reports a fault. `failed`: the check ended in an error.
+                 * @enum {string}
+                 */
+                status: "ok" | "unhealthy" | "failed" | "timed_out";
+                /** @description Milliseconds that its answer took; null when it is not `ok`. */
+                latency_ms: number | null;
+                /** @description To the database, where the store has one. */
+                connections?: {
+                    /** @description At most. */
+                    size: number;
+                    in_use: number;
+                    /** @description Callers that wait for one. */
+                    waiting: number;
+                };
+                /** @description Memories that are known to wait for their vectors; absent where vectors are written with the memory. */
+                vectors_pending?: number;
+            };
+            embedding: {
+                /** @description The registered name. `custom`: a class of the operator's own. */
+                provider: string;
+                /** @description The model, where the provider names one. */
+                model: string | null;
+                /** @description Length of every vector. */
+                dimensions: number;
+                status: components["schemas"]["ModelCondition"];
+            };
+            language_model: components["schemas"]["ModelInUse"];
+            reranker?: components["schemas"]["ModelInUse"];
         };
         /** @description Present only while every request to the memory routes is answered with 500 because of the configuration. */
         AuthHealth: {
@@ -1667,6 +1740,14 @@ export interface components {
          */
         ModelCondition: "ok" | "degraded" | "failing" | "unknown";
         ModelHealth: {
+            status: components["schemas"]["ModelCondition"];
+        };
+        /** @description A model that the server works with. */
+        ModelInUse: {
+            /** @description The registered name. `custom`: a class of the operator's own. */
+            provider: string;
+            /** @description The model, where the provider names one. */
+            model: string | null;
             status: components["schemas"]["ModelCondition"];
         };
         /** @description The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`). */
@@ -3594,6 +3675,59 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RequestHistory"];
+                };
+            };
+        };
+    };
+    adminGetStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What this process runs with, and the state of it. It holds no secret and no address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0",
+                     *       "started_at": "2026-01-05T09:30:00.000Z",
+                     *       "auth": {
+                     *         "mode": "jwt_oidc",
+                     *         "missing": []
+                     *       },
+                     *       "access_control": true,
+                     *       "vector_store": {
+                     *         "provider": "postgres",
+                     *         "status": "ok",
+                     *         "latency_ms": 0.8,
+                     *         "connections": {
+                     *           "size": 10,
+                     *           "in_use": 1,
+                     *           "waiting": 0
+                     *         },
+                     *         "vectors_pending": 0
+                     *       },
+                     *       "embedding": {
+                     *         "provider": "local",
+                     *         "model": "use-lite-en-1",
+                     *         "dimensions": 512,
+                     *         "status": "ok"
+                     *       },
+                     *       "language_model": {
+                     *         "provider": "mock",
+                     *         "model": null,
+                     *         "status": "ok"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdminStatus"];
                 };
             };
         };

@@ -1,0 +1,44 @@
+import { Field } from '../../components/field.js'
+
+export interface BankFilterState {
+  text: string
+  isOnlyGranted: boolean
+}
+
+export const NO_FILTER: BankFilterState = { text: '', isOnlyGranted: false }
+
+export function isWanted ({ text, isOnlyGranted }: BankFilterState, bank: string, granted: number): boolean {
+  return bank.toLowerCase().includes(text.trim().toLowerCase()) && (!isOnlyGranted || granted > 0)
+}
+
+interface Props {
+  filter: BankFilterState
+  onChange: (filter: BankFilterState) => void
+  hasMore: boolean
+  /** How many are shown, in words. */
+  count: string
+}
+
+/** Which banks of a matrix are shown. */
+export function BankFilter ({ filter, onChange, hasMore, count }: Props) {
+  return (
+    <div class='access-bar'>
+      <Field label='Bank contains' hint={hasMore ? 'Among the banks that are loaded.' : undefined}>
+        {(attributes) => (
+          <input
+            {...attributes} type='search' autocomplete='off' spellcheck={false} value={filter.text}
+            onInput={({ currentTarget }) => { onChange({ ...filter, text: currentTarget.value }) }}
+          />
+        )}
+      </Field>
+      <label class='check'>
+        <input
+          type='checkbox' checked={filter.isOnlyGranted}
+          onChange={({ currentTarget }) => { onChange({ ...filter, isOnlyGranted: currentTarget.checked }) }}
+        />
+        Only where something is granted
+      </label>
+      <p role='status'>{count}{hasMore && ' of those loaded'}</p>
+    </div>
+  )
+}

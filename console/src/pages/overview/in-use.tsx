@@ -1,0 +1,87 @@
+import type { AdminStatus } from 'memory-gateway-client'
+import type { ComponentChildren } from 'preact'
+import { SafeText } from '../../components/safe-text.js'
+import { Loadable } from '../../components/states.js'
+import { Time } from '../../components/time.js'
+import { admin, adminToken } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
+import { usePoll } from '../../state/use-poll.js'
+import { formatCount, formatMilliseconds, formatNumber } from '../../text/format.js'
+import { Condition } from './condition.js'
+
+type Store = AdminStatus['vector_store']
+
+const POLL_MS = 10_000
+
+/** What the stores that the gateway brings do with memories when it stops. */
+const DURABILITY: Readonly<Record<string, string>> = {
+  in_memory: 'memories are lost when the server stops',
+  postgres: 'memories are kept in the database',
+  pglite: 'memories are kept in a database of this process',
+}
+
+/** What the server runs with, for operators. */
+export function InUse () {
+  const status = useLoad(async (signal) => await admin.value.getStatus({ signal }), [adminToken.value])
+  usePoll(status.reload, POLL_MS)
+  return (
+    <section class='card' aria-labelledby='in-use'>
+      <h2 id='in-use'>Store and models</h2>
+      <Loadable loaded={status} what='Asking'>
+        {({ started_at: startedAt, access_control: isControlled, ...parts }) => (
+          <dl class='facts'>
+            <dt>Running since</dt><dd><Time at={startedAt} /></dd>
+            <dt>Vector store</dt><dd><StoreFacts store={parts.vector_store} /></dd>
+            <dt>Embeddings</dt>
+            <dd>
+              <Model {...parts.embedding}>, {formatCount(parts.embedding.dimensions, 'dimension')}</Model>
+            </dd>
+            <dt>Language model</dt><dd><Model {...parts.language_model} /></dd>
+            <dt>Reranker</dt><dd>{parts.reranker === undefined ? 'none' : <Model {...parts.reranker} />}</dd>
+            <dt>Access control</dt><dd>{isControlled ? 'on' : 'off: every caller may do everything'}</dd>
+          </dl>
+        )}
+      </Loadable>
+    </section>
+  )
+}
+
+function StoreFacts ({ store }: { store: Store }) {
+  const { provider, status, latency_ms: latency, connections, vectors_pending: pending } = store
+  return (
+    <>
+      <Name name={provider} /> <Condition status={status} />
+      {latency !== null && ` within ${formatMilliseconds(latency)}`}
+      {DURABILITY[provider] !== undefined && <span class='overview-detail'>{DURABILITY[provider]}</span>}
+      {connections !== undefined && (
+        <span class='overview-detail'>
+          connections: {formatNumber(connections.in_use)} of {formatNumber(connections.size)} in use,
+          {' '}{formatCount(connections.waiting, 'caller')} waiting
+        </span>
+      )}
+      {pending !== undefined && pending > 0 && (
+        <span class='overview-detail'>{formatCount(pending, 'memory waits', 'memories wait')} for vectors</span>
+      )}
+    </>
+  )
+}
+
+interface ModelProps {
+  provider: string
+  model: string | null
+  status: AdminStatus['language_model']['status']
+  children?: ComponentChildren
+}
+
+function Model ({ provider, model, status, children }: ModelProps) {
+  return (
+    <>
+      <Name name={provider} />{model !== null && <> (<SafeText text={model} isExpandable={false} />)</>}{children}
+      {' '}<Condition status={status} />
+    </>
+  )
+}
+
+function Name ({ name }: { name: string }) {
+  return name === 'custom' ? <>a class of the operator's own</> : <code>{name}</code>
+}
