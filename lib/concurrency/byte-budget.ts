@@ -11,7 +11,8 @@ export interface Hold {
 /** What one exchange may bring into the process from a store that is elsewhere. */
 export interface RowBudget {
   /**
-   * Asked before rows are fetched that may be large, and told of small ones when they are there.
+   * Asked before rows are fetched that may be large, and told of small ones when they are there. A negative number
+   * gives back what rows took that are let go before the exchange ends.
    * @throws ServiceError server_busy when there is no room for so many bytes more
    */
   take (bytes: number): void

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -16,7 +17,7 @@ const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
 /** Concurrent searches. More would hold more texts in memory. */
 const SEARCHES_AHEAD = 4
 /** The most characters of texts whose profiles are cached, at about four bytes a character. */
-const PROFILED_CHARACTERS = 8_000_000
+const PROFILED_CHARACTERS = 4_000_000
 
 export function isPlanned (target: ItemTarget): target is PlannedMemory {
   return 'replaces' in target
@@ -37,12 +38,16 @@ export interface SearchedBank {
   store: Pick<VectorStore, 'search'>
   key: BankKey
   now: number
+  /** What the searches may bring into the process. */
+  budget?: RowBudget | undefined
 }
 
 /** An item's profile, and the memories of the bank that it may repeat. */
 interface Compared {
   profile: TextProfile
   candidates: readonly Candidate[]
+  /** Gives back what the candidates took of the budget. */
+  release: () => void
 }
 
 /**
@@ -50,7 +55,7 @@ interface Compared {
  * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
  * and of exact repeats the store keeps the one of higher trust.
  * @param caller as in TurnBudget.next
- * @throws ServiceError dependency_unavailable
+ * @throws ServiceError dependency_unavailable; server_busy when the budget has no room for the memories to compare with
  */
 export async function planDedup (
   items: readonly PreparedMemory[], { action, threshold }: BankSettings['deduplication'],
@@ -90,6 +95,7 @@ export async function planDedup (
   for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
     if (turns.isSpent) await turns.next(caller)
     decisions.push(await decide(items[decisions.length]!, compared))
+    compared.release()
   }
   return { memories: earlier.memories, items: decisions }
 }
@@ -123,15 +129,17 @@ class StoredMemories {
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
-    const { store, key, now } = this.#bank
+    const { store, key, now, budget } = this.#bank
     if (turns.isSpent) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
-    if (terms.length === 0) return { profile, candidates: [] }
+    const taken = budget === undefined ? undefined : new TakenRows(budget)
+    const release = () => { taken?.release() }
+    if (terms.length === 0) return { profile, candidates: [], release }
     const { lexical = [] }: Partial<SearchResult> = await store.search({
-      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES,
+      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES, budget: taken,
     })
     // The same words in another document have another context, so they are not a repeat.
-    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
+    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId), release }
   }
 
   async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<StoredMemory | undefined> {
@@ -158,6 +166,26 @@ class StoredMemories {
     const { profile } = await profileOf(text, this.#caller)
     this.#profiles.set(memoryId, { profile, characters: text.length })
     return profile
+  }
+}
+
+/** A part of a budget that is given back before the exchange ends. */
+class TakenRows implements RowBudget {
+  readonly #budget: RowBudget
+  #taken = 0
+
+  constructor (budget: RowBudget) {
+    this.#budget = budget
+  }
+
+  take (bytes: number): void {
+    this.#budget.take(bytes)
+    this.#taken += bytes
+  }
+
+  release (): void {
+    this.#budget.take(-this.#taken)
+    this.#taken = 0
   }
 }
 

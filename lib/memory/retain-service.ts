@@ -1,3 +1,4 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import { LowerTrustError, type NewMemory } from '../stores/vector-store.js'
@@ -29,6 +30,8 @@ interface Retain {
   caller: string
   keyed: KeyedWrite | undefined
   signal: AbortSignal | undefined
+  /** Of what deduplication compares with. */
+  budget: RowBudget | undefined
 }
 
 /**
@@ -51,21 +54,21 @@ export class RetainService {
    * @throws ServiceError invalid_request that names every wrong field; rate_limited, quota_exceeded; server_busy
    */
   async retain (
-    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.once(idempotency, context, retainAnswer, async (keyed) => (
-      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal })
+      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
 
   /** @throws ServiceError as `retain`; invalid_request is about the first item that is wrong */
   async retainBatch (
-    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => (
-      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal })
+      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
 
@@ -111,10 +114,10 @@ export class RetainService {
   async #compareAndWrite (
     deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { open: { key }, caller } = retain
+    const { open: { key }, caller, budget } = retain
     const { store, clock } = this.#deps
     const attempt = async (settings: typeof deduplication) => (
-      await this.#write(await planDedup(prepared, settings, { store, key, now: clock() }, caller), prepared, retain)
+      await this.#write(await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller), prepared, retain)
     )
     try {
       return await attempt(deduplication)

@@ -58,13 +58,16 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const key = body.async === true ? body.operation_id : undefined
     const idempotency = await idempotencyOf(request, reply, key)
     let isReplay = false
-    const { results } = await app.memory.retainBatch({ bank_id: bankId, items }, context, idempotency && {
+    const repeated = idempotency && {
       ...idempotency,
       onReplay: () => {
         isReplay = true
         idempotency.onReplay?.()
       },
-    }, disconnectSignal(reply))
+    }
+    const { results } = await app.withRowBudget(reply, async (budget) => (
+      await app.memory.retainBatch({ bank_id: bankId, items }, context, repeated, disconnectSignal(reply), budget)
+    ))
     const own = new Set(results.map(({ memory_id: id }) => id))
     const others = replaced.filter(({ id }) => !own.has(id))
     const outdated = isReplay ? olderThan(newestOf(replaced.filter(({ id }) => own.has(id))), others) : others
