@@ -31,15 +31,17 @@ function many (name: string, about: string, width: number, requests: () => Reque
 export const hindsight: readonly Input[] = [
   many('hindsight-walks', `30 lists, searches and tables of documents that go through ${WALKED} memories each`, 30, () => [
     ...Array.from({ length: 10 }, () => ({ path: `${BANK}/memories/list?limit=1000&offset=9000` })),
-    ...Array.from({ length: 10 }, (_, index) => ({ path: `${BANK}/memories/list?q=${'z'.repeat(512)}${index}`.slice(0, 560) })),
+    ...Array.from({ length: 10 }, (_, index) => ({ path: `${BANK}/memories/list?q=${'z'.repeat(510)}${index}` })),
     ...Array.from({ length: 10 }, () => ({ path: `${BANK}/documents?limit=1000` })),
   ], fill(WALKED, ',"document_id":"d"')),
-  many('hindsight-documents', '20 documents of 50,000 memories, whole, as a table, replaced and deleted', 10, () => [
-    ...Array.from({ length: 10 }, () => ({ path: `${BANK}/documents/d` })),
-    ...Array.from({ length: 8 }, () => ({ path: `${BANK}/documents` })),
+  many('hindsight-documents', `a document of ${WALKED} memories, whole, replaced and deleted`, 10, () => [
+    ...Array.from({ length: 20 }, () => ({ path: `${BANK}/documents/d` })),
     json('/memories', { items: [{ content: 'The ferry leaves at nine.', document_id: 'd' }] }),
     { method: 'DELETE', path: `${BANK}/documents/d` },
-  ], fill(TOO_MANY, ',"document_id":"d"')),
+  ], fill(WALKED, ',"document_id":"d"')),
+  many('hindsight-too-many', '40 documents, tables of them and searches in a bank of 50,000 memories', 20, () => (
+    Array.from({ length: 40 }, (_, index) => ({ path: `${BANK}${['/documents/d', '/documents', '/memories/list?q=zz', '/memories/list?offset=9999'][index % 4]}` }))
+  ), fill(TOO_MANY, ',"document_id":"d"')),
   many('hindsight-long-documents', '30 documents of 200 memories of 50,000 characters', 30, () => (
     Array.from({ length: 30 }, (_, index) => ({ path: index % 2 === 0 ? `${BANK}/documents` : `${BANK}/memories/list?limit=200` }))
   ), async (target) => { await fillBank(target, OWN_BANK, 200, LONGEST_CONTENT) }),
