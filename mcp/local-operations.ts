@@ -22,7 +22,9 @@ export function localOperations (
   return {
     admit: (permission, bankIds) => memory.admit(context, permission, bankIds),
     retain: async (request, { idempotencyKey, signal }) => (
-      await memory.retain(request, context, await keyOf('retain', request, idempotencyKey), signal)
+      await withRowBudget(async (budget) => (
+        await memory.retain(request, context, await keyOf('retain', request, idempotencyKey), signal, budget)
+      ))
     ),
     recall: async (request, { signal }) => (
       await withRowBudget(async (budget) => await memory.recall(request, context, signal, budget))

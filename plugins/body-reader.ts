@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { BodyChunks } from '../http/body-chunks.js'
 import { turnKeyOf } from '../http/turn-key.js'
 import { budgetSpent, type Hold } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
-import { readJson, SHORT_BODY } from '../lib/validation/json-body.js'
+import { readCheckedJson, readJson, SHORT_BODY } from '../lib/validation/json-body.js'
+import { JsonGuard } from '../lib/validation/json-guard.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** Memory of a long body as a multiple of its bytes: the bytes, the text decoded from them, and the parsed values. */
@@ -14,11 +16,11 @@ const MEMORY_FACTOR = 4
  */
 const LONG_BODY_SHARE = 0.75
 
+/** A chunk of fewer bytes is looked at in whatever turn it comes. */
+const LOOKED_AT_ONCE = 4096
+
 /** Milliseconds that a client whose body is refused has to read the response. */
 const LINGER_MS = 2000
-
-/** Chunks with fewer bytes are copied into a shared buffer. */
-const SMALL_CHUNK = 4096
 
 const EMPTY = Buffer.alloc(0)
 
@@ -70,15 +72,21 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     bytes > SHORT_BODY ? Math.min(MEMORY_FACTOR * bytes, LONG_BODY_SHARE * workBytes.limit) : bytes
   )
 
-  const readBody: BodyParser<Buffer> = (request, payload, done) => {
+  /** @param look is shown the chunks of a long body in turns of the event loop; the body is refused when it throws */
+  const receive = (
+    request: FastifyRequest, payload: Payload, done: Parameters<BodyParser<Buffer>>[2],
+    look?: (chunk: Buffer) => void,
+  ) => {
     const { bodyLimit, config } = request.routeOptions
     const announced = Number(request.headers['content-length'])
     /** Most bodies arrive in one chunk, which needs no copy. */
     let only: Buffer | undefined
-    let chunks: Chunks | undefined
+    let chunks: BodyChunks | undefined
     let received = 0
     let counted = 0
+    let isOver = false
     const stop = () => {
+      isOver = true
       payload.off('data', onData)
       payload.off('end', onEnd)
       payload.off('error', onError)
@@ -97,12 +105,37 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       try {
         counted = hold(request, counted, received)
         if (received === chunk.length) only = chunk
-        else (chunks ??= new Chunks(only)).add(chunk)
+        else (chunks ??= new BodyChunks(only)).add(chunk)
+        // What is short is looked at when it is whole.
+        if (look === undefined || announced <= SHORT_BODY) return
+        if (chunk.length < LOOKED_AT_ONCE || !turns.isSpent) look(chunk)
+        else void lookLater(chunk, look)
       } catch (error) {
         refuse(error as Error)
       }
     }
+    let isWaiting = false
+    let hasEnded = false
+    const lookLater = async (chunk: Buffer, look: (chunk: Buffer) => void) => {
+      isWaiting = true
+      // A client is read no faster than its body is looked at.
+      payload.pause()
+      await turns.next(turnKeyOf(request))
+      isWaiting = false
+      if (isOver) return
+      try {
+        look(chunk)
+      } catch (error) {
+        refuse(error as Error)
+        return
+      }
+      if (hasEnded) onEnd()
+      else payload.resume()
+    }
     const onEnd = () => {
+      hasEnded = true
+      // The end may come with the last chunk, whether or not the stream is paused.
+      if (isWaiting) return
       stop()
       if (!Number.isNaN(announced) && received !== announced) {
         done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
@@ -125,9 +158,12 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     payload.on('error', onError)
     payload.resume()
   }
+  const readBody: BodyParser<Buffer> = (request, payload, done) => { receive(request, payload, done) }
 
   const readJsonBody: BodyParser<unknown> = (request, payload, done) => {
-    readBody(request, payload, (error, body) => {
+    // A long body with too many values is refused as soon as they have come, before it takes the memory of all of it.
+    const guard = new JsonGuard(bounds)
+    receive(request, payload, (error, body) => {
       if (error !== null) {
         done(error)
         return
@@ -140,7 +176,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       }
       if (body!.length <= SHORT_BODY && !turns.isSpent) parse(body!, done)
       else void parseLater(request, body!).then((value) => { done(null, value) }, done)
-    })
+    }, (chunk) => { guard.read(chunk) })
   }
   const parse = (body: Buffer, done: (error: Error | null, value?: unknown) => void) => {
     let value: unknown
@@ -155,7 +191,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const parseLater = async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
     const caller = turnKeyOf(request)
     if (turns.isSpent) await turns.next(caller)
-    return await readJson(body, bounds, caller)
+    return body.length > SHORT_BODY ? await readCheckedJson(body, caller) : readJson(body, bounds, caller)
   }
 
   app.decorate('readBody', readBody)
@@ -176,43 +212,6 @@ function discardRest (payload: Payload): void {
     socket.end()
     const timer = setTimeout(() => { socket.destroy() }, LINGER_MS)
     socket.once('close', () => { clearTimeout(timer) })
-  }
-}
-
-/**
- * The chunks of a body. A client may send it byte by byte, and a Buffer of one byte takes about a hundred bytes of
- * memory, so small chunks are copied into a shared buffer.
- */
-class Chunks {
-  readonly #full: Buffer[] = []
-  /** The buffer for small chunks; undefined until the first of them. */
-  #open: Buffer | undefined
-  #used = 0
-
-  constructor (first: Buffer | undefined) {
-    if (first !== undefined) this.add(first)
-  }
-
-  add (chunk: Buffer): void {
-    if (chunk.length >= SMALL_CHUNK) {
-      this.#close()
-      this.#full.push(chunk)
-      return
-    }
-    if (this.#open !== undefined && this.#used + chunk.length > this.#open.length) this.#close()
-    this.#open ??= Buffer.allocUnsafe(SHORT_BODY)
-    this.#used += chunk.copy(this.#open, this.#used)
-  }
-
-  whole (): Buffer {
-    this.#close()
-    return this.#full.length === 1 ? this.#full[0]! : Buffer.concat(this.#full)
-  }
-
-  #close (): void {
-    if (this.#open !== undefined) this.#full.push(this.#open.subarray(0, this.#used))
-    this.#open = undefined
-    this.#used = 0
   }
 }
 

@@ -71,6 +71,7 @@ class ExchangePart implements RowBudget {
     if (this.#isOver) throw budgetSpent()
     const taken = this.#taken + bytes
     if (taken > UNCOUNTED_BYTES) this.#holdInAll(taken)
+    else if (this.#held > 0) this.#holdInAll(0)
     this.#taken = taken
   }
 

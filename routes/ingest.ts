@@ -25,5 +25,7 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
       response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS, ERRORS),
     },
-  }, async ({ params, body }) => await sources.get(params.source_id).retain(rawBody(body)))
+  }, async ({ params, body }, reply) => (
+    await app.withRowBudget(reply, async (budget) => await sources.get(params.source_id).retain(rawBody(body), budget))
+  ))
 }

@@ -21,7 +21,8 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.memory.retain(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    await app.withRowBudget(reply, async (budget) => await app.memory.retain(
+      request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply), budget))
   ))
 
   app.post('/v1/retain/batch', {
@@ -37,6 +38,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async (request, reply) => {
     const { body, context } = request
-    return await app.memory.retainBatch(body, context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    return await app.withRowBudget(reply, async (budget) => await app.memory.retainBatch(
+      body, context, await idempotencyOf(request, reply), disconnectSignal(reply), budget))
   })
 }

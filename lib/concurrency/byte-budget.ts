@@ -11,7 +11,8 @@ export interface Hold {
 /** Bounds the bytes of rows that one request or job may fetch from a remote store. */
 export interface RowBudget {
   /**
-   * Counts rows: before they are fetched where they may be large, afterwards where they are small.
+   * Counts rows: before they are fetched where they may be large, afterwards where they are small. A negative number
+   * gives back what rows took that are let go before the exchange ends.
    * @throws ServiceError server_busy when there is no room for so many bytes more
    */
   take (bytes: number): void

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -7,7 +8,10 @@ import type { BankSettings } from './bank-settings.js'
 import { EarlierItems, underId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
-import type { PlannedMemory, ItemTarget, NearDuplicate, ItemDecision, RetainPlan, StoredMemory } from './retain-plan.js'
+import {
+  isPlanned, type ItemDecision, type ItemTarget, type NearDuplicate, type PlannedMemory, type RetainPlan,
+  type StoredMemory,
+} from './retain-plan.js'
 
 const CANDIDATES = 20
 /** BM25 only orders the candidates. Words of neighbours in the document do not make a repeat, so context is off. */
@@ -15,11 +19,7 @@ const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
 /** Concurrent searches. More would hold more texts in memory. */
 const SEARCHES_AHEAD = 4
 /** The most characters of texts whose profiles are cached, at about four bytes a character. */
-const PROFILED_CHARACTERS = 8_000_000
-
-export function isPlanned (target: ItemTarget): target is PlannedMemory {
-  return 'replaces' in target
-}
+const PROFILED_CHARACTERS = 4_000_000
 
 function trustOf (target: ItemTarget): Trust {
   return isPlanned(target) ? target.memory.memory.trust : target.trust
@@ -36,12 +36,16 @@ export interface SearchedBank {
   store: Pick<VectorStore, 'search'>
   key: BankKey
   now: number
+  /** What the searches may bring into the process. */
+  budget?: RowBudget | undefined
 }
 
 /** An item's profile, and the memories of the bank that it may repeat. */
 interface Compared {
   profile: TextProfile
   candidates: readonly Candidate[]
+  /** Gives back what the candidates took of the budget. */
+  release: () => void
 }
 
 /**
@@ -49,7 +53,7 @@ interface Compared {
  * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
  * and of exact repeats the store keeps the one of higher trust.
  * @param caller as in TurnBudget.next
- * @throws ServiceError dependency_unavailable
+ * @throws ServiceError dependency_unavailable; server_busy when the budget has no room for the memories to compare with
  */
 export async function planDedup (
   items: readonly PreparedMemory[], { action, threshold }: BankSettings['deduplication'],
@@ -89,6 +93,7 @@ export async function planDedup (
   for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
     if (turns.isSpent) await turns.next(caller)
     decisions.push(await decide(items[decisions.length]!, compared))
+    compared.release()
   }
   return { memories: earlier.memories, items: decisions }
 }
@@ -122,15 +127,17 @@ class StoredMemories {
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
-    const { store, key, now } = this.#bank
+    const { store, key, now, budget } = this.#bank
     if (turns.isSpent) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
-    if (terms.length === 0) return { profile, candidates: [] }
+    const taken = budget === undefined ? undefined : new TakenRows(budget)
+    const release = () => { taken?.release() }
+    if (terms.length === 0) return { profile, candidates: [], release }
     const { lexical = [] }: Partial<SearchResult> = await store.search({
-      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES,
+      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES, budget: taken,
     })
     // The same words in another document have another context, so they are not a repeat.
-    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId) }
+    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId), release }
   }
 
   async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<StoredMemory | undefined> {
@@ -157,6 +164,26 @@ class StoredMemories {
     const { profile } = await profileOf(text, this.#caller)
     this.#profiles.set(memoryId, { profile, characters: text.length })
     return profile
+  }
+}
+
+/** A part of a budget that is given back before the exchange ends. */
+class TakenRows implements RowBudget {
+  readonly #budget: RowBudget
+  #taken = 0
+
+  constructor (budget: RowBudget) {
+    this.#budget = budget
+  }
+
+  take (bytes: number): void {
+    this.#budget.take(bytes)
+    this.#taken += bytes
+  }
+
+  release (): void {
+    this.#budget.take(-this.#taken)
+    this.#taken = 0
   }
 }
 

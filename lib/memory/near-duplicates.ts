@@ -15,8 +15,8 @@ export interface TextProfile {
   counts: Uint32Array
   /** The Euclidean norm of `counts`. */
   norm: number
-  /** The terms in the order of the text, with repeats. */
-  sequence: Float64Array
+  /** The terms in the order of the text, with repeats: their places in `terms`. */
+  sequence: Uint32Array
   /** Equal for texts with the same numbers and the same count of negations. */
   marks: string
 }
@@ -68,12 +68,15 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
   const terms = Float64Array.from(counts.keys()).sort()
   let squares = 0
   for (const count of counts.values()) squares += count * count
+  const inOrder = Uint32Array.from(terms, (term) => counts.get(term)!)
+  // From here on the map has the places of the terms.
+  for (let place = 0; place < terms.length; place++) counts.set(terms[place]!, place)
   return {
     profile: {
       terms,
-      counts: Uint32Array.from(terms, (term) => counts.get(term)!),
+      counts: inOrder,
       norm: Math.sqrt(squares),
-      sequence: Float64Array.from(sequence),
+      sequence: Uint32Array.from(sequence, (term) => counts.get(term)!),
       marks: JSON.stringify([negations, numbers.sort()]),
     },
     longest: firstOf(byLength.reverse(), MAX_LONGEST),
@@ -135,6 +138,6 @@ function inSameOrder (a: TextProfile, b: TextProfile, single: ReadonlySet<number
   return true
 }
 
-function * singles ({ sequence }: TextProfile, single: ReadonlySet<number>): Generator<number> {
-  for (const term of sequence) if (single.has(term)) yield term
+function * singles ({ terms, sequence }: TextProfile, single: ReadonlySet<number>): Generator<number> {
+  for (const place of sequence) if (single.has(terms[place]!)) yield terms[place]!
 }

@@ -70,3 +70,7 @@ export interface RetainPlan {
   /** In the order of the items. */
   items: ItemDecision[]
 }
+
+export function isPlanned (target: ItemTarget): target is PlannedMemory {
+  return 'replaces' in target
+}

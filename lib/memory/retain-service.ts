@@ -1,15 +1,17 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { DocumentStandsError, LowerTrustError, type NewMemory } from '../stores/vector-store.js'
+import { DocumentStandsError, LowerTrustError } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
-import { isPlanned, planDedup, planWithoutDedup } from './dedup.js'
+import { planDedup, planWithoutDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
-import type { ItemTarget, RetainContext, RetainedItem, RetainPlan, RetainResult, Target } from './retain-plan.js'
+import { contextOf, retainAnswer, retainBatchAnswer } from './retain-answer.js'
+import { isPlanned, type RetainPlan, type RetainResult } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** The most writes that wait for others of the same bank. */
@@ -25,6 +27,8 @@ interface Retain {
   caller: string
   keyed: KeyedWrite | undefined
   signal: AbortSignal | undefined
+  /** Bounds the memories that deduplication fetches. */
+  budget: RowBudget | undefined
   /** Documents of which other memories go. */
   documents?: Documents | undefined
 }
@@ -55,21 +59,23 @@ export class RetainService {
    * @throws ServiceError invalid_request that names every wrong field; rate_limited, quota_exceeded; server_busy
    */
   async retain (
-    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey,
+    signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.once(idempotency, context, retainAnswer, async (keyed) => (
-      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal })
+      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
 
   /** @throws ServiceError as `retain`; invalid_request is about the first item that is wrong */
   async retainBatch (
-    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey,
+    signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => (
-      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal })
+      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
 
@@ -81,7 +87,7 @@ export class RetainService {
    */
   async replaceDocuments (
     { bank_id: bankId, items }: RetainBatchRequest, documentIds: readonly string[], context: RequestContext,
-    idempotency?: IdempotencyKey, signal?: AbortSignal,
+    idempotency?: IdempotencyKey, signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
     const { directory, access, store } = this.#deps
     const open = await directory.openOne(context, 'write', bankId)
@@ -97,6 +103,7 @@ export class RetainService {
           caller: callerOf(context),
           keyed,
           signal,
+          budget,
           documents: { ids: documentIds, mayRemove },
         })
       } catch (error) {
@@ -165,10 +172,10 @@ export class RetainService {
   async #compareAndWrite (
     deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { open: { key }, caller } = retain
+    const { open: { key }, caller, budget } = retain
     const { store, clock } = this.#deps
     const attempt = async (settings: typeof deduplication) => (
-      await this.#write(await planDedup(prepared, settings, { store, key, now: clock() }, caller), prepared, retain)
+      await this.#write(await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller), prepared, retain)
     )
     try {
       return await attempt(deduplication)
@@ -206,56 +213,5 @@ export class RetainService {
     const outcome = await store.insert(bank, memories, clock(), idempotency, signal)
     indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
-  }
-}
-
-function contextOf (bankId: string, plan: RetainPlan, memories: readonly NewMemory[], prepared: readonly PreparedMemory[]): RetainContext {
-  return {
-    bankId,
-    memories: memories.map(({ memoryId, passages, trust }) => ({ memoryId, passageCount: passages.length, trust })),
-    items: plan.items.map(({ kind, target, near }, index): RetainedItem => ({
-      kind,
-      target: targetOf(target),
-      ...(near !== undefined && { near: { target: targetOf(near.target), similarity: near.similarity } }),
-      redactions: prepared[index]!.redactions,
-    })),
-  }
-}
-
-function targetOf (target: ItemTarget): Target {
-  return isPlanned(target) ? target.index : target
-}
-
-/** @param result of one item */
-function retainAnswer (result: RetainResult): RetainAnswer {
-  return retainBatchAnswer(result).results[0]!
-}
-
-function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: RetainResult): RetainBatchAnswer {
-  const inserted = Array.isArray(outcome) ? outcome : []
-  const repeatOf = (target: Target) => {
-    const found = typeof target === 'number' ? inserted[target] : undefined
-    return found?.stored === false ? found : undefined
-  }
-  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
-  return {
-    results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
-      const { memoryId, passageCount, trust } = memoryOf(target)
-      const isRepeat = repeatOf(target) !== undefined
-      const stored = kind !== 'skipped' && !isRepeat
-      return {
-        stored,
-        memory_id: memoryId,
-        chunk_count: passageCount,
-        deduplicated: !stored,
-        bank_id: bankId,
-        ...(kind === 'updated' && stored && { updated: true }),
-        ...(near !== undefined && !(kind === 'stored' && isRepeat) && {
-          near_duplicate: { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
-        }),
-        ...(redactions.length > 0 && { redactions: [...redactions] }),
-        ...(trust !== 'trusted' && { trust }),
-      }
-    }),
   }
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { formatInstant, type Clock } from '../time/clock.js'
 import type { Settings, SourceSettings } from '../config/settings.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
+import type { RowBudget } from '../concurrency/byte-budget.js'
 import { readJson } from '../validation/json-body.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
@@ -66,13 +67,14 @@ export class WebhookSource {
   /**
    * Retains one event as the source's principal, under the same access control as any caller.
    * @param body the event as JSON, unparsed
+   * @param budget of what deduplication compares with
    */
-  async retain (body: Buffer): Promise<RetainAnswer> {
+  async retain (body: Buffer, budget?: RowBudget): Promise<RetainAnswer> {
     this.#lastEventAt = this.#clock()
     try {
       const event = await readJson(body, this.#bounds, callerOf(this.#context))
       const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
-      const answer = await this.#memory.retain(item, this.#context)
+      const answer = await this.#memory.retain(item, this.#context, undefined, undefined, budget)
       this.#accepted++
       this.#lastRefusal = undefined
       return answer

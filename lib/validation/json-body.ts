@@ -31,6 +31,14 @@ export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unk
 
 async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): Promise<unknown> {
   await checkLongJson(body, bounds, caller)
+  return await readCheckedJson(body, caller)
+}
+
+/**
+ * As readJson(), for a long body whose bytes a JsonGuard has read.
+ * @throws ServiceError invalid_json
+ */
+export async function readCheckedJson (body: Buffer, caller: string): Promise<unknown> {
   const text = await decodeInTurns(body, caller)
   if (turns.isSpent) await turns.next(caller)
   let value: unknown

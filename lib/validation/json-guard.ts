@@ -38,7 +38,7 @@ export class JsonGuard {
   #isEscaped = false
 
   /** @param what the text is, as the beginning of a sentence */
-  constructor (bounds: JsonBounds, what: string) {
+  constructor (bounds: JsonBounds, what = 'Request body') {
     this.#bounds = bounds
     this.#what = what
   }

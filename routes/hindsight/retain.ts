@@ -55,8 +55,11 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const idempotency = await idempotencyOf(request, reply, body.async === true ? body.operation_id : undefined)
     const batch = { bank_id: bankId, items }
     const signal = disconnectSignal(reply)
-    if (documents.length === 0) await app.memory.retainBatch(batch, context, idempotency, signal)
-    else await app.memory.replaceDocuments(batch, documents, context, idempotency, signal)
+    await app.withRowBudget(reply, async (budget) => (
+      documents.length === 0
+        ? await app.memory.retainBatch(batch, context, idempotency, signal, budget)
+        : await app.memory.replaceDocuments(batch, documents, context, idempotency, signal, budget)
+    ))
     // The work is done already, also when the client expects to wait for it.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })

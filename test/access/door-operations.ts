@@ -1,6 +1,6 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
-import type { Operation, Outcome } from './operations.js'
+import type { Operation, Outcome } from './operation.js'
 
 /* The same memories through the other doors: the Model Context Protocol and the API of Hindsight. */
 

@@ -5,7 +5,8 @@ import type { MemoryOverrides } from '../../lib/memory/service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'
-import { exportOf, lacking, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operations.js'
+import { lacking, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operation.js'
+import { exportOf } from './operations.js'
 
 /** Asks for nothing and may do everything: for a look from outside. */
 const NOBODY = { tenantId: null }

@@ -4,7 +4,8 @@ import { NOW, rs256, rsaKey, secondsFromNow } from '../helpers/tokens.js'
 import { Gateway, type Ask } from './gateway.js'
 import { BANKS, CALLERS, DELEGATED, DELEGATED_FILE, GRANT_KINDS, MATRIX, POLICIES, type Settings } from './matrix.js'
 import { DOOR_OPERATIONS } from './door-operations.js'
-import { lacking, OPERATIONS, ROUTE_OPERATIONS } from './operations.js'
+import { lacking } from './operation.js'
+import { OPERATIONS, ROUTE_OPERATIONS } from './operations.js'
 import { rightsOf } from './oracle.js'
 
 const DOORS_IN_TURN = 7

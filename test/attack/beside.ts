@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
@@ -41,7 +42,7 @@ export async function measureBeside (input: Input, options: TargetOptions): Prom
   let honest: Child | undefined
   try {
     // Other programs of the machine must not take it from the server either.
-    priority(-10, target.pid)
+    for (const thread of threadsOf(target.pid)) priority(-10, thread)
     const { texts } = bankOfSize(MEMORIES)
     const items = texts.map(({ text }) => ({ content: text }))
     await must(target, { path: '/v1/retain/batch', principal: HONEST, body: JSON.stringify({ bank_id: BANK, items }) })
@@ -79,6 +80,18 @@ export function faultsBeside (without: Static<typeof Figures>, beside: Static<ty
   else if (beside.p99 > MOST_TIMES * Math.max(LEAST_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)
   if (beside.refused > REFUSED_SHARE * beside.answers) faults.push(`${beside.refused} of ${beside.answers} refused`)
   return faults
+}
+
+/**
+ * On Linux a priority is a thread's own, and a garbage collection waits for the threads that help with it. None where
+ * there is no /proc: the process alone.
+ */
+function threadsOf (pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return [pid]
+  }
 }
 
 /** Lower numbers come first; only an administrator may go back to 0, and then all stays as it is. */

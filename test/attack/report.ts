@@ -38,13 +38,14 @@ export function formatBeside (results: readonly Beside[]): string {
 }
 
 export function formatSoaks (results: readonly Soak[]): string {
-  const head = ['store', 'minutes', 'inputs', 'MiB a minute, resident', 'least and most MiB', 'kept after collection', 'first and last MiB', 'in use after collection', 'first and last MiB', 'descriptors before, after', 'files before, after', 'verdict']
+  const head = ['store', 'minutes', 'inputs', 'first round minutes', 'MiB a minute, resident', 'least and most MiB', 'kept after collection', 'first and last MiB', 'in use after collection', 'first and last MiB', 'descriptors before, after', 'files before, after', 'verdict']
   return markdown([head, ...results.map((result) => {
     const resident = result.samples.map(({ mib }) => mib)
     return [
       result.store,
       String(result.minutes),
       String(result.turns),
+      result.warm.toFixed(1),
       result.slopeMibAMinute.toFixed(2),
       `${Math.min(...resident).toFixed(0)}, ${Math.max(...resident).toFixed(0)}`,
       result.keptMibAMinute.toFixed(2),

@@ -29,6 +29,8 @@ export interface Soak {
   store: string
   minutes: number
   turns: number
+  /** The minute in which every input had run once. */
+  warm: number
   /** Of what is resident while nothing is done. It is not judged: garbage that is not collected yet is a part of it. */
   slopeMibAMinute: number
   /** Of what stays resident after a full collection. */
@@ -57,10 +59,21 @@ export async function soak (
   const faults: string[] = []
   let turns = 0
   let round: Input[] = []
+  /** When the first round was over; with a run that is shorter nothing was warm. */
+  let warm: number | undefined
+  const collect = async () => {
+    const told = await afterCollection(target)
+    if (told === undefined) return
+    kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
+    used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
+  }
   try {
     await warmUp(target)
+    await collect()
+    if (kept.length === 0) throw new Error('The gateway does not tell what it uses after a collection of garbage')
     const before = { descriptors: target.descriptors(), files: target.files() }
     while (minute() < minutes && target.alive()) {
+      if (round.length === 0 && turns > 0) warm ??= minute()
       if (round.length === 0) round = inputs.map((input) => ({ input, at: random() })).sort((a, b) => a.at - b.at).map(({ input }) => input)
       const input = round.pop()!
       const status = await attack(input, target, faults)
@@ -69,28 +82,25 @@ export async function soak (
       turns += 1
       const mb = target.residentMb()
       if (mb !== null) samples.push({ minute: minute(), mib: mb * MIB_A_MB })
-      if (turns % COLLECT_EVERY === 0) {
-        const told = await afterCollection(target)
-        if (told !== undefined) {
-          kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
-          used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
-        }
-      }
-      const collected = `${kept.at(-1)?.mib.toFixed(0) ?? '?'} MiB and ${used.at(-1)?.mib.toFixed(1) ?? '?'} in use after collection`
-      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${collected}, ${target.descriptors()} descriptors, ${target.files()} files`)
+      const isCollected = turns % COLLECT_EVERY === 0
+      if (isCollected) await collect()
+      // Of the turns between two collections nothing else is known.
+      const collected = isCollected ? `${kept.at(-1)!.mib.toFixed(0)} MiB and ${used.at(-1)!.mib.toFixed(1)} in use after collection, ` : ''
+      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${collected}${target.descriptors()} descriptors, ${target.files()} files`)
     }
     await delay(SETTLE_MS)
     const after = { descriptors: target.descriptors(), files: target.files() }
     const slopes = {
-      slopeMibAMinute: slopeOfLastTwoThirds(samples),
-      keptMibAMinute: slopeOfLastTwoThirds(kept),
-      usedMibAMinute: slopeOfLastTwoThirds(used),
+      slopeMibAMinute: slopeOfLastTwoThirds(samples, warm),
+      keptMibAMinute: slopeOfLastTwoThirds(kept, warm),
+      usedMibAMinute: slopeOfLastTwoThirds(used, warm),
     }
     const grows = (what: string, slope: number) => slope > MOST_MIB_A_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
     return {
       store: target.store,
       minutes,
       turns,
+      warm: warm ?? minutes,
       ...slopes,
       descriptors: { before: before.descriptors, after: after.descriptors },
       files: { before: before.files, after: after.files },

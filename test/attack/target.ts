@@ -30,6 +30,8 @@ export interface Target {
   descriptors (): number
   /** Clients whose connections it has open; 0 where there is no /proc. Not those of a pool, which are no client's. */
   connections (): number
+  /** Connections whose clients have an answer, or its beginning, that they have not read; 0 where there is no /proc. */
+  unread (): number
   /** Files in its temporary folder. */
   files (): number
   residentMb (): number | null
@@ -80,6 +82,7 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       pid: server.pid,
       ...seen,
       connections: () => connectionsAt(Number(new URL(server.url).port)),
+      unread: () => unreadOf(Number(new URL(server.url).port)),
       idleMb: store === 'pglite' ? seen.residentMb() : null,
       collector,
       files: () => countFiles(temporary),
@@ -155,15 +158,35 @@ function processOf (pid: number): Pick<Target, 'alive' | 'descriptors' | 'reside
 const OPEN = ['01', '08']
 
 function connectionsAt (port: number): number {
-  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return connectionTable().filter(({ local, state }) => local === port && OPEN.includes(state)).length
+}
+
+function unreadOf (port: number): number {
+  return connectionTable().filter(({ remote, received }) => remote === port && received > 0).length
+}
+
+interface Connection {
+  /** Ports. */
+  local: number
+  remote: number
+  state: string
+  /** Bytes that its owner has not read. */
+  received: number
+}
+
+function connectionTable (): Connection[] {
   try {
-    return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'latin1').split('\n')).filter((line) => {
-      const [, address = '', , state = ''] = line.trim().split(/\s+/)
-      return address.endsWith(local) && OPEN.includes(state)
-    }).length
+    return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'latin1').split('\n')).map((line) => {
+      const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/)
+      return { local: portOf(local), remote: portOf(remote), state, received: Number.parseInt(queues.split(':')[1] ?? '', 16) }
+    })
   } catch {
-    return 0
+    return []
   }
+}
+
+function portOf (address: string): number {
+  return Number.parseInt(address.split(':')[1] ?? '', 16)
 }
 
 function countFiles (folder: string): number {

@@ -58,6 +58,8 @@ await t.test('the slope is that of the last two thirds, whatever single ones are
   t.equal(slopeOfLastTwoThirds(samples((minute) => 100 + 3 * minute)), 3)
   // A rise at the beginning is how a process warms up.
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 10 ? minute * 20 : 200)), 0)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 15 ? minute * 20 : 200), 15), 0)
+  t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 15 ? 100 : 3 * minute), 15), 3)
   // What goes up and down around a level does not rise.
   t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 200 + (minute % 2 === 0 ? 50 : 0)))) < 0.2)
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 400 : 200)), 0)

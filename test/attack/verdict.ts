@@ -103,15 +103,16 @@ export interface Sample {
 }
 
 /**
- * The rise of the samples of the last two thirds of the time: the median of the slopes between any two of them (Theil and Sen), which
+ * The rise of the samples of the last two thirds of the time, and none before `warm`: the median of the slopes between any two of them (Theil and Sen), which
  * neither a single high value nor the end of a saw-tooth moves.
+ * @param warm the minute from which everything was done once: until then code is compiled and caches fill
  * @returns MiB a minute; NaN for fewer than two samples
  */
-export function slopeOfLastTwoThirds (samples: readonly Sample[]): number {
+export function slopeOfLastTwoThirds (samples: readonly Sample[], warm = 0): number {
   const last = samples.at(-1)
   if (last === undefined) return NaN
   const first = samples[0]!.minute
-  const from = first + (last.minute - first) / 3
+  const from = Math.max(warm, first + (last.minute - first) / 3)
   const used = samples.filter(({ minute }) => minute >= from)
   const slopes = used.flatMap((a, index) => used.slice(index + 1).flatMap((b) => b.minute > a.minute ? [(b.mib - a.mib) / (b.minute - a.minute)] : []))
   const sorted = slopes.toSorted((a, b) => a - b)

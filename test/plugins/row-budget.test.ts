@@ -34,7 +34,9 @@ await t.test('rows of a database', async (t) => {
     close: async () => {},
   }
   const store = new SqlVectorStore({ executor: watched, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
-  const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } }, { store })
+  const app = await testApp(t, {
+    file: { bounds: { work_bytes: 16 * MIB }, banks: { near: { signal_quality: { dedup: { action: 'warn' } } } } },
+  }, { store })
   for (let start = 0; start < MEMORIES; start += 20) {
     const items = Array.from({ length: 20 }, (_, index) => ({ content: `${CONTENT} ${start + index}` }))
     const response = await app.post('/v1/retain/batch', { bank_id: 'big', items })
@@ -43,6 +45,24 @@ await t.test('rows of a database', async (t) => {
   await app.app.memory.idle()
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
   t.beforeEach(() => { beforeRest = async () => {} })
+
+  await t.test('a write counts the memories that it is compared with, and gives each of them back', async (t) => {
+    const { app: gateway } = app
+    const items = (from: number) => Array.from({ length: 40 }, (_, index) => ({ content: `${CONTENT} ${from + index}` }))
+    const seen: number[] = []
+    const watched = t.capture(gateway.workBytes, 'hold', gateway.workBytes.hold.bind(gateway.workBytes))
+    t.equal((await app.post('/v1/retain/batch', { bank_id: 'near', items: items(0) })).statusCode, 200)
+    beforeRest = async () => { seen.push(gateway.workBytes.held) }
+    // 40 searches find 20 memories of 50 KB each, twice over 80 MB together; four of them at a time have room.
+    t.equal((await app.post('/v1/retain/batch', { bank_id: 'near', items: items(40) })).statusCode, 200)
+    t.ok(watched().length > 0)
+    t.ok(seen.length >= 40 && Math.max(...seen) > 2 * MIB, `${seen.length} searches, ${Math.max(...seen)} bytes`)
+    t.equal(gateway.workBytes.held, 0)
+    const all = gateway.workBytes.hold(15 * MIB)
+    refused(t, await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` }), 503, 'server_busy')
+    all.release()
+    t.equal((await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` })).statusCode, 200)
+  })
 
   await t.test('lists and recalls that are not read are refused past bounds.work_bytes, and those that end give all back', async (t) => {
     for (const text of [request('GET', LIST), postText('/v1/recall', RECALL)]) {

@@ -1,5 +1,5 @@
 import type { TokenCount } from '../../text/tokens.js'
-import type { Steps } from '../../concurrency/steps.js'
+import type { Steps, Turns } from '../../concurrency/steps.js'
 import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
@@ -9,6 +9,25 @@ import type {
 import type { Bank } from './bank.js'
 import { compareKeys, type Directory } from './directory.js'
 import { isThere, type Accept, type Entry } from './entry.js'
+
+/**
+ * Reads in slices of the event loop for as long as the bank stays as it is.
+ * @returns undefined when the bank has changed between two slices: what was read is of no use
+ */
+export async function readUnchanged<T> (bank: Bank, work: Steps<T>, turns: Turns): Promise<{ value: T } | undefined> {
+  const { version, id } = bank
+  try {
+    while (bank.version === version) {
+      const step = work.next()
+      if (step.done === true) return { value: step.value }
+      if (turns.isSpent) await turns.next(id)
+    }
+    return undefined
+  } finally {
+    // Runs the `finally` blocks of unfinished work, which give back the buffers that it holds.
+    work.return(undefined as never)
+  }
+}
 
 /** Entries that are looked at in one piece. */
 const PIECE = 32

@@ -14,7 +14,8 @@ import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { Directory } from './directory.js'
 import {
-  collectAll, collectUnembedded, countDays, countUpTo, gather, listPage, neighbourhood, noStatistics, summarise,
+  collectAll, collectUnembedded, countDays, countUpTo, gather, listPage, neighbourhood, noStatistics, readUnchanged,
+  summarise,
 } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
@@ -42,25 +43,21 @@ export interface InMemoryVectorStoreOptions {
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
-  readonly #turns: Turns
-  readonly #room: Capacity
+  readonly #options: { room: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
   #directory: Directory
   #writer: InMemoryWriter
-  readonly #arena = new VectorArena()
-  readonly #atOnce: number | undefined
 
   constructor ({ maximumBytes, turns = sharedTurns, atOnce }: InMemoryVectorStoreOptions = {}) {
-    this.#turns = turns
-    this.#atOnce = atOnce
-    this.#room = new Capacity(maximumBytes)
-    this.bankConfigs = new InMemoryBankConfigs(this.#room)
-    this.#directory = new Directory(this.#room)
-    this.#writer = this.#makeWriter()
+    const room = new Capacity(maximumBytes)
+    this.#options = { room, arena: new VectorArena(), turns, atOnce }
+    this.bankConfigs = new InMemoryBankConfigs(room)
+    this.#directory = new Directory(room)
+    this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
   }
 
   /** What memories and configurations take, estimated, and what is kept for writes that are under way. */
   get usedBytes (): number {
-    return this.#room.usedBytes
+    return this.#options.room.usedBytes
   }
 
   async health (): Promise<StoreHealth> {
@@ -89,7 +86,7 @@ export class InMemoryVectorStore implements VectorStore {
     const accept = compileFilters(request.filters)
     const gathered = new SearchCollector(request)
     for (const key of request.banks) {
-      if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
+      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
       await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
     }
     return gathered.result()
@@ -98,18 +95,18 @@ export class InMemoryVectorStore implements VectorStore {
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
     let attached = 0
     for (const { memoryId, vectors } of late) {
-      if (this.#turns.isSpent) await this.#turns.next(bankKeyString(key))
+      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
       await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
         const entry = bank?.entries.byId(memoryId)
         if (bank === undefined || entry === undefined) return
         if (entry.passages.length !== vectors.length || entry.isEmbedded) return
         const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-        this.#room.reserve(bytes)
+        this.#options.room.reserve(bytes)
         try {
           bank.attach(entry, vectors)
         } finally {
-          this.#room.adjust(-bytes)
+          this.#options.room.adjust(-bytes)
         }
         this.#directory.note(bank)
         attached++
@@ -122,7 +119,7 @@ export class InMemoryVectorStore implements VectorStore {
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
     const existing = (key: BankKey) => this.#existing(key, request.now)
-    return await inTurns(collectUnembedded(this.#directory, existing, request), '', this.#turns)
+    return await inTurns(collectUnembedded(this.#directory, existing, request), '', this.#options.turns)
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -162,7 +159,7 @@ export class InMemoryVectorStore implements VectorStore {
     const summaries: BankSummary[] = []
     for (const key of this.#directory.keys(wanted)) {
       if (summaries.length >= limit) break
-      if (this.#turns.isSpent) await this.#turns.next('')
+      if (this.#options.turns.isSpent) await this.#options.turns.next('')
       if (wanted.bankId !== undefined && key.bankId !== wanted.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
@@ -214,15 +211,9 @@ export class InMemoryVectorStore implements VectorStore {
   async close (): Promise<void> {
     this.#writer.close()
     this.#directory.close()
-    this.#directory = new Directory(this.#room)
-    this.#writer = this.#makeWriter()
+    this.#directory = new Directory(this.#options.room)
+    this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
     this.bankConfigs.clear()
-  }
-
-  #makeWriter (): InMemoryWriter {
-    return new InMemoryWriter({
-      directory: this.#directory, room: this.#room, arena: this.#arena, turns: this.#turns, atOnce: this.#atOnce,
-    })
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {
@@ -238,25 +229,15 @@ export class InMemoryVectorStore implements VectorStore {
   async #read<T> (
     key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T,
   ): Promise<T> {
-    const id = bankKeyString(key)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const bank = this.#existing(key, now)
       if (bank === undefined) return none
-      const { version } = bank
-      const work = read(bank, bank.entries.accepting(accept, now))
-      for (;;) {
-        const step = work.next()
-        if (step.done === true) return step.value
-        if (!this.#turns.isSpent) continue
-        await this.#turns.next(id)
-        if (bank.version !== version) break
-      }
-      // What it holds is given back.
-      work.return(none)
+      const found = await readUnchanged(bank, read(bank, bank.entries.accepting(accept, now)), this.#options.turns)
+      if (found !== undefined) return found.value
     }
     return await this.#writer.runExclusively(key, now, async () => {
-      const bank = this.#directory.get(id)
-      return bank === undefined ? none : await inTurns(read(bank, accept), id, this.#turns)
+      const bank = this.#directory.get(bankKeyString(key))
+      return bank === undefined ? none : await inTurns(read(bank, accept), bank.id, this.#options.turns)
     })
   }
 }

@@ -1,7 +1,9 @@
 import { amounts } from './amounts.js'
 import { connections } from './connections.js'
+import { console } from './console.js'
 import { contents } from './contents.js'
 import { envelopes } from './envelopes.js'
+import { hindsight } from './hindsight.js'
 import type { Input } from './input.js'
 import { mcp } from './mcp.js'
 import { parsing } from './parsing.js'
@@ -9,4 +11,4 @@ import { readers } from './readers.js'
 import { transfers } from './transfers.js'
 
 /** Every hostile input, in the order in which they are run. */
-export const INPUTS: readonly Input[] = [...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp]
+export const INPUTS: readonly Input[] = [...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp, ...hindsight, ...console]

@@ -1,5 +1,6 @@
 import { atOnce, send, type Request } from '../client.js'
 import { OWN_BANK } from '../target.js'
+import { fillBank, KINDS, LONGEST_CONTENT } from '../texts.js'
 import type { Input } from './input.js'
 
 const HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-03-26' }
@@ -52,6 +53,44 @@ export const mcp: readonly Input[] = [
         `{"jsonrpc":"2.0","id":"${long}","method":"ping"}`,
       ]
       await atOnce(4, [...bodies, ...bodies], async (body) => { tally.add(await send(target, posted(body))) })
+    },
+  },
+  {
+    name: 'mcp-sessions',
+    about: '500 beginnings of a session, ids of sessions and events that nobody gave, and lists of everything',
+    allowed: ['200', '202', '400', '404', '405', '406', '413', '503'],
+    run: async (target, tally) => {
+      const begin = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
+      const odd = { ...HEADERS, 'mcp-session-id': 's'.repeat(8000), 'last-event-id': 'e'.repeat(8000) }
+      const all = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map((method, id) => JSON.stringify({ jsonrpc: '2.0', id, method }))
+      const requests: Request[] = [
+        ...Array.from({ length: 500 }, () => posted(begin)),
+        ...Array.from({ length: 100 }, () => ({ ...posted(begin), headers: odd })),
+        ...Array.from({ length: 100 }, (_, index) => ({ path: '/mcp', method: index % 2 === 0 ? 'GET' : 'DELETE', headers: odd })),
+        ...Array.from({ length: 100 }, () => posted(`[${Array.from({ length: 4 }, () => all).flat().join(',')}]`)),
+      ]
+      await atOnce(50, requests, async (request) => { tally.add(await send(target, request)) })
+    },
+  },
+  {
+    name: 'mcp-tools-large',
+    about: '40 calls of tools at a time that answer with 10 MB, and writes of the longest texts with many arguments',
+    allowed: ['200', '400', '413', '503'],
+    prepare: async (target) => { await fillBank(target, OWN_BANK, 200, LONGEST_CONTENT) },
+    run: async (target, tally) => {
+      const large = toolCall(1, 'recall', `{"bank_id":"${OWN_BANK}","query":"ferry harbour","max_results":1000}`)
+      const write = (index: number) => toolCall(2, 'retain', JSON.stringify({
+        bank_id: OWN_BANK,
+        content: KINDS.words(LONGEST_CONTENT, index),
+        tags: Array.from({ length: 100 }, (_, tag) => `t${tag}`),
+        metadata: Object.fromEntries(Array.from({ length: 60 }, (_, key) => [`k${key}`, key])),
+      }))
+      const bodies = [
+        ...Array.from({ length: 40 }, () => large),
+        ...Array.from({ length: 20 }, (_, index) => write(index)),
+        ...Array.from({ length: 5 }, () => `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"memory://banks/${OWN_BANK}"}}`),
+      ]
+      await atOnce(40, bodies, async (body) => { tally.add(await send(target, posted(body))) })
     },
   },
 ]

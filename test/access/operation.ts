@@ -1,0 +1,40 @@
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { Rights } from './matrix.js'
+
+export type Letter = 'r' | 'w' | 'f' | 'a'
+
+export const PERMISSION = { r: 'read', w: 'write', f: 'forget', a: 'admin' } as const satisfies Record<Letter, string>
+
+/** What came of an operation. */
+export interface Outcome {
+  status: number
+  code?: string | undefined
+  detail?: string | undefined
+  requestId?: string | undefined
+}
+
+/** One way to ask for something on a bank. */
+export interface Operation {
+  name: string
+  /** The permissions that it asks for, by the specification's table, in the order in which it looks for them. */
+  needs: string
+  /** Whether it changes the bank when it is allowed. */
+  writes: boolean
+  request (bank: string, seed: Seed): InjectOptions
+  /** Where that is not the status and the error of the gateway's own routes. */
+  outcome?: (response: LightMyRequestResponse) => Outcome
+}
+
+/** The first permission that an operation lacks; undefined when it is allowed. */
+export function lacking ({ needs }: Operation, rights: Rights): Letter | undefined {
+  return ([...needs] as Letter[]).find((letter) => !rights.includes(letter))
+}
+
+/** What stands in every bank before an operation. */
+export interface Seed {
+  kept: string
+  dropped: string
+}
+
+export const SEED_TEXT = 'The otter sleeps on the river.'
+export const SEED_CONFIG = { description: 'What is known of the otter.' }

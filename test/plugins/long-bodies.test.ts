@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { testApp } from '../helpers/app.js'
+import type { TestConfig } from '../helpers/config.js'
+
+/** A server that listens, and a way to write to it byte by byte. */
+async function listening (t: Test, config: TestConfig = {}) {
+  const gateway = await testApp(t, config)
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = gateway.app.server.address() as { port: number }
+  const open = async (): Promise<{ socket: Socket, answer: Promise<string> }> => {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => { socket.destroy() })
+    let received = ''
+    socket.on('data', (data) => { received += data.toString() })
+    socket.on('error', () => {})
+    const answer = new Promise<string>((resolve) => { socket.on('close', () => { resolve(received) }) })
+    await once(socket, 'connect')
+    return { socket, answer }
+  }
+  return { ...gateway, open }
+}
+
+const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`
+
+await t.test('a long body that holds too much is refused before the rest of it has come', async (t) => {
+  const { open } = await listening(t, { file: { bounds: { array_elements: 6000 } } })
+  const { socket, answer } = await open()
+  socket.write(`${head('/v1/recall', 'Content-Length: 9000000')}{"query":"x","banks":["${'b'.repeat(60_000)}"${',1'.repeat(10_000)}`)
+  const text = await answer
+  t.match(text, /^HTTP\/1\.1 413 /)
+  t.match(text, /array_elements/)
+})
+
+await t.test('a long body is read whole, in whatever pieces it comes and whatever else is done', async (t) => {
+  const { open } = await listening(t)
+  const body = JSON.stringify({ bank_id: 'b', content: 'The ferry leaves at nine.', metadata: { note: 'x'.repeat(200) } }).padEnd(300_000)
+  const whole = await open()
+  whole.socket.write(`${head('/v1/retain', `Connection: close\r\nContent-Length: ${body.length}`)}${body}`)
+  t.match(await whole.answer, /^HTTP\/1\.1 200 /)
+  const pieces = await open()
+  pieces.socket.write(head('/v1/retain', 'Connection: close\r\nTransfer-Encoding: chunked'))
+  for (let from = 0; from < body.length; from += 30_000) pieces.socket.write(`7530\r\n${body.slice(from, from + 30_000)}\r\n`)
+  pieces.socket.write('0\r\n\r\n')
+  t.match(await pieces.answer, /^HTTP\/1\.1 200 /)
+  const all = await Promise.all(Array.from({ length: 20 }, async (_, index) => {
+    const { socket, answer } = await open()
+    const other = body.replace('nine', `nine and ${index}`)
+    socket.write(`${head('/v1/retain', `Connection: close\r\nContent-Length: ${other.length}`)}${other}`)
+    return (await answer).slice(0, 12)
+  }))
+  t.strictSame(new Set(all), new Set(['HTTP/1.1 200']))
+})
