@@ -901,15 +901,15 @@ export interface components {
                     document?: number;
                     /** @description The best match in the same document, by the memory's own words, relative to the best document found. Default 0.2. */
                     document_best?: number;
-                    /** @description The sum of the nearest in meaning in the same document, relative to the best document found. Default 0.5. */
+                    /** @description The sum of the nearest in meaning in the same document, relative to the best document found. Default 0.3. */
                     document_meaning?: number;
                     /** @description The query names the speaker. Default 0.5. */
                     speaker?: number;
                     /** @description The query names the speaker, who speaks of themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, none for one about what the assistant said. Default 0.7. */
+                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, a quarter for one that asks how I or we did something, none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
-                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said. Default 0.1. */
+                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.4. */
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Default 1.5. */
                     date?: number;
