@@ -11,7 +11,7 @@ export const SCORER_TABLE = {
   speaker: { weight: 0.5, about: 'The query names the speaker.' },
   speaker_self: { weight: 0.15, about: 'The query names the speaker, who speaks of themselves.' },
   user_said: { weight: 0.7, about: 'The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, a quarter for one that asks how I or we did something, none for one about what the assistant said.' },
-  assistant_said: { weight: 0.4, about: 'The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something.' },
+  assistant_said: { weight: 0.6, about: 'The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something.' },
   date: { weight: 1.5, about: 'Closeness to a time that the query names.' },
   time_told: { weight: 0.2, about: 'Contains a time, and the query asks for one.' },
   name_told: { weight: 0.4, about: 'Contains names, and the query asks for a name or a place.' },

@@ -909,7 +909,7 @@ export interface components {
                     speaker_self?: number;
                     /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, a quarter for one that asks how I or we did something, none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
-                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.4. */
+                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Default 1.5. */
                     date?: number;
