@@ -162,7 +162,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 
   const readJsonBody: BodyParser<unknown> = (request, payload, done) => {
     // A long body with too many values is refused as soon as they have come, before it takes the memory of all of it.
-    const guard = new JsonGuard(bounds)
+    let guard: JsonGuard | undefined
     receive(request, payload, (error, body) => {
       if (error !== null) {
         done(error)
@@ -176,7 +176,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       }
       if (body!.length <= SHORT_BODY && !turns.isSpent) parse(body!, done)
       else void parseLater(request, body!).then((value) => { done(null, value) }, done)
-    }, (chunk) => { guard.read(chunk) })
+    }, (chunk) => { (guard ??= new JsonGuard(bounds)).read(chunk) })
   }
   const parse = (body: Buffer, done: (error: Error | null, value?: unknown) => void) => {
     let value: unknown
