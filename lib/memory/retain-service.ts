@@ -1,7 +1,7 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { DocumentStandsError, LowerTrustError } from '../stores/vector-store.js'
+import { RemovalRefusedError, LowerTrustError } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
@@ -29,13 +29,13 @@ interface Retain {
   signal: AbortSignal | undefined
   /** Bounds the memories that deduplication fetches. */
   budget: RowBudget | undefined
-  /** Documents of which other memories go. */
+  /** Documents that the items replace. */
   documents?: Documents | undefined
 }
 
 interface Documents {
   ids: readonly string[]
-  /** Whether the caller may forget what stands in them. */
+  /** Whether the caller may forget their memories. */
   mayRemove: boolean
 }
 
@@ -80,10 +80,10 @@ export class RetainService {
   }
 
   /**
-   * Stores memories and forgets, in the same moment, all others of the documents that they take the place of.
+   * Stores memories and, in the same transaction, removes all others of the documents that they replace.
    * @param documentIds documents of the items
-   * @throws ServiceError as `retainBatch`; access_denied when something would go and the caller may not forget;
-   * not_supported with a store that cannot
+   * @throws ServiceError as `retainBatch`; access_denied when memories would be removed and the caller may not
+   * forget; not_supported with a store without `replaceDocuments`
    */
   async replaceDocuments (
     { bank_id: bankId, items }: RetainBatchRequest, documentIds: readonly string[], context: RequestContext,
@@ -107,7 +107,7 @@ export class RetainService {
           documents: { ids: documentIds, mayRemove },
         })
       } catch (error) {
-        if (!(error instanceof DocumentStandsError)) throw error
+        if (!(error instanceof RemovalRefusedError)) throw error
         await directory.openOne(context, 'forget', bankId)
         throw error
       }
@@ -131,16 +131,16 @@ export class RetainService {
     }
   }
 
-  /** What goes from documents is a forget, of which there may be no more than the limits allow. */
+  /** Removing the memories of replaced documents counts as a forget in the rate limit. */
   async #admitRemoval ({ open, context, documents }: Retain): Promise<void> {
     if (documents?.mayRemove !== true) return
     const { admission, store, clock } = this.#deps
     const filters = { documentIds: documents.ids }
-    const standing = await store.list(open.key, { limit: 1, now: clock(), filters })
-    if (standing.length > 0) await admission.admit('forget', context, [open])
+    const existing = await store.list(open.key, { limit: 1, now: clock(), filters })
+    if (existing.length > 0) await admission.admit('forget', context, [open])
   }
 
-  /** What a document replaces is its own memories, so that a near-duplicate elsewhere is only told of. */
+  /** A document replaces its own memories only: a near-duplicate in another place is reported, not replaced. */
   #deduplicationOf ({ open: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
     const isReplacing = documents !== undefined && deduplication.action === 'update'
     return isReplacing ? { ...deduplication, action: 'warn' } : deduplication

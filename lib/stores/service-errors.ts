@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
-import { DocumentStandsError, LowerTrustError, type VectorStore } from './vector-store.js'
+import { RemovalRefusedError, LowerTrustError, type VectorStore } from './vector-store.js'
 
-const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, DocumentStandsError]
+const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, RemovalRefusedError]
 
 /**
  * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write belong to

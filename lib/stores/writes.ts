@@ -31,20 +31,20 @@ export class LowerTrustError extends Error {
   }
 }
 
-/** What stands in documents is to go when other memories come. */
+/** Documents whose memories are replaced by those of a write. */
 export interface DocumentReplacement {
   documentIds: readonly string[]
-  /** Memories that stay. */
+  /** Ids of memories of the documents that are kept. */
   keep: readonly string[]
-  /** Otherwise the call rejects with DocumentStandsError when something would have to go. */
+  /** When false, the call rejects with RemovalRefusedError if the documents have memories that would be removed. */
   mayRemove: boolean
 }
 
-/** Memories stand in the document, and may not be removed. Nothing was written. */
-export class DocumentStandsError extends Error {
+/** The documents have memories that the caller may not remove. Nothing was written. */
+export class RemovalRefusedError extends Error {
   constructor () {
-    super('Memories stand in the document')
-    this.name = 'DocumentStandsError'
+    super('The documents have memories that may not be removed')
+    this.name = 'RemovalRefusedError'
   }
 }
 

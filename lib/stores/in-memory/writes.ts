@@ -4,7 +4,7 @@ import { importSteps, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
-  DocumentStandsError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory, type OnConflict,
+  RemovalRefusedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory, type OnConflict,
   type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -63,7 +63,7 @@ export function * planReplacement (
     for (const entry of bank.documents.entriesOf(documentId)) {
       yield
       if (!entry.isVisible || outranked.has(entry) || staying.has(entry.memory.memoryId)) continue
-      if (!mayRemove) throw new DocumentStandsError()
+      if (!mayRemove) throw new RemovalRefusedError()
       removed.push(entry)
     }
   }

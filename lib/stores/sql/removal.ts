@@ -1,5 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
-import { DocumentStandsError, type DocumentReplacement, type NewMemory, type RemoveOutcome } from '../vector-store.js'
+import { RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome } from '../vector-store.js'
 import type { Queries } from './executor.js'
 import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
@@ -19,9 +19,9 @@ export interface Choice {
 }
 
 /**
- * Removes what stands in documents and is not among the memories that come.
+ * Removes the memories of documents that a write does not keep or repeat.
  * @returns as removeLocked
- * @throws DocumentStandsError
+ * @throws RemovalRefusedError
  */
 export async function removeOutdated (
   tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep, mayRemove }: DocumentReplacement,
@@ -31,13 +31,13 @@ export async function removeOutdated (
     ...bankParameters(bank), now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
   const { ids } = found!
-  if (ids !== '' && !mayRemove) throw new DocumentStandsError()
+  if (ids !== '' && !mayRemove) throw new RemovalRefusedError()
   const idAt = (index: number) => ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)
   return await removeLocked(tx, statements, bank, mapRange(ids.length / ID_LENGTH, idAt))
 }
 
 /**
- * Removes the memories that others would repeat, and that have expired or are of lower trust.
+ * Removes memories that are expired or of lower trust and that a memory of the write repeats.
  * @returns as removeLocked
  */
 export async function removeOutranked (

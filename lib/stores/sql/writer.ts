@@ -92,7 +92,7 @@ export class SqlWriter {
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Each then sees what the last one has stored.
+      // Serialises replacements of a bank, so that each sees what the one before has stored.
       await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       signal?.throwIfAborted()
       const gone = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { DocumentStandsError, type VectorStore } from '../../../lib/stores/vector-store.js'
+import { RemovalRefusedError, type VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 import { bank, lexical, listAll, texts, type OpenStore } from './setup.js'
 
@@ -40,7 +40,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     const first = await inDiary('first')
     const guarded = { ...diary, mayRemove: false }
     await store.replaceDocuments(home, guarded, [first], NOW)
-    await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], NOW), DocumentStandsError)
+    await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], NOW), RemovalRefusedError)
     t.strictSame(texts(await listAll(store, home)), ['first'])
     await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of what stands')
   })
