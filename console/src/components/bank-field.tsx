@@ -3,6 +3,7 @@ import { firstPage } from '../state/first-page.js'
 import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { Field } from './field.js'
+import { TypedInput } from './typed-input.js'
 
 /** As many as a list of suggestions is of use for. */
 const SUGGESTED = 200
@@ -21,10 +22,7 @@ export function BankField ({ value, onChange, label = 'Bank' }: Props) {
     <Field label={label}>
       {(attributes) => (
         <>
-          <input
-            {...attributes} list={list} value={value} autocomplete='off' spellcheck={false}
-            onChange={({ currentTarget }) => { onChange(currentTarget.value.trim()) }}
-          />
+          <TypedInput {...attributes} list={list} value={value} onChange={onChange} />
           <datalist id={list}>
             {(banks.data?.banks ?? []).map(({ bank_id: id }) => <option key={id} value={id} />)}
           </datalist>

@@ -35,7 +35,7 @@ consoleTest('a server that goes away is noticed, and the page goes on when it is
 
   await startServer(t, { ...settings, SERVICES_PORT: new URL(url()).port })
   await banner.waitFor({ state: 'detached' })
-  await page.getByText('answers within').waitFor()
+  await page.getByText('answers within').first().waitFor()
   await page.goBack()
   const isDurable = process.env['TEST_STORE'] === 'postgres'
   await page.getByText(isDurable ? 'Growth by day' : 'The bank is empty').waitFor()

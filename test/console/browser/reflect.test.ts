@@ -173,3 +173,24 @@ consoleTest('a caller without rights is told so', {
   await page.getByRole('alert').getByText("is denied 'read' on bank 'team'").waitFor()
   await hasNoViolation(t, page, 'a denial')
 })
+
+consoleTest('the name of a bank that is being typed outlives the arrival of the suggestions', {}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'team', content: 'The team meets on Mondays.' })
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => { release = resolve })
+  await page.route('**/v1/banks?**', async (route) => {
+    await gate
+    await route.continue()
+  })
+  await page.goto(url('reflect'))
+  await signInAs(page, 'user:alice')
+  const bank = page.getByLabel('Bank', { exact: true })
+  await bank.fill('tea')
+  release()
+  await page.locator('datalist option[value=team]').waitFor({ state: 'attached' })
+  t.equal(await bank.inputValue(), 'tea')
+  await bank.fill('team')
+  await bank.press('Tab')
+  await page.waitForURL(/bank=team/)
+  t.equal(await bank.inputValue(), 'team')
+})

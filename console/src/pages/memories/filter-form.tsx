@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
+import { TypedInput } from '../../components/typed-input.js'
 import { InstantField } from '../../components/instant-field.js'
 import { TagsField } from '../../components/tags-field.js'
 import { readMetadata, type Metadata } from '../../text/metadata.js'
@@ -55,9 +56,9 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
         </Field>
         <Field label='Document' hint='Its exact id.'>
           {(attributes) => (
-            <input
-              {...attributes} value={filters.documentId} autocomplete='off' spellcheck={false} maxLength={512}
-              onChange={({ currentTarget }) => { applyFilters({ documentId: currentTarget.value.trim() }) }}
+            <TypedInput
+              {...attributes} value={filters.documentId} maxLength={512}
+              onChange={(documentId) => { applyFilters({ documentId }) }}
             />
           )}
         </Field>
