@@ -192,7 +192,7 @@ export async function assemble (
   if (settings.console.enabled ?? isLoopback(config.host)) {
     const { auth, adminToken: token } = config
     const { oidc } = settings.console
-    await app.register(consolePages, { auth, oidc, hasAdminToken: token !== undefined, version: packageVersion() })
+    await app.register(consolePages, { auth, oidc, hasAdminToken: token !== undefined, version })
   }
 
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)

@@ -92,34 +92,25 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     config: routeConfig(options, 'forget'),
     schema: { hide: true, params: DocumentParams, response: { 200: Deleted } },
   }, async ({ params: { bank_id: bankId, document_id: id }, context }) => {
-    const memories = await memoriesOf(app, bankId, [id], context)
-    const count = await forgetAll(app, bankId, memories.map((memory) => memory.id), context)
+    const count = await forgetAll(app, bankId, await memoryIdsOf(app, bankId, id, context), context)
     if (count === 0) throw noDocument()
     return { success: true, message: `Document '${id}' deleted`, document_id: id, memory_units_deleted: count }
   })
 }
 
-/** A memory of a document, without its text. */
-export interface Part {
-  id: string
-  retainedAt: string
-}
-
 /** @throws ServiceError access_denied without `read` */
-export async function memoriesOf (
-  app: FastifyInstance, bankId: string, documentIds: readonly string[], context: RequestContext,
-): Promise<Part[]> {
-  const parts: Part[] = []
-  const visit = ({ memory_id: id, retained_at: retainedAt }: MemoryRecord) => (
-    { goOn: parts.push({ id, retainedAt }) > 0, kept: 0 }
-  )
-  const release = await walk(app, { bankId, context, filters: { documentIds }, visit })
+async function memoryIdsOf (
+  app: FastifyInstance, bankId: string, documentId: string, context: RequestContext,
+): Promise<string[]> {
+  const ids: string[] = []
+  const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) > 0, kept: 0 })
+  const release = await walk(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
   release()
-  return parts
+  return ids
 }
 
 /** @returns the number of deleted memories */
-export async function forgetAll (
+async function forgetAll (
   app: FastifyInstance, bankId: string, ids: readonly string[], context: RequestContext,
 ): Promise<number> {
   let count = 0
