@@ -51,6 +51,11 @@ export class ByteBudget {
   }
 }
 
+/** A part of a row budget that may be given back before the exchange ends. */
+export function holdOf (budget: RowBudget): Hold {
+  return new Part((more) => { budget.take(more) })
+}
+
 class Part implements Hold {
   readonly #count: (more: number) => void
   #held = 0

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { RowBudget } from '../concurrency/byte-budget.js'
+import { holdOf, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -130,11 +130,16 @@ class StoredMemories {
     const { store, key, now, budget } = this.#bank
     if (turns.isSpent) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
-    const taken = budget === undefined ? undefined : new TakenRows(budget)
-    const release = () => { taken?.release() }
+    const hold = budget && holdOf(budget)
+    const release = () => { hold?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
     const { lexical = [] }: Partial<SearchResult> = await store.search({
-      banks: [key], now, filters: {}, lexical: { terms, ...BM25 }, limit: CANDIDATES, budget: taken,
+      banks: [key],
+      now,
+      filters: {},
+      lexical: { terms, ...BM25 },
+      limit: CANDIDATES,
+      budget: hold && { take: (bytes) => { hold.grow(bytes) } },
     })
     // The same words in another document have another context, so they are not a repeat.
     return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId), release }
@@ -164,26 +169,6 @@ class StoredMemories {
     const { profile } = await profileOf(text, this.#caller)
     this.#profiles.set(memoryId, { profile, characters: text.length })
     return profile
-  }
-}
-
-/** A part of a budget that is given back before the exchange ends. */
-class TakenRows implements RowBudget {
-  readonly #budget: RowBudget
-  #taken = 0
-
-  constructor (budget: RowBudget) {
-    this.#budget = budget
-  }
-
-  take (bytes: number): void {
-    this.#budget.take(bytes)
-    this.#taken += bytes
-  }
-
-  release (): void {
-    this.#budget.take(-this.#taken)
-    this.#taken = 0
   }
 }
 
