@@ -1,16 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
-import { Type } from 'typebox'
-import { checker } from '../checked.js'
+import { afterCollection, collecting } from '../collected-memory.js'
+import { residentMegabytes } from '../resident.js'
 
 const SAMPLE_EVERY_MS = 1000
-
-const Told = Type.Object({ heapUsed: Type.Number(), external: Type.Number() })
-const checkTold = checker(Told, 'What the gateway tells of its memory')
 
 /** What a process has in memory, in megabytes. */
 export interface MemoryFigures {
@@ -29,30 +24,29 @@ export class MemoryWatch {
   }
 
   static async open (): Promise<MemoryWatch> {
-    const watch = new MemoryWatch(await mkdtemp(join(tmpdir(), 'memory-gateway-heap-')))
-    await writeFile(watch.#file, '')
-    return watch
+    return new MemoryWatch(await mkdtemp(join(tmpdir(), 'memory-gateway-heap-')))
   }
 
-  get #file (): string {
+  get #socket (): string {
     return join(this.#folder, 'told')
   }
 
   get nodeOptions (): string[] {
-    const url = new URL('heap-told.mjs', import.meta.url)
-    url.searchParams.set('file', pathToFileURL(this.#file).href)
-    return ['--expose-gc', '--import', url.href]
+    return collecting(this.#socket)
   }
 
   /** @param collectEvery seconds from one collection to the next; each stops the gateway for tens of milliseconds */
   async run (pid: number, collectEvery: number, signal: AbortSignal): Promise<MemoryFigures> {
     const resident: number[] = []
+    const held: number[] = []
     for (let turn = 0; !signal.aborted; turn++) {
-      if (turn > 0 && turn % collectEvery === 0) process.kill(pid, 'SIGWINCH')
-      resident.push(residentMegabytes(pid))
+      if (turn > 0 && turn % collectEvery === 0) {
+        const told = await afterCollection(this.#socket)
+        if (told !== undefined) held.push(Math.round((told.heapUsed + told.external) / 1e5) / 10)
+      }
+      resident.push(Math.round(residentMegabytes(pid) ?? NaN))
       await delay(SAMPLE_EVERY_MS)
     }
-    const lines = (await readFile(this.#file, 'utf8')).split('\n').filter((line) => line !== '')
     return {
       resident_mb: {
         start: resident[0] ?? NaN,
@@ -60,19 +54,11 @@ export class MemoryWatch {
         end: resident.at(-1) ?? NaN,
         most: Math.max(...resident),
       },
-      held_mb: lines.map((line) => {
-        const { heapUsed, external } = checkTold(JSON.parse(line))
-        return Math.round((heapUsed + external) / 1e5) / 10
-      }),
+      held_mb: held,
     }
   }
 
   async close (): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true })
   }
-}
-
-function residentMegabytes (pid: number): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kilobytes) / 1000)
 }

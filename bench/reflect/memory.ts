@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { residentMegabytes } from '../resident.js'
 
 const SAMPLE_MS = 50
 /** Sockets close and memory goes back to the system in this time. */
@@ -38,14 +38,5 @@ export function watchResident (pid: number): () => number | null {
     clearInterval(timer)
     look()
     return most ?? null
-  }
-}
-
-function residentMegabytes (pid: number): number | undefined {
-  try {
-    const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-    return found === null ? undefined : Number(found[1]) * 1024 / 1e6
-  } catch {
-    return undefined
   }
 }

@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Type, type Static } from 'typebox'
-import { checker } from '../../bench/checked.js'
+import { afterCollection } from '../../bench/collected-memory.js'
 import { seededRandom } from '../../bench/http/vocabulary.js'
 import { send, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
@@ -21,9 +18,6 @@ const IDLE_MS = 1000
 const COLLECT_EVERY = 5
 /** After the last input, until files and descriptors are counted. */
 const SETTLE_MS = 15_000
-
-const Told = Type.Object({ heapUsed: Type.Integer(), external: Type.Integer(), rss: Type.Integer() })
-const checkTold = checker(Told, 'what the gateway uses')
 
 export interface Soak {
   store: string
@@ -62,7 +56,7 @@ export async function soak (
   /** When the first round was over; with a run that is shorter nothing was warm. */
   let warm: number | undefined
   const collect = async () => {
-    const told = await afterCollection(target)
+    const told = await afterCollection(target.collector)
     if (told === undefined) return
     kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
     used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
@@ -131,19 +125,6 @@ async function attack (input: Input, target: Target, faults: string[]): Promise<
     faults.push(`${input.name}: ${error instanceof Error ? error.message : String(error)}`)
   }
   return tally.toString()
-}
-
-/** Asks heap-told.mjs in the gateway. Undefined when it does not answer: it is gone. */
-async function afterCollection ({ collector }: Target): Promise<Static<typeof Told> | undefined> {
-  const socket = connect(collector)
-  let text = ''
-  socket.setEncoding('latin1').on('data', (piece: string) => { text += piece })
-  try {
-    await once(socket, 'close')
-    return checkTold(JSON.parse(text))
-  } catch {
-    return undefined
-  }
 }
 
 /** In dev mode who has no name may delete every bank. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { startGateway } from '../../bench/child-server.js'
+import { collecting } from '../../bench/collected-memory.js'
 
 export const STORES = ['in_memory', 'pglite', 'postgres'] as const
 export type Store = typeof STORES[number]
@@ -100,12 +101,6 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
     await rm(folder, { recursive: true, force: true })
     if (store === 'postgres' && databaseUrl !== undefined) await dropSchema(databaseUrl, schema)
   }
-}
-
-function collecting (socket: string): string[] {
-  const program = new URL('heap-told.mjs', import.meta.url)
-  program.searchParams.set('socket', socket)
-  return ['--expose-gc', '--import', program.href]
 }
 
 function configurationOf (store: Store, schema: string, folder: string): string {

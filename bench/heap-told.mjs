@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 
 /*
- * Is loaded into a gateway under attack before its own program, with --expose-gc. Whoever connects to the socket that its URL names
- * (?socket=PATH) is told, as JSON, what the process uses after all garbage is collected.
+ * Is loaded into a measured gateway before its own program, with --expose-gc. A connection to the socket that its URL
+ * names (?socket=PATH) is answered, as JSON, with what the process uses after all garbage is collected.
  */
 
 const { gc } = globalThis
