@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
-import type { TestConfig } from '../helpers/config.js'
+import { head, listening } from '../helpers/byte-by-byte.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from '../routes/support.js'
 import { openSource, send } from '../routes/webhooks.js'
 
@@ -13,26 +13,6 @@ const MIB = 1_048_576
 async function sendText ({ inject }: TestApp, url: string, payload: string, headers: Record<string, string> = {}) {
   return await inject({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload })
 }
-
-/** A server that listens, and a way to write to it byte by byte. */
-async function listening (t: Test, config: TestConfig = {}) {
-  const gateway = await testApp(t, config)
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = gateway.app.server.address() as { port: number }
-  const open = async (): Promise<{ socket: Socket, answer: Promise<string> }> => {
-    const socket = connect(port, '127.0.0.1')
-    t.teardown(() => { socket.destroy() })
-    let received = ''
-    socket.on('data', (data) => { received += data.toString() })
-    socket.on('error', () => {})
-    const answer = new Promise<string>((resolve) => { socket.on('close', () => { resolve(received) }) })
-    await once(socket, 'connect')
-    return { socket, answer }
-  }
-  return { ...gateway, open }
-}
-
-const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`
 
 async function until (holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })

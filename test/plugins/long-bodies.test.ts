@@ -1,28 +1,5 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
-import { testApp } from '../helpers/app.js'
-import type { TestConfig } from '../helpers/config.js'
-
-/** A server that listens, and a way to write to it byte by byte. */
-async function listening (t: Test, config: TestConfig = {}) {
-  const gateway = await testApp(t, config)
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = gateway.app.server.address() as { port: number }
-  const open = async (): Promise<{ socket: Socket, answer: Promise<string> }> => {
-    const socket = connect(port, '127.0.0.1')
-    t.teardown(() => { socket.destroy() })
-    let received = ''
-    socket.on('data', (data) => { received += data.toString() })
-    socket.on('error', () => {})
-    const answer = new Promise<string>((resolve) => { socket.on('close', () => { resolve(received) }) })
-    await once(socket, 'connect')
-    return { socket, answer }
-  }
-  return { ...gateway, open }
-}
-
-const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`
+import t from 'tap'
+import { head, listening } from '../helpers/byte-by-byte.js'
 
 await t.test('a long body that holds too much is refused before the rest of it has come', async (t) => {
   const { open } = await listening(t, { file: { bounds: { array_elements: 6000 } } })
