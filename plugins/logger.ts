@@ -1,5 +1,6 @@
 import type { FastifyServerOptions } from 'fastify'
 import type { Config } from '../lib/config/config.js'
+import { standardOutputLines } from './log-destination.js'
 
 /** The destination and form of the log. */
 export interface LogOptions {
@@ -43,10 +44,7 @@ export const LOG_RULES = {
 export function loggerOptions (
   level: Config['logLevel'], { pretty = false, stream }: LogOptions,
 ): NonNullable<FastifyServerOptions['logger']> {
-  return {
-    level,
-    ...LOG_RULES,
-    ...(stream !== undefined && { stream }),
-    ...(pretty && stream === undefined && { transport: PRETTY }),
-  }
+  const rules = { level, ...LOG_RULES }
+  if (stream !== undefined) return { ...rules, stream }
+  return pretty ? { ...rules, transport: PRETTY } : { ...rules, stream: standardOutputLines() }
 }
