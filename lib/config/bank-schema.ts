@@ -117,10 +117,7 @@ export const BankConfigurationSchema = section({
   ...bankFields,
 }, 'The configuration of a bank as its admins set it.', 'BankConfig')
 
-export type Homeostasis = Static<typeof HomeostasisSchema>
-export type Barriers = Static<typeof BarriersSchema>
 export type Reflect = Static<typeof ReflectSchema>
-export type SignalQuality = Static<typeof SignalQualitySchema>
 export type Profile = Static<typeof ProfileSchema>
 export type BankEntry = Static<typeof BankSchema>
 export type BankConfiguration = Static<typeof BankConfigurationSchema>

@@ -128,5 +128,4 @@ export type { Retrieval } from './retrieval-schema.js'
 export type { SourceConfig } from './source-schema.js'
 
 export type FileConfig = Static<typeof FileSchema>
-export type Escalation = Static<typeof EscalationSchema>
 export type Grant = Static<typeof GrantSchema>
