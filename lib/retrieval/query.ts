@@ -65,7 +65,10 @@ const WAY = new RegExp([
 ].join('|'), 'i')
 
 /** Not `what might this suggest`, which asks for a conclusion. */
-const ADVICE = /(?<!\b(?:this|that|these|those|it|they)\s)\b(?:suggest|recommend)\b|\b(?:suggestions?|recommendations?|tips?|advice|ideas?)\b/i
+const ADVICE = new RegExp([
+  String.raw`(?<!\b(?:this|that|these|those|it|they)\s)\b(?:suggest|recommend)\b`,
+  String.raw`\b(?:suggestions?|recommendations?|tips?|advice|ideas?)\b`,
+].join('|'), 'i')
 /**
  * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
  */
