@@ -64,7 +64,11 @@ const WAY = new RegExp([
   String.raw`\b(?:what|which) (?:\w+ )?(?:steps?|approach(?:es)?|strateg(?:y|ies)|plans?|methods?|ways?|process) (?:did|had) (?:i|we)\b`,
 ].join('|'), 'i')
 
-const ADVICE = /\b(?:suggest|recommend|suggestions?|recommendations?|tips?|advice|ideas?)\b/i
+/** Not `what might this suggest`, which asks for a conclusion. */
+const ADVICE = new RegExp([
+  String.raw`(?<!\b(?:this|that|these|those|it|they)\s)\b(?:suggest|recommend)\b`,
+  String.raw`\b(?:suggestions?|recommendations?|tips?|advice|ideas?)\b`,
+].join('|'), 'i')
 /**
  * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
  */

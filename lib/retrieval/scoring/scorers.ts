@@ -28,6 +28,9 @@ export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 const SHORT = 15
 /** A turn with fewer words may be small talk, unless a time or names in it show otherwise. */
 const BRIEF = 50
+/** A query in the first person prefers the user's turns in full up to FEW_TERMS, and not at all from MANY_TERMS on. */
+const FEW_TERMS = 8
+const MANY_TERMS = 13
 /** Days in which the score for closeness in time falls to about a third (1/e). */
 const FADING_DAYS = 5
 
@@ -43,16 +46,15 @@ export const SCORERS = {
   document_meaning: ({ document }) => document.meaning,
   speaker: ({ isAskedSpeaker }) => isAskedSpeaker ? 1 : 0,
   speaker_self: ({ isAskedSpeaker, signals }) => isAskedSpeaker && signals.firstPerson ? 1 : 0,
-  user_said: ({ signals }, { asksSelf, asksAdvice, asksWay }) => (
-    signals.role !== 'user' ? 0 : asksAdvice ? 1 : asksSelf ? asksWay ? 0.25 : 0.5 : 0
-  ),
+  user_said: userSaid,
   assistant_said: ({ signals }, { asksTold, asksWay }) => (asksTold || asksWay) && signals.role === 'assistant' ? 1 : 0,
   date: ({ daysAway }) => Math.exp(-daysAway / FADING_DAYS),
   time_told: ({ signals }, { asksTime }) => asksTime && signals.tellsTime ? 1 : 0,
   name_told: ({ signals }, { asksName }) => asksName ? signals.names : 0,
   details,
   question: ({ signals }) => signals.question && signals.stems.length < SHORT ? 1 : 0,
-  reaction: ({ signals }) => signals.reaction ? 1 : 0,
+  // Assistants begin many a full answer with `Absolutely!` or `Great question`.
+  reaction: ({ signals }) => signals.reaction && signals.stems.length < BRIEF ? 1 : 0,
 } as const satisfies Record<string, Scorer>
 
 export type ScorerName = keyof typeof SCORERS
@@ -68,6 +70,18 @@ export const LOOKS_FOR: Partial<Record<ScorerName, (query: AnalyzedQuery) => boo
 }
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
+
+/**
+ * A long query compares or combines several things, and its own words tell what it is about. The preference would hide
+ * answers that discuss all of them behind short turns about one.
+ */
+function userSaid ({ signals }: RankingInput, { asksSelf, asksAdvice, asksWay, terms }: AnalyzedQuery): number {
+  if (signals.role !== 'user') return 0
+  if (asksAdvice) return 1
+  if (!asksSelf) return 0
+  if (asksWay) return 0.25
+  return 0.5 * Math.min(1, Math.max(0, (MANY_TERMS - terms.length) / (MANY_TERMS - FEW_TERMS)))
+}
 
 /**
  * It does not apply between a user and an assistant, where the role is the better signal, or to a text outside a

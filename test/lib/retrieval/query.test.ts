@@ -44,6 +44,8 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['Can you suggest a bread for my guests?', ['asksSelf', 'asksAdvice']],
   ['Any tips for a trip on the canal?', ['asksAdvice']],
   ['What would you recommend?', ['asksAdvice']],
+  ['What might this suggest about my boat?', ['asksSelf']],
+  ['Which ferry did they recommend?', ['asksName']],
 ]
 for (const [text, asks] of cases) {
   t.test(`“${text}” asks for ${asks.length === 0 ? 'nothing special' : asks.join(', ')}`, async (t) => {

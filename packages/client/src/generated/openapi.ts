@@ -907,7 +907,7 @@ export interface components {
                     speaker?: number;
                     /** @description The query names the speaker, who speaks of themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, a quarter for one that asks how I or we did something, none for one about what the assistant said. Default 0.7. */
+                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, which falls from 8 search terms to none at 13, a quarter for one that asks how I or we did something, none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
                     /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
                     assistant_said?: number;
@@ -921,7 +921,7 @@ export interface components {
                     details?: number;
                     /** @description The memory is a short question. Default -0.2. */
                     question?: number;
-                    /** @description Starts as a reaction: thanks, praise, agreement, a greeting. Default -0.1. */
+                    /** @description A turn of fewer than 50 words, stop words left out, that starts as a reaction: thanks, praise, agreement, a greeting. Default -0.1. */
                     reaction?: number;
                 };
                 /** @description What each earlier hit of the same document subtracts from the score of a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.1. */

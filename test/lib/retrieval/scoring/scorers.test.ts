@@ -56,7 +56,7 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
     ],
   },
   question: { liked: [told('clock', 'Did the clock stop?')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `The old clock ${'of the copper mill '.repeat(8)} stopped, did it?`)] },
-  reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.')] },
+  reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `Absolutely! ${'The old clock of the copper mill. '.repeat(15)}`)] },
 }
 for (const name of SCORER_NAMES) {
   t.test(`${name} likes what it is for, and gives 0 where that is absent`, async (t) => {
@@ -74,6 +74,16 @@ t.test('what the user said counts for less where the query asks how they did som
   const said = { text: 'It stands here.', ...USER }
   const asked = given('user_said', 'How did I mend the clock?', said)
   t.ok(asked > 0 && asked < given('user_said', 'Where did I mend the clock?', said))
+})
+
+t.test('what the user said counts for less in a longer query, and for nothing in one of many terms', async (t) => {
+  const things = ['clock', 'kettle', 'boat', 'mill', 'bread', 'bridge', 'ferry', 'lamp', 'oven', 'rope', 'sail', 'barrel', 'anchor', 'bell']
+  const asked = (count: number) => given('user_said', `Which are my ${things.slice(0, count).join(' ')}?`, { text: 'It stands here.', ...USER })
+  t.equal(asked(8), asked(1))
+  t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
+  t.equal(asked(13), 0)
+  t.equal(asked(14), 0)
+  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'but in a request it does')
 })
 
 t.test('closeness in time falls day by day', async (t) => {
