@@ -71,7 +71,9 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
     await run(cluster.url, async (rounds) => {
       await kills(rounds, options, report.rounds)
       if (!options.databaseFaults) return
-      report.faults.push(tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)))
+      report.faults.push(
+        tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)),
+      )
     })
   })
   if (!options.databaseFaults) return report
@@ -110,7 +112,9 @@ async function onCluster (bin: string, folder: string, work: (cluster: Cluster) 
   }
 }
 
-async function onSmallDisk (path: string, report: StoreReport, work: (disk: SmallDisk) => Promise<void>): Promise<void> {
+async function onSmallDisk (
+  path: string, report: StoreReport, work: (disk: SmallDisk) => Promise<void>,
+): Promise<void> {
   const disk = await SmallDisk.mount(path, DISK_MB)
   if (typeof disk === 'string') {
     report.skipped.push(`the disk is full: ${disk}`)

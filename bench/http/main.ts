@@ -47,7 +47,9 @@ await runBench(async (args) => {
   }
 }, USAGE)
 
-async function measureCells (gateway: ChildServer, workloads: readonly Workload[], { connections, seconds, tool }: Options): Promise<CellResult[]> {
+async function measureCells (
+  gateway: ChildServer, workloads: readonly Workload[], { connections, seconds, tool }: Options,
+): Promise<CellResult[]> {
   if (workloads.length === 0) return []
   const bare = await startBare(workloads)
   const cellOptions = { gateway, bare, tool: tool === 'wrk' ? runWrk : runAutocannon, seconds, warmUpSeconds: WARM_UP_SECONDS }

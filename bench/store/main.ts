@@ -58,7 +58,9 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
   const together = await database.open(MOST_CONNECTIONS, indexFrom)
   const source = new MemorySource(2)
   const [big, small] = [emptyBank('big'), banksNamed('small', parts.has('small') ? memories / 2 / SMALL_BANK : 0)]
-  const measured: Measurements = { ingest: [], index_build_seconds: null, cells: [], recall: [], baseline: [], sizes: [] }
+  const measured: Measurements = {
+    ingest: [], index_build_seconds: null, cells: [], recall: [], baseline: [], sizes: [],
+  }
 
   tell('ingest')
   // The big bank comes first, so that the small ones meet tables that are not empty.

@@ -49,7 +49,15 @@ export function readOptions (args: string[]): Options {
   }
   const parts = readParts(values['banks-only'])
   if (values.baseline && !parts.has('big')) throw new UnusableInput('--baseline is measured on the big bank, which --banks-only leaves out')
-  return { url: checkUrl(values.url), memories, parts, full: values.full, baseline: values.baseline, keep: values.keep, json: values.json }
+  return {
+    url: checkUrl(values.url),
+    memories,
+    parts,
+    full: values.full,
+    baseline: values.baseline,
+    keep: values.keep,
+    json: values.json,
+  }
 }
 
 function readParts (text: string): Set<Part> {

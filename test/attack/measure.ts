@@ -97,7 +97,15 @@ export async function underProbes (target: Target, prober: Prober, input: Input)
     faults,
     ...left,
   }
-  return { input: input.name, store: target.store, status: tally.toString(), seconds, machineMs: live.machineMs, ...measured, verdict: faultsOf(measured) }
+  return {
+    input: input.name,
+    store: target.store,
+    status: tally.toString(),
+    seconds,
+    machineMs: live.machineMs,
+    ...measured,
+    verdict: faultsOf(measured),
+  }
 }
 
 async function runWithin (input: Input, target: Target, tally: Tally): Promise<string[]> {
@@ -113,8 +121,13 @@ async function runWithin (input: Input, target: Target, tally: Tally): Promise<s
 }
 
 /** Waits a while until what the input opened is closed again. */
-async function settle (target: Target, before: { descriptors: number, files: number }): Promise<{ descriptorsLeft: number, filesLeft: number }> {
-  const left = () => ({ descriptorsLeft: Math.max(0, target.descriptors() - before.descriptors), filesLeft: Math.max(0, target.files() - before.files) })
+async function settle (
+  target: Target, before: { descriptors: number, files: number },
+): Promise<{ descriptorsLeft: number, filesLeft: number }> {
+  const left = () => ({
+    descriptorsLeft: Math.max(0, target.descriptors() - before.descriptors),
+    filesLeft: Math.max(0, target.files() - before.files),
+  })
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline;) {
     const { descriptorsLeft, filesLeft } = left()
     if (!target.alive() || (descriptorsLeft === 0 && filesLeft === 0)) break

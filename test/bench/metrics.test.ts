@@ -37,7 +37,10 @@ await t.test('every metric lies in 0–1, and one more piece of evidence found n
   const rank = fc.oneof(fc.integer({ min: 1, max: 25 }), fc.constant(Infinity))
   fc.assert(fc.property(fc.uniqueArray(rank, { minLength: 1, maxLength: 8 }), (ranks) => {
     const missed = [...ranks.slice(1), Infinity]
-    for (const metric of [(all: number[]) => recallAt(all, 10), (all: number[]) => hitAt(all, 10), reciprocalRank, (all: number[]) => ndcgAt(all, 10)]) {
+    for (const metric of [
+      (all: number[]) => recallAt(all, 10), (all: number[]) => hitAt(all, 10), reciprocalRank,
+      (all: number[]) => ndcgAt(all, 10),
+    ]) {
       const value = metric(ranks)
       if (!(value >= 0 && value <= 1 + 1e-12 && metric(missed) <= value + 1e-12)) return false
     }

@@ -69,7 +69,8 @@ const PLAIN = ['/live', '/health/live', '/health', '/v1/banks/:bank_id', '/v1/ba
  * @throws when there is a route that has none here
  */
 export function validRequests (app: FastifyInstance): RequestParts[] {
-  return app.routeTable.filter(({ config, schema }) => config?.anyMethod !== true && !isRefusal(schema)).flatMap(({ method, url }) => {
+  const served = app.routeTable.filter(({ config, schema }) => config?.anyMethod !== true && !isRefusal(schema))
+  return served.flatMap(({ method, url }) => {
     const methods: HTTPMethods[] = [method].flat()
     return methods.flatMap((name) => samplesOf(name, url).map((found): RequestParts => ({
       method: name, path: url, params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook' }, ...found,

@@ -64,6 +64,8 @@ export async function cliServer (t: Test, config: TestConfig = {}): Promise<CliS
   return {
     ...server,
     url,
-    cli: async (args, { env, ...options } = {}) => await runCli(args, { env: { MEMORY_GATEWAY_URL: url, ...env }, ...options }),
+    cli: async (args, { env, ...options } = {}) => await runCli(args, {
+      env: { MEMORY_GATEWAY_URL: url, ...env }, ...options,
+    }),
   }
 }

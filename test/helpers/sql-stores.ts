@@ -43,7 +43,12 @@ export function freshSchema (t: Test): string {
 
 /** An empty store on PostgreSQL, not started. */
 export function startablePostgresStore (t: Test, more: Partial<PostgresOptions> = {}): SqlVectorStore {
-  return new SqlVectorStore({ executor: new PostgresExecutor(postgresOptions(more)), schema: quoteSchema(freshSchema(t)), bootstrapSchema: true, sweepIntervalMs: 0 })
+  return new SqlVectorStore({
+    executor: new PostgresExecutor(postgresOptions(more)),
+    schema: quoteSchema(freshSchema(t)),
+    bootstrapSchema: true,
+    sweepIntervalMs: 0,
+  })
 }
 
 /** An empty store on PostgreSQL. */

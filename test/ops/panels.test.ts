@@ -64,13 +64,16 @@ async function startPrometheus (t: Test, target: string): Promise<string> {
 }
 
 /** Asks until there is an answer with series: Prometheus has to start and to scrape first. */
-async function evaluate (prometheus: string, expr: string): Promise<Array<{ metric: Record<string, string>, value: number }>> {
+async function evaluate (
+  prometheus: string, expr: string,
+): Promise<Array<{ metric: Record<string, string>, value: number }>> {
   const query = expr.replaceAll('$job', 'memory-gateway').replaceAll('$instance', '.*').replaceAll('$__rate_interval', '10s')
   for (;;) {
     const answer = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => undefined)
     if (answer?.status === 400) throw new Error(await answer.text())
     if (answer?.status !== 200) continue
-    const { data: { result } } = await answer.json() as { data: { result: Array<{ metric: Record<string, string>, value: [number, string] }> } }
+    const { data: { result } } =
+      await answer.json() as { data: { result: Array<{ metric: Record<string, string>, value: [number, string] }> } }
     if (result.length > 0) return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }))
   }
 }

@@ -19,7 +19,9 @@ await t.test('breaker, queue and cache are as the provider says at the scrape', 
   const app = await testApp(t, {}, { embeddings })
   const states = { closed: 0, half_open: 1, open: 2 } as const
   for (const state of ['closed', 'open', 'half_open'] as const) {
-    embeddings.standing = () => ({ breaker: { state, tenantsOpen: 3 }, running: 4, waiting: 5, cache: { hits: 60, misses: 7 } })
+    embeddings.standing = () => ({
+      breaker: { state, tenantsOpen: 3 }, running: 4, waiting: 5, cache: { hits: 60, misses: 7 },
+    })
     const samples = await scrape(app)
     t.equal(valueOf(samples, 'memory_gateway_breaker_state', { kind: 'embedding' }), states[state])
     t.equal(valueOf(samples, 'memory_gateway_breaker_tenants_open', { kind: 'embedding' }), 3)

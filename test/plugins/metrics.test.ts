@@ -121,7 +121,9 @@ await t.test('a call to a model that fails is counted by what became of it', asy
 
 await t.test('what is denied and what is limited is counted, once an operation', async (t) => {
   const app = await testApp(t, {
-    file: { ...ONE_PERMISSION_EACH, homeostasis: { rate_limits: { recall_per_minute: 1 }, quotas: { retain_per_day: 1 } } },
+    file: {
+      ...ONE_PERMISSION_EACH, homeostasis: { rate_limits: { recall_per_minute: 1 }, quotas: { retain_per_day: 1 } },
+    },
   })
   const all = as('user:all')
   await app.retain('team', 'One.', {}, all)

@@ -17,7 +17,9 @@ type Permission = typeof PERMISSIONS[number]
 
 const grant = (principal: string, ...permissions: Array<Permission | '*'>) => ({ access: [{ principal, permissions }] })
 
-async function permissionsOf (app: TestApp, bankId: string, headers: Record<string, string>): Promise<Array<{ permission: string, granted_by: string }>> {
+async function permissionsOf (
+  app: TestApp, bankId: string, headers: Record<string, string>,
+): Promise<Array<{ permission: string, granted_by: string }>> {
   return (await app.get(`/v1/whoami?bank_id=${bankId}`, headers)).json<{ permissions: Array<{ permission: string, granted_by: string }> }>().permissions
 }
 

@@ -1,5 +1,6 @@
 import {
-  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent, stallInTheMiddle, USUAL_ANSWER,
+  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent,
+  stallInTheMiddle, USUAL_ANSWER,
   type Behaviour,
 } from '../helpers/language-server.js'
 
@@ -50,7 +51,10 @@ export interface Fault {
   withinMs: number
   /** Whether no other request may be under way. */
   alone?: true
-  /** What happens instead in the extractive mode: `sentences` by default; `error` when a stream has told something already. Absent: not tried. */
+  /**
+   * What happens instead in the extractive mode: `sentences` by default; `error` when a stream has told something
+   * already. Absent: not tried.
+   */
   extractive?: { plain: 'sentences', stream: 'sentences' | 'error' }
 }
 

@@ -18,7 +18,9 @@ class Models {
     embed: async (texts: readonly string[]) => this.#answer(texts.map(() => Float32Array.of(1, 0))),
   }
 
-  readonly reranker = { rerank: async (_query: string, texts: readonly string[]) => this.#answer(texts.map((_, index) => index)) }
+  readonly reranker = {
+    rerank: async (_query: string, texts: readonly string[]) => this.#answer(texts.map((_, index) => index)),
+  }
 
   readonly languageModel = {
     generate: async (): Promise<Generation> => this.#answer({ text: 'Green tea. [1]', usage: { inputTokens: 1, outputTokens: 1 } }),

@@ -17,9 +17,13 @@ const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme
   .map((units) => String.fromCharCode(...units)))
 
 await t.test('the fingerprint of any JSON body is that of earlier releases', async () => {
-  await fc.assert(fc.asyncProperty(query, fc.jsonValue({ maxDepth: 4 }), async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(fc.asyncProperty(query, fc.jsonValue({ maxDepth: 4 }), async (query, body) =>
+    await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
   const object = fc.dictionary(text, fc.oneof(fc.array(fc.jsonValue()), fc.jsonValue(), text))
-  await fc.assert(fc.asyncProperty(query, object, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(
+    fc.asyncProperty(query, object, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)),
+    { numRuns: 500 },
+  )
 })
 
 await t.test('of a request without a body too', async (t) => {
@@ -34,7 +38,10 @@ await t.test('of a body of thousands of keys, and of lists that are longer than 
 })
 
 await t.test('of any text, as a text and as its bytes', async () => {
-  await fc.assert(fc.asyncProperty(query, text, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(
+    fc.asyncProperty(query, text, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)),
+    { numRuns: 500 },
+  )
   await fc.assert(fc.asyncProperty(query, fc.uint8Array({ maxLength: 60 }), async (query, bytes) => {
     const body = Buffer.from(bytes)
     return await fingerprint(query, body) === inOneGo(query, body.toString('utf8'))

@@ -60,7 +60,8 @@ await t.test('an import larger than a limit ever lets through is invalid, for wa
 })
 
 await t.test('global_per_minute counts an import once, and those of retain do not count it', async (t) => {
-  const app = await limited(t, { rate_limits: { retain_per_minute: 1, global_per_minute: 2 }, quotas: { retain_per_day: 1 } })
+  const app =
+    await limited(t, { rate_limits: { retain_per_minute: 1, global_per_minute: 2 }, quotas: { retain_per_day: 1 } })
   t.equal((await importInto(app, 'home', memories(50))).statusCode, 200)
   t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Mine.' })).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(1)), 429, 'rate_limited', { detail: /global_per_minute \(2\)/ })

@@ -3,7 +3,9 @@ import { testApp } from '../helpers/app.js'
 import { answerOf, evidenceIn, generation, ScriptedModel, USAGE } from './reflecting.js'
 
 const languageModel = new ScriptedModel()
-const app = await testApp(t, { file: { banks: { sure: { homeostasis: { quotas: { reflect_per_day: 1 } } } } } }, { languageModel })
+const app = await testApp(
+  t, { file: { banks: { sure: { homeostasis: { quotas: { reflect_per_day: 1 } } } } } }, { languageModel },
+)
 const { post, retain } = app
 await retain('bank', 'Alice lives in Lyon.')
 await retain('bank', 'Alice lives with a cat in a small flat.')

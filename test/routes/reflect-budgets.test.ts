@@ -106,7 +106,8 @@ await t.test('with a price the usage tells the cost, that of a repair too', asyn
 })
 
 await t.test('without a price for this model there is no cost', async (t) => {
-  const { post, retain } = await testApp(t, { file: { prices: { other: { input: 2, output: 10 } } } }, { languageModel })
+  const { post, retain } =
+    await testApp(t, { file: { prices: { other: { input: 2, output: 10 } } } }, { languageModel })
   await retain('bank', 'Alice lives in Lyon.')
   t.same(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: QUERY })).usage, { tokens: 34, input_tokens: 30, output_tokens: 4 })
 })

@@ -108,7 +108,10 @@ for (const timeout of [0, -5, 1.5, 'soon']) {
 
 await t.test('embeddings that come too late for the recall are gone without, and the answer says so', async (t) => {
   const slow = new MockEmbeddingProvider()
-  const { post, retain } = await testApp(t, { file: { retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 20 } } }, { embeddings: slow, languageModel })
+  const { post, retain } = await testApp(
+    t, { file: { retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 20 } } },
+    { embeddings: slow, languageModel },
+  )
   await retain('bank', 'Alice drinks green tea.')
   slow.embed = async () => await new Promise<never>(() => {})
   t.match(answerOf(await post('/v1/reflect', QUESTION)), { answer: 'Tea [1].', degraded: ['semantic'] })

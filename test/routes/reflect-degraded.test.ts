@@ -10,7 +10,9 @@ import { refused } from './support.js'
 
 const EVENTS = { accept: 'text/event-stream' }
 const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
-const FILE: FileConfig = { escalation: { circuit_breaker: { failure_threshold: 1000 } }, reflect: { timeout_ms: 60_000 } }
+const FILE: FileConfig = {
+  escalation: { circuit_breaker: { failure_threshold: 1000 } }, reflect: { timeout_ms: 60_000 },
+}
 const SECRET = 'api.models.test refused the key sk-123'
 
 async function failing (t: Test, file: FileConfig = {}) {

@@ -112,7 +112,8 @@ await t.test('max_evidence_tokens bounds their texts: what does not fit is passe
 })
 
 await t.test('a long memory that does not fit is given by the passages that match', async (t) => {
-  const { retain, evidenceFor } = await asking(t, { reflect: { max_evidence_tokens: 150, min_score: 0 }, retrieval: { chunk_max_characters: 300 } })
+  const { retain, evidenceFor } =
+    await asking(t, { reflect: { max_evidence_tokens: 150, min_score: 0 }, retrieval: { chunk_max_characters: 300 } })
   const text = longText(60)
   await retain('bank', text)
   const [evidence, ...more] = await evidenceFor('Who repaired the lamp in number41?')
@@ -123,7 +124,8 @@ await t.test('a long memory that does not fit is given by the passages that matc
 })
 
 await t.test('the ceiling of a bank bounds the evidence as it bounds its recalls, and the candidates are wider than that', async (t) => {
-  const { retain, evidenceFor } = await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
+  const { retain, evidenceFor } =
+    await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
   await retain('tight', `Zebras eat grass, zebras eat grass: ${'zebras eat grass and more grass, '.repeat(4)}every day.`)
   for (let index = 0; index < 4; index++) await retain('tight', `Zebra ${index} eats oats.`)
   const evidence = await evidenceFor('What do zebras eat?', { bank_id: 'tight' })

@@ -12,7 +12,9 @@ const QUESTION = { bank_id: 'bank', query: 'Where does Alice live?' }
 const server = await startLanguageServer(t)
 const calls: ModelCallRecord[] = []
 const told: Array<() => void> = []
-const app = await testApp(t, { file: { ...remoteModel(server), retrieval: { rewrite: { enabled: true, timeout_ms: 60_000 } } } }, {
+const app = await testApp(t, {
+  file: { ...remoteModel(server), retrieval: { rewrite: { enabled: true, timeout_ms: 60_000 } } },
+}, {
   telemetry: {
     ...NO_TELEMETRY,
     modelCall: (record) => {

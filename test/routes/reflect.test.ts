@@ -158,7 +158,19 @@ for (const [what, field, body] of wrong) {
 }
 
 await t.test('null stands for an absent field', async (t) => {
-  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null, min_trust: null, as_of: null, reference_time: null, instructions: null, response_schema: null, timeout_ms: null }
+  const nothing = {
+    banks: null,
+    max_tokens: null,
+    tags: null,
+    tags_match: null,
+    include_sources: null,
+    min_trust: null,
+    as_of: null,
+    reference_time: null,
+    instructions: null,
+    response_schema: null,
+    timeout_ms: null,
+  }
   t.ok((await post('/v1/reflect', { query: 'tea', bank_id: 'bank', ...nothing })).json().sources.length > 0)
 })
 

@@ -21,7 +21,9 @@ await t.test('a batch answers for each item in the order of the items', async (t
   })
   t.equal(response.statusCode, 200)
   const { results } = response.json()
-  t.same(results.map(({ stored, deduplicated, chunk_count: chunks, bank_id: bank }: Record<string, unknown>) => [stored, deduplicated, chunks, bank]), [
+  t.same(results.map(({ stored, deduplicated, chunk_count: chunks, bank_id: bank }: Record<string, unknown>) => [
+    stored, deduplicated, chunks, bank,
+  ]), [
     [true, false, 1, 'order'], [false, true, 1, 'order'], [true, false, 1, 'order'],
   ])
   t.equal(results[1].memory_id, standing)

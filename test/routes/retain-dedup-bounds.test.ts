@@ -43,6 +43,8 @@ await t.test('near-duplicates are found among items that tell the same words in 
   const turned = words.map((_, index) => [...words.slice(index), ...words.slice(0, index)].join(' '))
   const items = [...turned, `${turned[3]!} quickly`].map((content) => ({ content }))
   const { results } = (await post('/v1/retain/batch', { bank_id: 'home', items })).json()
-  t.strictSame(results.map(({ near_duplicate: near }: { near_duplicate?: object }) => near !== undefined), [...turned.map(() => false), true])
+  t.strictSame(results.map(({ near_duplicate: near }: { near_duplicate?: object }) => near !== undefined), [
+    ...turned.map(() => false), true,
+  ])
   t.equal(results.at(-1).near_duplicate.memory_id, results[3].memory_id)
 })

@@ -4,7 +4,9 @@ import type { FileConfig } from '../../lib/config/schema.js'
 import type { Hit } from '../../lib/memory/schemas.js'
 
 /** Checks that an answer is this refusal, in the shape that every error has; `more` is what else must be in it. */
-export function refused (t: Test, response: LightMyRequestResponse, status: number, code: string, more: Record<string, unknown> = {}): void {
+export function refused (
+  t: Test, response: LightMyRequestResponse, status: number, code: string, more: Record<string, unknown> = {},
+): void {
   t.match({ status: response.statusCode, ...response.json<Record<string, unknown>>() }, {
     status, code, detail: /\S/, request_id: response.headers['x-request-id'], ...more,
   })

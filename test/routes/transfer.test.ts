@@ -69,7 +69,17 @@ await t.test("the header's bank and the lines' are information only", async (t) 
 
 await t.test('a line needs no more than its text', async (t) => {
   const app = await testApp(t)
-  const nothing = { tags: null, metadata: null, occurred_at: null, expires_at: null, document_id: null, source: null, retained_at: null, memory_id: null, bank_id: null }
+  const nothing = {
+    tags: null,
+    metadata: null,
+    occurred_at: null,
+    expires_at: null,
+    document_id: null,
+    source: null,
+    retained_at: null,
+    memory_id: null,
+    bank_id: null,
+  }
   t.same((await importInto(app, 'bank', ndjson(HEADER, { text: ' one ' }, { text: 'two', ...nothing }, { text: 'three', tags: [] }))).json(), { imported: 3, skipped: 0, overwritten: 0 })
   const [, ...memories] = await exportOf(app, 'bank')
   t.same(memories.map((memory) => memory['text']).sort(), ['one', 'three', 'two'])

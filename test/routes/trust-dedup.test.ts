@@ -17,7 +17,9 @@ async function open (t: Test, action: Action, store?: InMemoryVectorStore): Prom
   }, store === undefined ? {} : { store })
 }
 
-async function retained ({ post }: TestApp, contents: readonly string[], headers: Record<string, string> = {}): Promise<RetainAnswer[]> {
+async function retained (
+  { post }: TestApp, contents: readonly string[], headers: Record<string, string> = {},
+): Promise<RetainAnswer[]> {
   const response = await post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content, tags: ['t', content] })) }, headers)
   if (response.statusCode !== 200) throw new Error(`retain answered ${response.statusCode}: ${response.body}`)
   return response.json<{ results: RetainAnswer[] }>().results
@@ -84,7 +86,12 @@ class Forgetful extends InMemoryVectorStore {
 
   override async search (...request: Parameters<InMemoryVectorStore['search']>): ReturnType<InMemoryVectorStore['search']> {
     const found = await super.search(...request)
-    return { ...found, ...(found.lexical !== undefined && { lexical: found.lexical.filter(({ memory }) => !this.hidden.has(memory.text)) }) }
+    return {
+      ...found,
+      ...(found.lexical !== undefined && {
+        lexical: found.lexical.filter(({ memory }) => !this.hidden.has(memory.text)),
+      }),
+    }
   }
 }
 

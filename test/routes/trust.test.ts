@@ -9,7 +9,9 @@ const TRUST: NonNullable<FileConfig['identity']> = {
   trust: [{ principal: 'user:*', trust: 'trusted' }, { principal: 'user:web*', trust: 'untrusted' }, { principal: 'user:web-admin', trust: 'trusted' }, { principal: 'bot:*', trust: 'untrusted' }],
 }
 
-async function retained ({ post }: TestApp, content: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<RetainAnswer> {
+async function retained (
+  { post }: TestApp, content: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {},
+): Promise<RetainAnswer> {
   const response = await post('/v1/retain', { bank_id: 'b', content, ...more }, headers)
   if (response.statusCode !== 200) throw new Error(`retain answered ${response.statusCode}: ${response.body}`)
   return response.json<RetainAnswer>()
@@ -52,7 +54,13 @@ t.test('what looks like an instruction is suspect whoever writes it, in its text
   const app = await testApp(t)
   t.equal((await retained(app, ORDER)).trust, 'suspect')
   const carriers: Record<string, Record<string, unknown>> = {
-    tag: { tags: [ORDER] }, source: { source: ORDER }, document: { document_id: ORDER }, value: { metadata: { note: ORDER } }, key: { metadata: { [ORDER]: 1 } },
+    tag: { tags: [ORDER] },
+    source: { source: ORDER },
+    document: {
+      document_id: ORDER,
+    },
+    value: { metadata: { note: ORDER } },
+    key: { metadata: { [ORDER]: 1 } },
   }
   for (const [about, more] of Object.entries(carriers)) t.equal((await retained(app, `tea and ${about}`, more)).trust, 'suspect', about)
   t.equal((await retained(app, 'tea and ordinary labels', { tags: ['system:linux', 'user:alice'], source: 'assistant: chat', metadata: { 'Human:': 'x', n: 1 } })).trust, undefined)

@@ -23,7 +23,9 @@ export function signedSource (auth: { header?: string, timestamp_header?: string
 }
 
 /** POST of an event as it stands on the wire. */
-export async function send ({ inject }: TestApp, source: string, payload: string | Buffer, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+export async function send (
+  { inject }: TestApp, source: string, payload: string | Buffer, headers: Record<string, string> = {},
+): Promise<LightMyRequestResponse> {
   return await inject({ method: 'POST', url: `/v1/ingest/webhook/${source}`, headers: { 'content-type': 'application/json', ...headers }, payload })
 }
 

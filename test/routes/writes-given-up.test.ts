@@ -47,7 +47,9 @@ function send (t: Test, { app }: TestApp, { path, headers, body }: Write): Clien
 }
 
 /** The first write is held in the store. The client of the second, which waits for its turn, leaves. */
-async function leaveTheQueue (t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write]): Promise<void> {
+async function leaveTheQueue (
+  t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write],
+): Promise<void> {
   await app.app.listen({ port: 0, host: '127.0.0.1' })
   const inject = async ({ path, headers, body }: Write) => await app.inject({ method: 'POST', url: path, headers, payload: body })
   const earlier = inject(first)

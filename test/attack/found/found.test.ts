@@ -23,7 +23,9 @@ const document = {
 
 await t.test('operations are those of the document, with body and query', async (t) => {
   const operations = operationsOf(document)
-  t.strictSame(operations.map(({ method, path, body, query }) => [method, path, body?.contentType, query.map(({ name }) => name)]), [
+  t.strictSame(operations.map(
+    ({ method, path, body, query }) => [method, path, body?.contentType, query.map(({ name }) => name)],
+  ), [
     ['POST', '/a/{id}', 'application/json', ['shared', 'q']],
     ['GET', '/b', undefined, []],
   ])

@@ -13,7 +13,8 @@ export interface Growth {
 /** Shorter runs show what is wrong with a value, longer ones what it costs. */
 const SHORT = 2000
 
-const repeated = (piece: string, bytes: number) => piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
+const repeated = (piece: string, bytes: number) =>
+  piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
 const listOf = (element: string) => (bytes: number) => `[${repeated(`${element},`, bytes - element.length - 2)}${element}]`
 const text = (piece: string) => (bytes: number) => `"${repeated(piece, bytes - 2)}"`
 const constant = (value: string) => () => value

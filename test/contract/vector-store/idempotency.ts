@@ -12,7 +12,9 @@ function keyed (key: string): IdempotentWrite {
 }
 
 /** Every way to write, as one that changes something and as one that changes nothing. */
-const WRITES: Array<[about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>]> = [
+const WRITES: Array<[
+  about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>,
+]> = [
   ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, NOW, idempotency)],
   ['an insert of nothing', async (store, _memories, idempotency) => await store.insert(HOME, [], NOW, idempotency)],
   ['an import', async (store, memories, idempotency) => await store.import(HOME, memories, 'skip', NOW, idempotency)],

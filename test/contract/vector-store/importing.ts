@@ -16,7 +16,10 @@ export function importingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const memories = [await newMemory('older', { retainedAt: NOW - 1000 }), await newMemory('newer', { retainedAt: NOW - 10, vectors: [[1, 0, 0, 0]] })]
     t.strictSame(await store.import(home, memories, 'skip', NOW), outcome(2, 0, 0))
-    t.strictSame((await listAll(store, home)).map(({ memoryId, retainedAt }) => [memoryId, retainedAt]), memories.toReversed().map(({ memoryId, retainedAt }) => [memoryId, retainedAt]))
+    t.strictSame(
+      (await listAll(store, home)).map(({ memoryId, retainedAt }) => [memoryId, retainedAt]),
+      memories.toReversed().map(({ memoryId, retainedAt }) => [memoryId, retainedAt]),
+    )
     t.strictSame(texts(await lexical(store, [home], 'older')), ['older'])
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['newer'])
   })
@@ -83,7 +86,8 @@ export function importingContract (t: Test, open: OpenStore): void {
     await fc.assert(fc.asyncProperty(fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 }), fc.constantFrom('skip', 'overwrite'), async (standing, incoming, onConflict) => {
       const number = runs++
       const [together, apart] = [bank(`together-${number}`), bank(`apart-${number}`)]
-      const make = async (name: string, list: typeof standing) => await Promise.all(list.map(async ({ id, print }, index) => (
+      type List = typeof standing
+      const make = async (name: string, list: List) => await Promise.all(list.map(async ({ id, print }, index) => (
         await newMemory(`${name} ${index}`, { memoryId: ids[id]!, fingerprint: `print ${print}` })
       )))
       const [before, memories] = [await make('standing', standing), await make('incoming', incoming)]

@@ -9,7 +9,9 @@ function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
   return commonSettings(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
 }
 
-const weights = (lexical: number, semantic: number): BankConfiguration => ({ retrieval: { weights: { lexical, semantic } } })
+const weights = (lexical: number, semantic: number): BankConfiguration => ({
+  retrieval: { weights: { lexical, semantic } },
+})
 const LEXICAL_OFF: FileConfig = { retrieval: { weights: { lexical: 0, semantic: 1 } } }
 
 t.test('banks that all have the same go by it', async (t) => {

@@ -31,8 +31,12 @@ class Keys {
     this.#service = new IdempotencyService(...given)
   }
 
-  async once<T> (key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>): Promise<T> {
-    return await this.#service.once<null, T, T>(key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }))
+  async once<T> (
+    key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>,
+  ): Promise<T> {
+    return await this.#service.once<null, T, T>(
+      key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }),
+    )
   }
 }
 

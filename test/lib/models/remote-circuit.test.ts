@@ -60,7 +60,9 @@ t.test('callers that leave do not open the circuit', async (t) => {
 })
 
 /** Calls whose circuit has just opened. */
-async function opened (options: { halfOpenCalls?: number } = {}): Promise<{ calls: ResilientCalls, advance: (milliseconds: number) => void }> {
+async function opened (
+  options: { halfOpenCalls?: number } = {},
+): Promise<{ calls: ResilientCalls, advance: (milliseconds: number) => void }> {
   const { timer, advance } = stopTime()
   const { calls } = make({ breaker: { ...breaker, ...options }, maxRetries: 0, maxConcurrency: 5, tools: { timer } })
   for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unreachable')).work))

@@ -62,7 +62,9 @@ export interface Opened {
 }
 
 /** A provider of a fresh server, which was told the dimensions. */
-export async function openEmbeddings (t: Test, config: Record<string, unknown> = {}, tools: RemoteTools = {}): Promise<Opened> {
+export async function openEmbeddings (
+  t: Test, config: Record<string, unknown> = {}, tools: RemoteTools = {},
+): Promise<Opened> {
   const server = await startModelServer(t)
   const settings = { base_url: server.url, model: 'test', dimensions: DIMENSIONS, timeout_ms: 60_000, query_timeout_ms: 60_000, ...config }
   return { server, provider: await makeRemoteEmbeddingProvider(settings, { baseDirectory: '/' }, { sleep: async () => {}, ...tools }) }

@@ -28,7 +28,9 @@ function scripted (...attempts: Array<Array<string | Error | 'hang'>>) {
 
 const isEnd = (part: string) => part === END
 
-function streamOf (calls: ResilientCalls, script: { open: (signal: AbortSignal) => AsyncIterable<string> }, options: CallOptions = {}) {
+function streamOf (
+  calls: ResilientCalls, script: { open: (signal: AbortSignal) => AsyncIterable<string> }, options: CallOptions = {},
+) {
   return calls.stream(script.open, isEnd, options)
 }
 

@@ -100,12 +100,17 @@ t.test('a reranker that fails, is late or is no longer wanted rejects', async (t
 t.test('every candidate stays, within 0–1 and falling, and the input is left alone', async () => {
   const number = fc.double({ min: -1e6, max: 1e6, noNaN: true })
   const lists = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), number), { maxLength: 10 })
-  await fc.assert(fc.asyncProperty(lists, fc.integer({ min: 1, max: 12 }), fc.double({ min: 0, max: 1, noNaN: true }), async (pairs, first, weight) => {
-    const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
-    const before = JSON.stringify(candidates)
-    const ranked = await rerank(giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates, { candidates: first, timeoutMs: 10_000, weight })
-    assert.equal(JSON.stringify(candidates), before)
-    assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
-    ranked.forEach(({ score }, index) => assert.ok(score >= 0 && score <= 1 && (index === 0 || score <= ranked[index - 1]!.score)))
-  }))
+  await fc.assert(fc.asyncProperty(
+    lists, fc.integer({ min: 1, max: 12 }), fc.double({ min: 0, max: 1, noNaN: true }),
+    async (pairs, first, weight) => {
+      const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
+      const before = JSON.stringify(candidates)
+      const ranked = await rerank(giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates, { candidates: first, timeoutMs: 10_000, weight })
+      assert.equal(JSON.stringify(candidates), before)
+      assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
+      ranked.forEach(
+        ({ score }, index) => assert.ok(score >= 0 && score <= 1 && (index === 0 || score <= ranked[index - 1]!.score)),
+      )
+    },
+  ))
 })

@@ -58,6 +58,8 @@ t.test('the judgement is the weighted sum of what the scorers give', async (t) =
   const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
   t.equal(scoreOf(prospect!, question, only()), 0)
-  for (const name of SCORER_NAMES) t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  for (const name of SCORER_NAMES) {
+    t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  }
   t.equal(scoreOf(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
 })

@@ -38,7 +38,9 @@ await t.test('rows in a budget', async (t) => {
     transaction: async (work, options) => await database.transaction(work, options),
     close: async () => {},
   }
-  const store = new SqlVectorStore({ executor: watched, schema: schemaIn(t, database), bootstrapSchema: true, sweepIntervalMs: 0 })
+  const store = new SqlVectorStore({
+    executor: watched, schema: schemaIn(t, database), bootstrapSchema: true, sweepIntervalMs: 0,
+  })
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
   t.beforeEach(() => {
     answered.length = 0

@@ -73,7 +73,8 @@ t.test('a gateway names the place in its log and at its start, and in no answer'
   const refused = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: configIn(t), DATABASE_URL: url })
   t.equal(await refused.ended, 1)
   t.match(refused.output(), `vector_store: the database cannot be used: The database at ${place} cannot be reached: ECONNREFUSED (nothing listens on that port)`)
-  const server = await startServer(t, { SERVICES_CONFIG_PATH: configIn(t, { bootstrap_schema: false }), DATABASE_URL: url })
+  const server =
+    await startServer(t, { SERVICES_CONFIG_PATH: configIn(t, { bootstrap_schema: false }), DATABASE_URL: url })
   for (const path of ['/health', '/v1/banks']) {
     const response = await fetch(`${server.url}${path}`)
     t.equal(response.status, 503)

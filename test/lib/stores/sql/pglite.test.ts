@@ -25,7 +25,9 @@ await maker.close()
 let copies = 0
 
 /** Opens a copy of the template; it is closed when the test is over. */
-async function open (t: Test, limits: Partial<PgliteOptions> = {}): Promise<{ database: Executor, dataDir: string, reopen: () => Promise<Executor> }> {
+async function open (
+  t: Test, limits: Partial<PgliteOptions> = {},
+): Promise<{ database: Executor, dataDir: string, reopen: () => Promise<Executor> }> {
   const dataDir = join(root, `copy-${++copies}`)
   await cp(template, dataDir, { recursive: true })
   const reopen = async () => {

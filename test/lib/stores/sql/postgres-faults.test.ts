@@ -3,7 +3,7 @@ import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor, type PostgresOptions } from '../../../../lib/stores/sql/postgres.js'
 import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
-import { tcpProxy, type TcpProxy } from '../../../helpers/tcp-proxy.js'
+import { tcpProxy } from '../../../helpers/tcp-proxy.js'
 import { rejection } from '../../../helpers/rejection.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
@@ -18,10 +18,10 @@ function open (t: Test, more: Partial<PostgresOptions> = {}): PostgresExecutor {
   return executor
 }
 
-/** An executor behind a network of the test's own, another for looking at the database, and a table. */
-async function behindProxy (t: Test, more: Partial<PostgresOptions> = {}): Promise<{ proxy: TcpProxy, executor: PostgresExecutor, watcher: PostgresExecutor, kept: string }> {
+/** An executor that connects through a proxy, another that connects directly, and a table. */
+async function behindProxy (t: Test, more: Partial<PostgresOptions> = {}) {
   const watcher = open(t)
-  // Torn down after the network, or a transaction that is open behind it would hold the table.
+  // Dropped after the proxy is closed: a transaction that is open through the proxy would lock the table.
   const kept = await table(t, watcher)
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   return { proxy, executor: open(t, { url, ...more }), watcher, kept }

@@ -183,7 +183,9 @@ t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
 })
 
 t.test('with every connection in use the next waits, or is refused at once, or when it has waited long enough', { skip }, async (t) => {
-  for (const { poolMaxWaiting, poolWaitMs } of [{ poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 }]) {
+  for (const { poolMaxWaiting, poolWaitMs } of [
+    { poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 },
+  ]) {
     const executor = open(t, { poolSize: 1, poolMaxWaiting, poolWaitMs })
     await executor.transaction(async () => {
       for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) t.equal((await rejection(SqlError, ask)).kind, 'busy')

@@ -19,7 +19,9 @@ function config (schema: string, url = DATABASE_URL!, more: Record<string, unkno
   return {
     file: {
       vector_store: 'postgres',
-      vector_store_config: { schema, statement_timeout_ms: 500, connect_timeout_ms: 1000, sweep_interval_ms: 0, ...more },
+      vector_store_config: {
+        schema, statement_timeout_ms: 500, connect_timeout_ms: 1000, sweep_interval_ms: 0, ...more,
+      },
       retrieval: { weights: { semantic: 1 } },
     },
     database: { url },
@@ -114,7 +116,9 @@ t.test('a database that goes away while it is used: 503 in time, and all is well
 t.test('with no connection to spare a request is answered 503 with Retry-After', { skip }, async (t) => {
   const schema = freshSchema(t)
   // Nothing in the background may have the one connection.
-  const app = await testApp(t, config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000, index_from: 0 }))
+  const app = await testApp(
+    t, config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000, index_from: 0 }),
+  )
   const watcher = open(t)
   const [first, refused] = await watcher.transaction(async (tx) => {
     await tx.query(`lock table ${schema}.memories in access exclusive mode`)
@@ -131,7 +135,12 @@ t.test('with no connection to spare a request is answered 503 with Retry-After',
 
 t.test('vectors of another model end the start, which names both', { skip }, async (t) => {
   const schema = freshSchema(t)
-  const embeddings = (model: string, dimensions = 4): EmbeddingProvider => ({ model, dimensions, fusionWeight: 1, embed: async (texts) => texts.map(() => Float32Array.from({ length: dimensions }, () => 1)) })
+  const embeddings = (model: string, dimensions = 4): EmbeddingProvider => ({
+    model,
+    dimensions,
+    fusionWeight: 1,
+    embed: async (texts) => texts.map(() => Float32Array.from({ length: dimensions }, () => 1)),
+  })
   const app = await testApp(t, config(schema), { embeddings: embeddings('otter-1') })
   await app.retain('team', 'The otter sleeps.')
   for (const [other, name] of [[embeddings('otter-2'), 'otter-2:4 (4 dimensions)'], [embeddings('otter-1', 8), 'otter-1:8 (8 dimensions)']] as const) {
