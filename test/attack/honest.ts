@@ -59,7 +59,7 @@ function stopwatch (): () => number {
 }
 
 async function behave (): Promise<void> {
-  // All over the first round, and evenly after it: nobody asks at the same moment as all others.
+  // All over the first round, and evenly after it, so that clients do not all ask at the same moment.
   await delay(Math.random() * THINK_MS)
   while (process.connected) {
     const waited = stopwatch()

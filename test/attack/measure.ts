@@ -56,7 +56,7 @@ async function prepare (input: Input, target: Target): Promise<void> {
   await delay(AFTER_MS)
 }
 
-/** The first request of each kind loads code; that is measured by nobody. */
+/** The first request of each kind loads code, which is not measured. */
 export async function warmUp (target: Target): Promise<void> {
   await must(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }) })
   await must(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry' }) })

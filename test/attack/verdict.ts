@@ -101,7 +101,7 @@ export function isAllowed (status: string, allowed?: readonly string[]): boolean
 }
 
 /**
- * A machine's noise can fail an input, and goes away when it is repeated; a dead process or a second without an answer
+ * A machine's noise can fail an input, but not when it is repeated; a dead process or a second without an answer
  * does not.
  */
 export function isWorthRepeating (measured: Measured): boolean {

@@ -22,7 +22,7 @@ await t.test('the reciprocal rank is that of the best piece of evidence', async 
   t.equal(reciprocalRank([Infinity]), 0)
 })
 
-await t.test('nDCG is 1 when all evidence stands at the top', async (t) => {
+await t.test('nDCG is 1 when all evidence is at the top', async (t) => {
   t.equal(ndcgAt([2, 1, 3], 10), 1)
   t.equal(ndcgAt(Array.from({ length: 15 }, (_, index) => index + 1), 10), 1, 'more evidence than places')
 })

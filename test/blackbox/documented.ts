@@ -24,7 +24,7 @@ export async function runExamples (t: Test, page: string, url: string, atLeast: 
   }
 }
 
-/** An answer as the page shows it: what differs from run to run stands there as "…". */
+/** An answer as the page shows it: what differs from run to run is written as "…". */
 function likeShown (shown: unknown, real: unknown): unknown {
   if (shown === '…') return real === undefined ? undefined : '…'
   if (Array.isArray(shown) && Array.isArray(real)) return real.map((value, index) => likeShown(shown[index], value))

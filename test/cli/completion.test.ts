@@ -55,7 +55,7 @@ async function typing (
     }
     return shown
   }
-  // The prompt is told apart from the line that sets it by its number.
+  // The number distinguishes the prompt from the line that sets it.
   await type(`${setUp}; PS1="$((20 + 2)) ${PROMPT}"\n`, new RegExp(`22 ${PROMPT}`))
   return type
 }

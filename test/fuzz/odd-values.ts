@@ -58,7 +58,7 @@ export const oddHeader = fc.oneof(
 export const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'application/json;charset=latin1', 'APPLICATION/JSON', 'application/x-ndjson', 'application/ndjson', 'text/plain', 'text/event-stream', 'multipart/form-data', 'multipart/form-data; boundary=x',
   'application/x-www-form-urlencoded', 'application/problem+json', 'application/json, text/plain', 'application/jsonx', 'json', '/', '', ' ', ';', 'application/', '*/*', 'a/b; c="', 'application/json; \u00e9', '__proto__', 'application/octet-stream')
 
-/** One part of a path as it stands in the URL, escaped already. */
+/** One part of a path as the URL contains it, already escaped. */
 export const oddSegment = fc.oneof(
   fc.constantFrom('%', '%zz', '%00', '%2F', '%2f%2e%2e', '..%2f', '%25', '%e0%a4%a', '%ff', '%C0%AF', '%ed%a0%80', '%0a', '%20', '+', '*', ':', '::', '@', '.', '..', '...', ';x=1', '', '-', '_', 'a'.repeat(255), 'a'.repeat(256), 'a'.repeat(1024), 'a'.repeat(1025), 'a'.repeat(5000), '%61'.repeat(255), '%61'.repeat(400), '__proto__', 'constructor', 'hasOwnProperty', 'user-bob', 'hook', 'signed'),
   oddText.map((text) => encodeURIComponent(text.toWellFormed())),

@@ -9,7 +9,7 @@ export interface RequestParts {
   params: Record<string, string>
   query: Array<[name: string, value: string]>
   headers: Record<string, string>
-  /** JSON, or text as it stands; undefined for no body. */
+  /** JSON, or a text that is sent unchanged; undefined for no body. */
   body?: JsonValue | { text: string }
 }
 

@@ -57,7 +57,7 @@ export interface CliServer extends TestApp {
   url: string
 }
 
-/** The gateway behind a real socket, and the command in front of it. */
+/** The gateway on a real socket, and the command as its client. */
 export async function cliServer (t: Test, config: TestConfig = {}): Promise<CliServer> {
   const server = await testApp(t, config)
   const url = await server.app.listen({ host: '127.0.0.1', port: 0 })

@@ -15,8 +15,8 @@ export const correct: Behaviour = ({ body }, response) => {
 }
 
 /**
- * Models behind HTTP on the loopback interface: POST /v1/embeddings and /v1/rerank, answered right unless a test says
- * otherwise.
+ * Models behind HTTP on the loopback interface: POST /v1/embeddings and /v1/rerank, answered correctly unless a test
+ * says otherwise.
  */
 export class ModelServer extends ScriptedServer {
   constructor () {

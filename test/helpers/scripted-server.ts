@@ -133,7 +133,7 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
   }
 }
 
-/** An address that nobody listens on: connections to it are refused. */
+/** An address without a listener: connections to it are refused. */
 export async function unusedUrl (): Promise<string> {
   const server = new ScriptedServer(silent, (request) => request)
   await server.listen()

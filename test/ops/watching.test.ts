@@ -45,7 +45,7 @@ const { app, get } = await testApp(t)
 const types = new Map([...(await get('/metrics')).body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
 const routes = new Set(app.routeTable.map(({ url }) => url))
 
-/** Names as a query writes them, without what stands in quotation marks and braces. */
+/** Names as a query writes them, without the content of quotation marks and braces. */
 function namesIn (expr: string): string[] {
   return expr.replaceAll(/\{[^}]*\}|"[^"]*"/g, '').match(/\b(?:memory_gateway|nodejs|process)_\w+/g) ?? []
 }

@@ -60,7 +60,7 @@ await t.test('so many connections are open at a time, and a further one is close
   t.match(answer.toString(), /^HTTP\/1\.1 200 /)
 })
 
-await t.test('a request whose body does not come in time is answered, and its room is given back', async (t) => {
+await t.test('a request whose body does not come in time is answered, and its bytes are released', async (t) => {
   const { app } = await testApp(t, { file: { bounds: { request_seconds: 1 } } })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }

@@ -32,13 +32,13 @@ await t.test('breaker, queue and cache are as the provider says at the scrape', 
   }
 })
 
-await t.test('a provider that does not say how it stands has no samples', async (t) => {
+await t.test('a provider that does not report its state has no samples', async (t) => {
   const samples = await scrape(await testApp(t, {}, { embeddings: new SteeredEmbeddings() }))
   t.equal(valueOf(samples, 'memory_gateway_breaker_state', { kind: 'embedding' }), undefined)
   t.equal(valueOf(samples, 'memory_gateway_cache_hits_total', { cache: 'embedding' }), undefined)
 })
 
-await t.test('a provider that cannot say how it stands takes nothing from the others', async (t) => {
+await t.test('a provider that fails to report its state does not affect the others', async (t) => {
   const embeddings = new StandingEmbeddings()
   embeddings.standing = () => { throw new Error('sk-secret') }
   const reranker = { rerank: async () => [], status: () => ({ running: 1 }) }

@@ -88,7 +88,7 @@ await t.test('a client that leaves before its answer is counted as 499, and no l
   socket.destroy()
   let samples = await scrape(app)
   while (valueOf(samples, COUNT, { route: '/v1/recall', status: '499' }) === undefined) {
-    // The socket's end is told by the event loop.
+    // The event loop reports the socket's end.
     await setImmediate()
     samples = await scrape(app)
   }

@@ -152,7 +152,7 @@ await t.test('the events of a reflect and the lines of an export are what the do
   t.notOk(isImportLine({ content: 'No text.' }))
 })
 
-await t.test('a route whose schemas have no names is in the document as it stands', async (t) => {
+await t.test('a route whose schemas have no names is in the document unchanged', async (t) => {
   const gateway = await buildApp(testConfig({ logLevel: 'silent' }))
   t.teardown(async () => { await gateway.close() })
   const answer = { type: 'object', properties: { said: { type: 'string' } } }

@@ -200,7 +200,7 @@ class Model {
     ]
   }
 
-  /** Whether a process takes the longest content, and no longer one: what is told is also what is done. */
+  /** Whether a process takes the longest content and refuses a longer one: the limit that it shows is in force. */
   async #wrongLimits (replica: Replica, id: string): Promise<unknown[]> {
     const longest = longestContent(valuesInForce(replica.file, id, this.bank(id).own ?? {}))
     const retain = async (length: number) => (await replica.call('POST', '/v1/retain', ROOT, { bank_id: id, content: 'x'.repeat(length) })).status

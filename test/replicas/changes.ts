@@ -151,7 +151,7 @@ export interface Round {
   reloads: Array<number | undefined>
   /** For each bank the process that takes its changes in this round. */
   homes: number[]
-  /** Whether nobody asks the other process until two seconds have passed. */
+  /** Whether the other process gets no request until two seconds have passed. */
   quiet: boolean
   changes: Change[]
 }

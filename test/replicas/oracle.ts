@@ -106,7 +106,7 @@ export function valuesInForce (file: BankFile, bank: string, own: Document): Val
   return values
 }
 
-/** A field that is wrong, what about it, and what stands in it. */
+/** A wrong field, what is wrong about it, and its value. */
 interface Fault {
   field: string
   about: string

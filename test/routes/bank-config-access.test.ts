@@ -70,7 +70,7 @@ await t.test('the list of banks shows those on which the bank grants read', asyn
   t.same(await listed(), [])
 })
 
-await t.test('a recall of several banks needs read on every one, whoever grants it', async (t) => {
+await t.test('a recall of several banks needs read on every one, by whichever grant', async (t) => {
   const app = await testApp(t, { file: FILE })
   await putConfig(app, 'a', grant('user:bob', 'read'), ADMIN)
   const recall = async () => await app.post('/v1/recall', { banks: ['a', 'b'], query: 'otter' }, as('user:bob'))

@@ -57,7 +57,7 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
   }
 }
 
-await t.test('the built-in models, which ask nobody, are ok from the start, and no reranker is shown where there is none', async (t) => {
+await t.test('the built-in models, which make no calls, are ok from the start, and no reranker is shown where there is none', async (t) => {
   const { get } = await testApp(t)
   const { checks } = (await get('/health')).json()
   t.same(checks, { vector_store: checks.vector_store, embedding: { status: 'ok' }, language_model: { status: 'ok' } })

@@ -63,7 +63,7 @@ await t.test('wherever a long text is cut', async (t) => {
     const bytes = Buffer.from(text)
     t.equal(await fingerprint({}, bytes), inOneGo({}, bytes.toString('utf8')), `bytes ${index}`)
   }
-  // Bytes that are no UTF-8, before, in and behind a cut.
+  // Bytes that are no UTF-8, before, in and after a cut.
   for (let shift = -4; shift <= 4; shift++) {
     const bytes = Buffer.from(filled(PIECE * 2))
     bytes.set([0xf0, 0x9f, 0x98, 0xe2, 0x82, 0xff], PIECE + shift)

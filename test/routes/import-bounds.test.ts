@@ -74,7 +74,7 @@ await t.test('who may not import learns nothing of the lines', async (t) => {
   refusedFields(t, await importInto(app, 'team', 'no JSON', as('user:admin')), 'line 1')
 })
 
-await t.test('nobody sees a part of an import, and imports into one bank go one after the other, within a bound', async (t) => {
+await t.test('no reader sees a part of an import, and imports into one bank go one after the other, within a bound', async (t) => {
   const store = new InMemoryVectorStore()
   const takes = store.import.bind(store)
   const reached = latch()

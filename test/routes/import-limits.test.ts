@@ -33,7 +33,7 @@ await t.test('import_per_minute counts the memories, for each principal and bank
   t.equal((await importInto(app, 'home', memories(10), ADA)).statusCode, 200)
 })
 
-await t.test('import_per_day counts the memories of a bank, whoever brings them, up to midnight UTC', async (t) => {
+await t.test('import_per_day counts the memories of a bank, of all importers together, up to midnight UTC', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 5 } })
   t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(3), BOB), 429, 'quota_exceeded', { detail: /import_per_day \(5\)/, retry_after_seconds: 14 * 3600 })
@@ -42,7 +42,7 @@ await t.test('import_per_day counts the memories of a bank, whoever brings them,
   t.equal((await importInto(app, 'home', memories(5), ADA)).statusCode, 200)
 })
 
-await t.test('what stands already and what has expired count too, a header and blank lines do not', async (t) => {
+await t.test('repeats and expired memories count too, a header and blank lines do not', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 4 } })
   const lines = ndjson(HEADER, '', { text: 'One.' }, '  ', { text: 'Over.', expires_at: '2026-01-15T09:00:00Z' })
   t.same((await importInto(app, 'home', lines)).json(), { imported: 1, skipped: 1, overwritten: 0 })

@@ -9,7 +9,7 @@ export function ndjson (...lines: unknown[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
 }
 
-/** POST of an import; `bank` may have a query string behind it. */
+/** POST of an import; `bank` may be followed by a query string. */
 export async function importInto (
   { inject }: TestApp, bank: string, payload: string | Buffer, headers: Record<string, string> = {},
 ): Promise<LightMyRequestResponse> {

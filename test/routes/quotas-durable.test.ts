@@ -134,7 +134,7 @@ t.test('a reflect that fails gives its day back for every gateway', async (t) =>
   await retain(one, 'Alice lives in Lyon.')
   one.model.answer = () => generation(' ')
   t.equal((await reflect(one)).statusCode, 502)
-  // What one gateway gives back is behind its answer; its end waits for that.
+  // A gateway refunds after its answer; its end waits for that.
   await one.app.close()
   t.equal((await reflect(other)).statusCode, 200)
   refused(t, await reflect(other), 429, 'quota_exceeded', { detail: /reflect_per_day/ })

@@ -140,7 +140,7 @@ t.test('no answer waits for a correction; the end of the service does', async (t
 })
 
 for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }]] as const) {
-  t.test(`a reflect whose time is over while the store counts ${what} asks no model, and what is counted later is given back`, async (t) => {
+  t.test(`a reflect whose time is over while the store counts ${what} asks no model, and what is counted later is refunded`, async (t) => {
     const app = await faulty(t, quotas)
     const { opened, open } = latch()
     app.usage.beforeReserving = async () => { await opened }
@@ -165,7 +165,7 @@ t.test('a store with one of the two methods leaves the counting to the process',
   }
 })
 
-t.test('a database that goes away under the counting is 503, and what it had acknowledged is still counted when it is back', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('a database that stops during the counting is 503, and what it had acknowledged is still counted when it is back', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const schema = quoteSchema(freshSchema(t))
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const executor = new PostgresExecutor(postgresOptions({ url, statementTimeoutMs: 1000, connectTimeoutMs: 1000 }))

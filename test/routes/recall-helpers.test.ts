@@ -5,9 +5,7 @@ import { hitsOf, refused, textsOf } from './support.js'
 
 const ON = {
   rewrite: { enabled: true, max_queries: 2, timeout_ms: 10_000 },
-  model_rerank: {
-    enabled: true, candidates: 3, timeout_ms: 10_000, weight: 1,
-  },
+  model_rerank: { enabled: true, candidates: 3, timeout_ms: 10_000, weight: 1 },
 }
 const QUERY = 'Where does Alice live?'
 const FACTS = ['Alice lives in Lyon with her cat.', 'Alice moved.', 'Bob does not know where Alice lives.', 'The city of silk has two rivers.']
@@ -117,7 +115,7 @@ await t.test('numbers of an order that name nothing, or twice, are passed over; 
   t.same(response.json().degraded, ['rerank'])
 })
 
-await t.test('what an order leaves out stays as it was, behind the rest; so an empty one changes nothing', async (t) => {
+await t.test('what an order leaves out keeps its order after the rest, so an empty one changes nothing', async (t) => {
   const last = plain.slice(0, 3).length
   t.same(textsOf(await recall({ order: [last] }, { model_rerank: true })), [
     plain[last - 1], ...plain.slice(0, last - 1), ...plain.slice(last),

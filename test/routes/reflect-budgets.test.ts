@@ -52,7 +52,7 @@ await t.test('a budget of calls is a bank\'s and a tenant\'s, and refuses before
   t.equal((await ask('calls-a')).statusCode, 200, 'a new day')
 })
 
-await t.test('a stream is counted like any other, and refused as an event behind its evidence', async (t) => {
+await t.test('a stream is counted like any other, and refused as an event after its evidence', async (t) => {
   for (let index = 0; index < 2; index++) t.equal((await ask('calls-a', {}, { ...one, ...EVENTS })).statusCode, 200)
   t.match(parseEvents((await ask('calls-a', {}, { ...one, ...EVENTS })).body), [{ event: 'evidence' }, { event: 'error', data: { code: 'quota_exceeded', retry_after_seconds: Number } }])
   t.equal(languageModel.asked.length, 2)

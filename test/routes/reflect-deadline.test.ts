@@ -48,7 +48,7 @@ const hangs: Record<string, () => void> = {
   'language model that hears no signal': () => { languageModel.answer = async () => await new Promise<never>(() => {}) },
 }
 for (const [what, hang] of Object.entries(hangs)) {
-  await t.test(`over a ${what} that hangs the deadline is kept, and the quota given back`, async (t) => {
+  await t.test(`over a ${what} that hangs the deadline is kept, and the quota refunded`, async (t) => {
     hang()
     refused(t, await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE), 503, 'deadline_exceeded', { detail: 'The answer was not ready in time' })
     store.search = search
@@ -81,7 +81,7 @@ await t.test('the log has the reason of what was late, as a fault', (t) => {
   t.end()
 })
 
-await t.test('the call of a model that missed the deadline is told as such', async (t) => {
+await t.test('the call of a model that missed the deadline is reported as such', async (t) => {
   calls.length = 0
   languageModel.answer = hanging
   await post('/v1/reflect', LATE_ANSWER)

@@ -92,7 +92,7 @@ await t.test('a model that hangs until the deadline is answered for by the memor
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })
 })
 
-await t.test('sentences of memories have no form: a caller that asked for one is told of the fault', async (t) => {
+await t.test('sentences of memories have no form: a caller that asked for one gets the fault', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = () => { throw new Error(SECRET) }
   const schema = { type: 'object', properties: { drink: { type: 'string' } } }

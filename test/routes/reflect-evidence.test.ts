@@ -57,7 +57,7 @@ await t.test('several banks keep their names in prompt and sources', async (t) =
   t.same(evidence.map(({ bank, text }) => `${String(bank)}: ${String(text)}`).sort(), ['left: The lighthouse is red.', 'right: The lighthouse is white.'])
 })
 
-await t.test('a text that stands twice in a bank is evidence once; in two banks it is two', async (t) => {
+await t.test('a text that a bank contains twice is evidence once; in two banks it is two', async (t) => {
   const { retain, evidenceFor } = app
   await retain('twice', 'The ferry is blue.', { document_id: 'one' })
   await retain('twice', 'The ferry is blue.', { document_id: 'two' })
@@ -66,7 +66,7 @@ await t.test('a text that stands twice in a bank is evidence once; in two banks 
   t.equal((await evidenceFor('ferry', { banks: ['twice', 'thrice'] })).length, 2)
 })
 
-await t.test('trust: the floor of the configuration stands, and a request can only ask for more', async (t) => {
+await t.test('trust: the floor of the configuration holds, and a request can only raise it', async (t) => {
   const file: FileConfig = { reflect: { min_trust: 'untrusted' }, identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } }
   const { retain, evidenceFor } = await asking(t, file)
   await retain('bank', 'The tower is tall.')

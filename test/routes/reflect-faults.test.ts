@@ -114,7 +114,7 @@ function messages (error: unknown): string {
   return `${String(message)}\n${messages(cause)}`.trim()
 }
 
-/** Does with each request what its row says, by the id that stands in the question. */
+/** Does with each request what its row says, by the id that the question contains. */
 function dispatch (server: LanguageServer, scripts: ReadonlyMap<string, Behaviour[]>): (id: string) => number {
   const asked = new Map<string, number>()
   const idOf = ({ user }: LanguageRequest) => / (row-\d+)"\n/.exec(user)?.[1] ?? ''

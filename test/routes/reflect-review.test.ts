@@ -132,7 +132,7 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   const [socket] = await connected
   while (socket.writableLength === 0) await setImmediate()
   const ended = once(socket, 'close')
-  // The stream stands still by the second look at the latest.
+  // The stream has stopped by the second look at the latest.
   for (let now = 0; !socket.destroyed; now += 60_000) {
     app.cutOffSlowReaders(now)
     await setImmediate()

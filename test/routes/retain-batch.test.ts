@@ -38,7 +38,7 @@ await t.test('equal items of one batch are stored once', async (t) => {
   t.equal(await countOf('twins'), 1)
 })
 
-await t.test('null stands for an absent field of an item', async (t) => {
+await t.test('null counts as an absent field of an item', async (t) => {
   const response = await post('/v1/retain/batch', { bank_id: 'nulls', items: [{ content: 'Bare.', tags: null, occurred_at: null }] })
   t.equal(response.statusCode, 200)
 })

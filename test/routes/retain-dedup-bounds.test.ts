@@ -6,7 +6,7 @@ import { refused } from './support.js'
 
 const WORDS = 'copper kettle stands behind wooden garden shed near young apple'
 
-await t.test('64 writes wait for others of their bank; a further one is told to come back, and costs nothing of the day', async (t) => {
+await t.test('64 writes wait for others of their bank; a further one is asked to retry later, and counts for no quota of the day', async (t) => {
   const store = new InMemoryVectorStore()
   const searches = store.search.bind(store)
   const reached = latch()

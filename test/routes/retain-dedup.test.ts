@@ -241,7 +241,7 @@ t.test('an import compares nothing', async (t) => {
   t.equal(answer.json().imported, 1)
 })
 
-t.test('write alone is enough, and nothing of the standing memory is told but its id', async (t) => {
+t.test('write alone is enough, and the answer shows only the id of the stored memory', async (t) => {
   const file: FileConfig = {
     ...bankOf('skip'),
     access_control: { enabled: true, default_policy: 'deny' },

@@ -11,7 +11,7 @@ import { generation, latch, ScriptedModel } from './reflecting.js'
 import { as, refused } from './support.js'
 
 /**
- * Counts the exports that are not ended. Each waits where it is told: before its scan is there, or after so many
+ * Counts the exports that are not ended. Each waits where the test says: before its scan is there, or after so many
  * memories.
  */
 class SlowStore extends InMemoryVectorStore {

@@ -33,7 +33,7 @@ export function as (principal: string): Record<string, string> {
   return { 'x-service-principal': principal }
 }
 
-/** Access control that lets `user:<permission>` do just that, `user:all` everything, and nobody else anything. */
+/** Access control that lets `user:<permission>` do just that, `user:all` everything, and any other caller nothing. */
 export const ONE_PERMISSION_EACH: FileConfig = {
   access_control: { enabled: true, default_policy: 'deny' },
   access_grants: [

@@ -107,7 +107,7 @@ await t.test('a conflict', async (t) => {
   }
   for (const [what, line] of Object.entries(conflicts)) {
     for (const query of ['', '?on_conflict=skip']) {
-      await t.test(`${what} leaves what stands with ${query || 'no query'}`, async (t) => {
+      await t.test(`${what} keeps the stored memory with ${query || 'no query'}`, async (t) => {
         const app = await testApp(t)
         const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
         t.same((await importInto(app, `bank${query}`, ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 1, overwritten: 0 })
@@ -115,7 +115,7 @@ await t.test('a conflict', async (t) => {
         t.equal((await app.get('/v1/banks/bank')).json().memory_count, 2)
       })
     }
-    await t.test(`${what} takes the place of what stands with on_conflict=overwrite`, async (t) => {
+    await t.test(`${what} replaces the stored memory with on_conflict=overwrite`, async (t) => {
       const app = await testApp(t)
       const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
       t.same((await importInto(app, 'bank?on_conflict=overwrite', ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 0, overwritten: 1 })

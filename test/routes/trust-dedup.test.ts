@@ -70,7 +70,7 @@ t.test('skip: what is trusted less keeps nothing out, what is trusted as much do
 })
 
 for (const action of ['skip', 'warn', 'update'] as const) {
-  t.test(`${action}: an exact repeat by a more trusted writer takes the place of what stands`, async (t) => {
+  t.test(`${action}: an exact repeat by a more trusted writer takes the place of the stored memory`, async (t) => {
     const app = await open(t, action)
     await retained(app, [FIRST], BOT)
     t.match((await retained(app, [FIRST]))[0], { stored: true, deduplicated: false })
@@ -95,7 +95,7 @@ class Forgetful extends InMemoryVectorStore {
   }
 }
 
-t.test('update: what stands and was not seen is not replaced by what is trusted less either', async (t) => {
+t.test('update: a stored memory that the search did not find is not replaced by one of lower trust either', async (t) => {
   const store = new Forgetful()
   const app = await open(t, 'update', store)
   await retained(app, [THIRD, 'Bob plays chess on Sundays'])

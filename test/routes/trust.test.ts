@@ -50,15 +50,13 @@ t.test('an anonymous caller is meant by * alone, and of two equal rules the lowe
   t.equal((await retained(app, 'by b', {}, as('user:b'))).trust, 'untrusted')
 })
 
-t.test('what looks like an instruction is suspect whoever writes it, in its text and in what comes with it', async (t) => {
+t.test('what looks like an instruction is suspect whatever the trust of its writer, in its text and in its other fields', async (t) => {
   const app = await testApp(t)
   t.equal((await retained(app, ORDER)).trust, 'suspect')
   const carriers: Record<string, Record<string, unknown>> = {
     tag: { tags: [ORDER] },
     source: { source: ORDER },
-    document: {
-      document_id: ORDER,
-    },
+    document: { document_id: ORDER },
     value: { metadata: { note: ORDER } },
     key: { metadata: { [ORDER]: 1 } },
   }
@@ -103,7 +101,7 @@ t.test('explain names min_trust when it keeps a memory out', async (t) => {
   t.match(await explain('untrusted'), { verdict: 'returned', stages: { filter: { passed: true, failed: [] } } })
 })
 
-t.test('an exact repeat tells the trust of what stands, and takes its place when its writer is trusted more', async (t) => {
+t.test('an exact repeat shows the trust of the stored memory, and replaces it when its writer is trusted more', async (t) => {
   const app = await testApp(t, { file: { identity: TRUST } })
   const first = await retained(app, 'Alice likes tea.', { metadata: { by: 'bot' } }, as('bot:1'))
   t.match(await retained(app, 'Alice  likes tea.', {}, as('bot:2')), { stored: false, deduplicated: true, memory_id: first.memory_id, trust: 'untrusted' })

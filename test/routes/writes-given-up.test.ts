@@ -81,7 +81,7 @@ t.test('an import that waits for another is given up when its client leaves', as
   t.strictSame(memories.map(({ text }) => text), ['copper kettle', 'silver bucket'])
 })
 
-t.test('so is a retain that waits to be compared with what another stores, and its quota is given back', async (t) => {
+t.test('so is a retain that waits to be compared with what another stores, and its quota is refunded', async (t) => {
   const store = new GatedStore()
   const file = {
     signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } },

@@ -11,7 +11,7 @@ export interface Case {
   request: () => Request
 }
 
-/** What fits into the limit of a body together with what stands around it. */
+/** What fits into the limit of a body together with what surrounds it. */
 const ROOM = BODY_LIMIT - 1024
 /** Node.js takes 16 KiB of a head. */
 const URL_ROOM = 12_000

@@ -177,8 +177,8 @@ function scalar (kind: string | undefined, { format, minimum = 0, minLength = 1 
 const HOLE = '\u0001hole\u0001'
 
 /**
- * A body with a text of JSON at a place: a value that is too big to be made as one is put in as it stands.
- * @returns what stands before and after that text
+ * A body with a text of JSON at a place: a value that is too big to be made as one is put in unchanged.
+ * @returns what precedes and what follows that text
  */
 export function around (
   reader: SchemaReader, schema: Schema, place: Place, known: Readonly<Record<string, Json>>,

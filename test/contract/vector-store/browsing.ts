@@ -7,7 +7,7 @@ import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
 export function browsingContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('a list goes either way, from any place, and over what it is told to pass', async (t) => {
+  t.test('a list goes in either order, from any place, and skips `offset` memories', async (t) => {
     const store = await open(t)
     if (store.countMemories === undefined) {
       t.pass('this store lists newest first alone')

@@ -154,7 +154,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['a otter', 'b', 'c'])
   })
 
-  t.test('whoever comes late, between two, lends and borrows as if it had been there', async (t) => {
+  t.test('a memory that is inserted between two others is their neighbour as if it had been there from the start', async (t) => {
     const store = await open(t)
     const all = await talk(['otter zero?', 'heron one', 'otter two', 'otter heron three?', 'four', 'five', 'heron six'])
     for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], NOW)

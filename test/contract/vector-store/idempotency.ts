@@ -48,7 +48,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('the outcome of a repeat is kept with what the repeat is told of the memory that stands', async (t) => {
+  t.test('the outcome of a repeat is kept with what it says of the stored memory', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const memory = await newMemory('once')

@@ -34,7 +34,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     ['id', ({ memoryId }: NewMemory) => ({ memoryId })],
     ['fingerprint', ({ fingerprint }: NewMemory) => ({ fingerprint })],
   ] as const) {
-    t.test(`a conflict by ${about} leaves what stands with skip, and replaces it with overwrite`, async (t) => {
+    t.test(`a conflict by ${about} keeps the stored memory with skip, and replaces it with overwrite`, async (t) => {
       const store = await open(t)
       const standing = await newMemory('the old apple', { vectors: [[1, 0, 0, 0]] })
       await store.insert(home, [standing, await newMemory('bystander')], NOW)
@@ -48,7 +48,7 @@ export function importingContract (t: Test, open: OpenStore): void {
       t.equal((await store.get(home, incoming.memoryId, NOW))?.text, 'the new pear')
     })
 
-    t.test(`a conflict by ${about} within one call counts like one with a memory that stands`, async (t) => {
+    t.test(`a conflict by ${about} within one call counts like one with a stored memory`, async (t) => {
       for (const [onConflict, expected, standing] of [['skip', outcome(1, 1, 0), 'first'], ['overwrite', outcome(1, 0, 1), 'second']] as const) {
         const store = await open(t)
         const first = await newMemory('first')

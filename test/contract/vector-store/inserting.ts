@@ -53,7 +53,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a repeat of a fingerprint is not stored, and answers the id and the passages of the memory that stands', async (t) => {
+  t.test('a repeat of a fingerprint is not stored, and answers the id and the passages of the stored memory', async (t) => {
     const store = await open(t)
     const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', { chunkMaxCharacters: 30, fingerprint: 'same' })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })

@@ -50,7 +50,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const all = await talk(['otter otter', 'one', 'two', 'otter'])
     await store.insert(home, all, NOW)
     const filtered = async (limit: number) => (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(({ memory }) => memory.text === 'two')!.score
-    // With the filter the one behind is among the best that pass it, and so are all of its window.
+    // With the filter the next one is among the best that pass it, and so are all of its window.
     t.ok(
       Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON,
     )

@@ -13,7 +13,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.equal((await (await open(t)).health()).healthy, true)
   })
 
-  t.test('an id that nobody has gets nothing', async (t) => {
+  t.test('an unknown id gets nothing', async (t) => {
     const store = await open(t)
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
     await store.insert(home, await newMemories(['one']), NOW)
@@ -151,7 +151,7 @@ export function readingContract (t: Test, open: OpenStore): void {
         break
       }
       await memories.return?.()
-      // One that nobody has begun to read.
+      // A scan that is not read at all.
       await (await store.scan(home, NOW)).memories.return?.()
     }
     t.equal((await scanAll(store, home)).length, 3)

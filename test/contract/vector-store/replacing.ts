@@ -14,7 +14,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
   const inDiary = async (text: string) => await newMemory(text, { documentId: 'diary' })
   const diary = { documentIds: ['diary'], keep: [], mayRemove: true }
 
-  t.test('what stands in the documents goes, and nothing else', async (t) => {
+  t.test('the memories of the documents are removed, and nothing else', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const repeated = await inDiary('the same')

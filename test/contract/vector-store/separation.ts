@@ -32,7 +32,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     return ids
   }
 
-  t.test('a bank shows its own memories and nobody else\'s', async (t) => {
+  t.test('a bank shows its own memories and those of no other bank', async (t) => {
     const store = await open(t)
     const ids = await fill(store)
     for (const [index, key] of BANKS.entries()) {

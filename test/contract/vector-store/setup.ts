@@ -7,7 +7,7 @@ import { NOW } from '../../helpers/memories.js'
 /** Every vector of the contract has this length, for a store may fix it beforehand. */
 export const DIMENSIONS = 4
 
-/** How the service searches by words, unless it is told otherwise. */
+/** How the service searches by words with its default settings. */
 export const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
 /** Opens an empty store for one test; it is closed when that test ends. */

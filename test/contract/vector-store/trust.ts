@@ -96,7 +96,7 @@ export function trustContract (t: Test, open: OpenStore): void {
     ['id', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
     ['fingerprint', () => ({ fingerprint: 'same' })],
   ] as const) {
-    t.test(`supersede replaces what stands by ${about} when it is trusted no more, and is refused as a whole otherwise`, async (t) => {
+    t.test(`supersede replaces a stored memory by ${about} of equal or lower trust, and is refused as a whole otherwise`, async (t) => {
       for (const standing of TRUST_LEVELS) {
         for (const coming of TRUST_LEVELS) {
           const store = await open(t)

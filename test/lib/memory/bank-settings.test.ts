@@ -62,7 +62,7 @@ t.test('every setting of the configuration comes to where the code reads it', as
   })
 })
 
-t.test('what nobody limits has no limit, and texts are measured by the pivot', async (t) => {
+t.test('without a limit in any layer there is no limit, and texts are measured by the pivot', async (t) => {
   const settings = bankSettings(defaultSections(0))
   t.match(settings, {
     rateLimits: undefined,

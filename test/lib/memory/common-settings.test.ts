@@ -22,7 +22,7 @@ t.test('banks that differ go by the file', async (t) => {
   t.same(weightsOf({}, weights(2, 3), weights(4, 5)), { lexical: 1, semantic: 1 })
 })
 
-t.test('the semantic strategy is off when one of the banks has it off, wherever it stands', async (t) => {
+t.test('the semantic strategy is off when one of the banks has it off, at any place of the list', async (t) => {
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [weights(1, 5), weights(2, 0), weights(3, 0)]]) {
     t.same(weightsOf({}, ...banks), { lexical: 1, semantic: 0 })
   }

@@ -8,7 +8,7 @@ import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../.
 
 export const key = (bankId: string): BankKey => ({ tenantId: null, bankId })
 
-/** A store whose documents the test writes, and which answers when it is told to. */
+/** A store whose documents the test writes, and which answers when the test says so. */
 export class ScriptedStore implements BankConfigStore {
   readonly documents = new Map<string, string>()
   /** The banks of each read. */

@@ -151,7 +151,7 @@ const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
   [new Error('foreign'), 'error', false],
 ]
 for (const [error, outcome, paid] of ends) {
-  t.test(`a call that ends with ${error.name} ${error.message} is told as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
+  t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
     const { desk, told, left } = deskOf({ generate: async () => { throw error } }, {
       quotas: { model_tokens_per_day: 5000 },
     })

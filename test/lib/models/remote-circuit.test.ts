@@ -6,7 +6,7 @@ import { failing, failure, gate, make, NEVER, outcome } from './remote-support.j
 
 const breaker = { threshold: 2, recoveryMs: 1000 }
 
-/** A timer that stands still; the circuit's recovery is measured with it. */
+/** A timer that moves only with `advance`; the circuit's recovery is measured with it. */
 function stopTime (): { timer: () => number, advance: (milliseconds: number) => void } {
   let now = 0
   return { timer: () => now, advance: (milliseconds) => { now += milliseconds } }

@@ -119,7 +119,7 @@ function config (server: ModelServer, { timeoutMs = 60_000 }: Circumstances): Re
   }
 }
 
-/** The timer stands still, so that no attempt takes from the time of the next. */
+/** The timer does not move, so that no attempt reduces the time of the next. */
 function tools ({ pauses }: Circumstances) {
   return {
     random: () => 0.5,

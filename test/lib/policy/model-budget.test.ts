@@ -16,9 +16,7 @@ function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quo
   const control = new ModelBudget(clock)
   return {
     clock,
-    budget: {
-      reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens),
-    },
+    budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) },
   }
 }
 

@@ -33,9 +33,7 @@ t.test('a bank\'s sections are laid over the general ones key by key', async (t)
         homeostasis: {
           reflect_max_tokens: 60,
           rate_limits: { retain_per_minute: 20, global_per_minute: 50 },
-          quotas: {
-            reflect_per_day: 40,
-          },
+          quotas: { reflect_per_day: 40 },
         },
         barriers: { metadata: { blocked_keys: ['b'] } },
         signal_quality: { dedup: { action: 'off' } },

@@ -18,7 +18,7 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
   bank?: BankKey
 }
 
-/** A memory that is nobody's, of no document and of no time, with a text that no scorer has an opinion of. */
+/** A memory without a speaker, a document and a time, with a text to which no scorer adds. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
   return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(2), trust: 'trusted', ...fields }
 }

@@ -7,7 +7,7 @@ import { DAY } from './candidates.js'
 /** A Thursday. */
 const NOW = Date.parse('2026-01-15T10:00:00Z')
 
-/** The spans that a text names, as dates: the first day and the day behind the last. */
+/** The spans that a text names, as dates: the first day and the day after the last. */
 function named (text: string, reference = NOW): string[] {
   return timeSpans(text, reference).map(({ from, to }) => `${date(from)} ${date(to)}`)
 }

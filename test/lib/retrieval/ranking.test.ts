@@ -63,7 +63,7 @@ t.test('memories without a document do not stand in each other\'s way', async (t
   t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
 })
 
-t.test('asked for several things, the places behind those that are spread fall too', async (t) => {
+t.test('for a query of several parts, the scores after those that are spread fall too', async (t) => {
   const many = Array.from({ length: 70 }, (_, index) => candidate(`m${String(99 - index)}`, { lexical: 0.9 - index / 1000, documentId: 'one' }))
   const ranked = rank('Which teas were drunk?', many, { scorers: only(), weights: { lexical: 4, semantic: 0 }, diversity: 0.02 })
   t.strictSame(ids(ranked), ids(many))

@@ -56,7 +56,7 @@ t.test('equal scores are ordered by memory id', async (t) => {
   t.strictSame(ids(await rerank(giving([1, 1]), 'tea', candidates, OPTIONS)), ['a', 'b'])
 })
 
-t.test('those behind the first are not judged and stay behind, in their order', async (t) => {
+t.test('candidates after the first ones are not reranked and stay after them, in their order', async (t) => {
   const asked: unknown[] = []
   const ranked = await rerank(giving([0, 1], asked), 'tea', falling(0.9, 0.8, 0.7, 0.6), { ...OPTIONS, candidates: 2 })
   t.strictSame(asked, [['tea', ['Text 0.', 'Text 1.']]])
@@ -65,7 +65,7 @@ t.test('those behind the first are not judged and stay behind, in their order', 
   t.ok(ranked.every(({ score }, index) => index === 0 || score <= ranked[index - 1]!.score))
 })
 
-t.test('those behind the first have scores under theirs, each under the one before', async (t) => {
+t.test('candidates after the first ones have lower scores, each below the one before', async (t) => {
   const [, last, ...behind] = await rerank(giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 })
   t.strictSame(behind.map(({ score }, index) => score < [last!, ...behind][index]!.score), [true, true, true])
   t.equal(behind.at(-1)!.score, 0.01)

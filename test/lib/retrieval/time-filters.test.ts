@@ -12,7 +12,7 @@ t.test('a question that names no time is not searched anew', async (t) => {
   t.strictSame(spanFilters({ tags: { values: ['a'], match: 'any' } }, []), [])
 })
 
-t.test('each time is searched by itself, with some days behind it, and the other filters hold on', async (t) => {
+t.test('each time is searched by itself, with some days after it, and the other filters still hold', async (t) => {
   const given = { tags: { values: ['a'], match: 'any' as const }, metadata: { n: 1 }, asOf: 5 }
   const filters = spanFilters(given, [MARCH, JUNE])
   t.equal(filters.length, 2)

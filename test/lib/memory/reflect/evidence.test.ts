@@ -58,7 +58,7 @@ t.test('the same text in the same bank at the same time is taken once', async (t
   t.same(textsOf([{ text: 'A' }, { text: 'A' }, { text: 'A', bankId: 'work' }, { text: 'A', occurredAt: AT }, { text: 'B' }]), ['A', 'A', 'A', 'B'])
 })
 
-t.test('what does not fit is passed over for a smaller one behind it', async (t) => {
+t.test('what does not fit is skipped for a smaller one after it', async (t) => {
   const long = 'word '.repeat(100)
   t.same(textsOf([{ text: 'one two' }, { text: long }, { text: 'three' }], { maxTokens: 10 }), ['one two', 'three'])
   t.same(textsOf([{ text: long }], { maxTokens: 10 }), [])

@@ -54,7 +54,7 @@ const anyEvidence = fc.record({
   trust: fc.constantFrom('suspect' as const, 'untrusted' as const, 'trusted' as const),
 })
 
-t.test('whatever stands in memories, query and instructions, a memory is one line and can be read back, and the boundary stands where it should', async (t) => {
+t.test('whatever memories, query and instructions contain, a memory is one line and can be read back, and the boundary is where it should be', async (t) => {
   fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, query, instructions) => {
     const { system, user } = promptOf({ evidence, query, instructions })
     const lines = user.split('\n')

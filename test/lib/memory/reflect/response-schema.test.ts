@@ -42,7 +42,7 @@ function nested (depth: number): object {
   return depth === 1 ? { type: 'object' } : { type: 'object', properties: { a: nested(depth - 1) } }
 }
 
-t.test('a schema within the bounds is given back as it is', async (t) => {
+t.test('a schema within the bounds is returned unchanged', async (t) => {
   t.equal(checkResponseSchema(PERSON), PERSON)
   t.ok(checkResponseSchema(nested(MAX_SCHEMA_DEPTH)))
 })
@@ -52,7 +52,7 @@ t.test('what is no schema of an object is refused', async (t) => {
   for (const schema of [{}, { type: 'array' }, { type: ['object'] }]) refusal(t, schema, 'response_schema.type', /must be "object"/)
 })
 
-t.test('another keyword is refused by its name, wherever it stands', async (t) => {
+t.test('another keyword is refused by its name, at any place', async (t) => {
   for (const keyword of ['$ref', '$defs', '$id', 'pattern', 'patternProperties', 'oneOf', 'not', 'if', 'uniqueItems', 'multipleOf', 'constructor', 'toString', 'x-mine']) {
     refusal(t, { type: 'object', [keyword]: 'a' }, `response_schema.${keyword}`, /is not a keyword that is taken/)
     refusal(t, { type: 'object', properties: { a: { type: 'array', items: { anyOf: [{ [keyword]: 'a' }] } } } }, `response_schema.properties.a.items.anyOf[0].${keyword}`, /is not a keyword/)

@@ -14,7 +14,7 @@ t.test('nothing has no prospects', async (t) => {
   t.strictSame(looked('kettle'), [])
 })
 
-t.test('a memory without a document stands for itself, and documents of two banks are two', async (t) => {
+t.test('a memory without a document is a document of its own, and equal ids in two banks are two documents', async (t) => {
   const other = { tenantId: null, bankId: 'other' }
   const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
   t.strictSame(alone.map(({ document }) => document.together), [1, 0.5])

@@ -41,7 +41,7 @@ class SteppedTurns {
     while (await this.step()) ;
   }
 
-  /** Reads in one go, while all that is under way stands still. */
+  /** Reads at once, while all work in progress is paused. */
   async atOnce<T> (read: () => Promise<T>): Promise<T> {
     this.isSpent = false
     const result = await read()

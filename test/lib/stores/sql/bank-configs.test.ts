@@ -151,7 +151,7 @@ t.test('clocks of servers that disagree leave no gap in the changes that are kno
   t.same((await bankConfigs.changedSince(2)).banks?.length, 3)
 })
 
-t.test('imports with a configuration, removals of the bank and changes side by side fail nobody, and a bank is there as a whole or not', async (t) => {
+t.test('imports with a configuration, removals of the bank and changes at the same time all succeed, and a bank is there as a whole or not', async (t) => {
   const schema = schemaIn(t, database)
   const [one, two] = [await storeIn(database, { schema }), await storeIn(database, { schema })]
   const banks = [home, bank('other'), bank('home', 'acme')]

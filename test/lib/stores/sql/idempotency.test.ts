@@ -201,7 +201,7 @@ for (const when of ['before', 'answered'] as const) {
   })
 }
 
-t.test('a connection that is cut at a write without a key is answered 503, because nobody knows', { skip }, async (t) => {
+t.test('a connection that is cut at a write without a key is answered 503, because its outcome is unknown', { skip }, async (t) => {
   const schema = freshSchema(t)
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const process = await gateway(t, schema, { url })

@@ -105,7 +105,7 @@ t.test('a transaction whose backend is killed is undone, in mid-statement and be
   t.same(await ids(executor, kept), [])
 })
 
-t.test('a work that rejects after its connection was lost is told so, and the process goes on', { skip }, async (t) => {
+t.test('work that rejects after its connection was lost gets that error, and the process goes on', { skip }, async (t) => {
   const executor = open(t, { poolSize: 1 })
   const mine = new Error('mine')
   for (let round = 0; round < 5; round++) {
@@ -205,7 +205,7 @@ t.test('a database that refuses connections, and one that takes them and never a
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('connections that were cut while nobody used them are replaced without a failure', { skip }, async (t) => {
+t.test('connections that were cut while they were idle are replaced without a failure', { skip }, async (t) => {
   const { proxy, executor, watcher } = await behindProxy(t, { poolSize: 4 })
   const pids = await Promise.all([1, 2, 3, 4].map(async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'))[0]!.pid))
   proxy.cut()

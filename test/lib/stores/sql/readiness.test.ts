@@ -86,7 +86,7 @@ t.test('a database that comes late is looked at when it comes, and used once it 
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
   const app = await testApp(t, config(schema, url, { bootstrap_schema: false }))
-  t.ok(app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))), 'the operator is told')
+  t.ok(app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))), 'the operator is warned')
   t.equal((await app.get('/live')).statusCode, 200)
   await unavailable(t, app, proxy, 3000)
   await proxy.pass()
@@ -96,7 +96,7 @@ t.test('a database that comes late is looked at when it comes, and used once it 
   await app.retain('team', 'The otter sleeps.')
 })
 
-t.test('a database that goes away while it is used: 503 in time, and all is well when it is back', { skip }, async (t) => {
+t.test('a database that stops while it is used causes 503 in time, and requests succeed when it is back', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const app = await testApp(t, config(freshSchema(t), url))
   await app.retain('team', 'The otter sleeps.')
@@ -173,7 +173,7 @@ function pretending (version: string | undefined, failing: () => SqlError | unde
   return { read, query: read, transaction: never, maintain: never, close: async () => {} }
 }
 
-t.test('pgvector has to be there, and of a version that can search on behind a filter', async (t) => {
+t.test('pgvector has to be installed, in a version with iterative index scans', async (t) => {
   const start = async (version: string | undefined) => { await new Readiness({ executor: pretending(version), schema: '"s"', migrations: MIGRATIONS, bootstrapSchema: false }).start({ warn: () => {} }) }
   for (const [version, found] of [['0.7.4', '0.7.4'], ['0.5.1', '0.5.1'], [undefined, 'none']] as const) {
     await t.rejects(start(version), { name: 'ProviderError', message: `vector_store: the extension vector must be version 0.8 or newer; the database has ${found}` })

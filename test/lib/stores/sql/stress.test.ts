@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /**
- * Each name is one fingerprint; whoever comes second repeats it, or waits for who is removing it. A name's place in its
+ * Each name is one fingerprint; the second writer repeats it, or waits for the one that removes it. A name's place in its
  * document differs from life to life, and so do its words and whether it asks something; every other memory has no
  * vectors yet.
  */
@@ -50,7 +50,7 @@ async function memoriesOf (chosen: readonly string[], brief: boolean, life: numb
   }))
 }
 
-t.test('whatever many do to one bank at once, nobody fails, nothing is left over, and the index is that of what stands', async (t) => {
+t.test('with many simultaneous operations on one bank none fails, nothing is left over, and the index is that of the stored memories', async (t) => {
   let clock = NOW
   const [list] = fc.sample(fc.array(fc.array(step, { minLength: 40, maxLength: 40 }), { minLength: 8, maxLength: 8 }), {
     numRuns: 1, seed: SEED,

@@ -63,7 +63,7 @@ t.test('what was used of past days goes, a day late, in every bank', async (t) =
     ['one', 'two'].flatMap((bankId) => days.slice(2).map((day) => ({ bank_id: bankId, day }))))
 })
 
-t.test('tables are vacuumed when enough has changed, where nobody else does it', async (t) => {
+t.test('tables are vacuumed when enough has changed, where the database has no autovacuum', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
   const maintained: string[] = []
