@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkDatabaseUrl } from '../../lib/stores/sql/settings.js'
 import { UnusableInput } from '../checked.js'
+import { checkUrl } from '../database-url.js'
 
 export const PARTS = ['small', 'big', 'many'] as const
 export type Part = typeof PARTS[number]
@@ -66,12 +66,4 @@ function readParts (text: string): Set<Part> {
   if (names.size > 0) throw new UnusableInput(`--banks-only: ${[...names].join(', ')} is not known; known are ${PARTS.join(', ')}`)
   if (parts.has('many') && !parts.has('small')) throw new UnusableInput('--banks-only: many is compared with small, so it needs it')
   return parts
-}
-
-function checkUrl (url: string): string {
-  try {
-    return checkDatabaseUrl(url, '--url')
-  } catch (error) {
-    throw error instanceof Error ? new UnusableInput(error.message) : error
-  }
 }

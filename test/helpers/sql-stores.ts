@@ -30,6 +30,13 @@ export function postgresOptions (more: Partial<PostgresOptions> = {}): PostgresO
 const PROCESS = randomBytes(6).toString('hex')
 let schemas = 0
 
+/** An executor on the database of the tests, closed when the test ends. */
+export function openPostgres (t: Test, more: Partial<PostgresOptions> = {}): PostgresExecutor {
+  const executor = new PostgresExecutor(postgresOptions(more))
+  t.teardown(async () => { await executor.close() })
+  return executor
+}
+
 /** The name of a schema that no other test has; it is dropped when the test ends. */
 export function freshSchema (t: Test): string {
   const schema = `test_${PROCESS}_${++schemas}`

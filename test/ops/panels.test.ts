@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { testApp } from '../helpers/app.js'
 import { scrape } from '../helpers/exposition.js'
+import { freePort } from '../helpers/free-port.js'
 
 interface Panel { title: string, targets?: Array<{ expr: string }> }
 
@@ -36,15 +36,6 @@ function hasPrometheus (): boolean {
   } catch {
     return false
   }
-}
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Starts Prometheus, which asks the gateway every 200 ms. @returns its address */

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
+import { until } from '../helpers/waiting.js'
 import { refused } from '../routes/support.js'
 
 /** A store in which every search waits until it is let go. */
@@ -15,10 +16,6 @@ function waitingStore () {
     return await search(...given)
   }
   return { store, waiting }
-}
-
-async function until (holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
 }
 
 await t.test('beyond requests_in_flight a request gets Retry-After, and probes are answered', async (t) => {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import type { MemoryRecord, RetainAnswer } from '../../lib/memory/schemas.js'
+import type { RetainAnswer } from '../../lib/memory/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
-import { as } from './support.js'
+import { as, listed } from './support.js'
 
 const BOT = as('bot:1')
 const FIRST = 'Alice likes strong black tea in the morning.'
@@ -23,11 +23,6 @@ async function retained (
   const response = await post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content, tags: ['t', content] })) }, headers)
   if (response.statusCode !== 200) throw new Error(`retain answered ${response.statusCode}: ${response.body}`)
   return response.json<{ results: RetainAnswer[] }>().results
-}
-
-async function listed ({ get }: TestApp): Promise<Array<[text: string, trust: string]>> {
-  const { memories } = (await get('/v1/banks/b/memories')).json<{ memories: MemoryRecord[] }>()
-  return memories.map(({ text, trust }): [string, string] => [text, trust]).sort(([a], [b]) => a < b ? -1 : 1)
 }
 
 t.test('update: a less trusted near-duplicate is stored beside what it repeats, which the answer names', async (t) => {

@@ -6,7 +6,8 @@ import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { answering, says, silent, startLanguageServer } from '../../helpers/language-server.js'
 import { ask, failureOf, openBounded, PROVIDERS, read } from './language-support.js'
-import { failure, gate, NEVER } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failure, NEVER } from './remote-support.js'
 
 const ANSWER: Generation = { text: 'It is so. [1]', usage: { inputTokens: 1, outputTokens: 1 } }
 const breaker = { threshold: 2, recoveryMs: 1000, halfOpenCalls: 1 }

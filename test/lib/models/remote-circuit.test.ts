@@ -2,7 +2,8 @@ import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import type { CallOptions } from '../../../lib/models/remote/call-options.js'
 import type { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
-import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failing, failure, make, NEVER, outcome } from './remote-support.js'
 
 const breaker = { threshold: 2, recoveryMs: 1000 }
 

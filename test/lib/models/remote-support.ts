@@ -8,13 +8,6 @@ import { DIMENSIONS, startModelServer, vectorOf, type ModelServer } from '../../
 
 export const NEVER = new Promise<never>(() => {})
 
-/** A gate that work can wait at. */
-export function gate (): { opened: Promise<void>, open: () => void } {
-  let open: () => void = () => {}
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
-}
-
 /** Calls whose pauses take no time and are written down; chance always says one half. */
 export function make (options: Partial<ResilienceOptions> = {}): { calls: ResilientCalls, pauses: number[] } {
   const pauses: number[] = []

@@ -7,6 +7,7 @@ import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
 import { rejection } from '../../../helpers/rejection.js'
+import { gate } from '../../../helpers/waiting.js'
 
 const root = await mkdtemp(join(tmpdir(), 'pglite-test-'))
 t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
@@ -48,12 +49,6 @@ async function fails (t: Test, promise: Promise<unknown>, kind: SqlErrorKind, me
 async function value (database: Pick<Executor, 'query'>, text: string, params: readonly Param[] = []): Promise<unknown> {
   const [row] = await database.query<{ v: unknown }>(text, params)
   return row?.v
-}
-
-function gate (): { opened: Promise<void>, open: () => void } {
-  let open!: () => void
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
 }
 
 t.test('statements', async (t) => {
