@@ -41,8 +41,8 @@ export function boundedLanguageModel (
     attemptTimeoutMs: (typeof ceilingMs === 'number' ? ceilingMs : ceilingMs()) * CEILING_SHARE,
   })
   const bounded: LanguageModel = {
-    model: model.model,
-    structured: model.structured,
+    ...(model.model !== undefined && { model: model.model }),
+    ...(model.structured !== undefined && { structured: model.structured }),
     generate: async (request) => {
       request.progress?.('waiting')
       return await calls.call<Generation>(async (signal) => {

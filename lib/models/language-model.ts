@@ -57,9 +57,9 @@ export type GenerationPart = { type: 'text', text: string } | { type: 'end', usa
 /** The interface of a language model. */
 export interface LanguageModel {
   /** Name of the model, for prices and metrics. Default: the provider's name in the configuration. */
-  readonly model?: string | undefined
+  readonly model?: string
   /** Whether it can answer in JSON for a schema. Default true. */
-  readonly structured?: boolean | undefined
+  readonly structured?: boolean
   generate (request: GenerateRequest): Promise<Generation>
   /** Streams the answer. A consumer that stops reading ends the call. Default: `generate`, as one part. */
   stream? (request: GenerateRequest): AsyncIterable<GenerationPart>
