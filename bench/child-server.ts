@@ -86,7 +86,10 @@ async function untilLive (url: string, hasEnded: () => boolean): Promise<void> {
   throw new Error(`no answer within ${START_LIMIT_MS} ms`)
 }
 
-/** The system chooses. Between here and the child's own listen another process could take it; the start then fails and says so. */
+/**
+ * The system chooses. Between here and the child's own listen another process could take it; the start then fails and
+ * says so.
+ */
 async function freePort (): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

@@ -39,7 +39,9 @@ export class JsonClient {
     return { body, durationMs: performance.now() - started }
   }
 
-  async #exchange (method: string, path: string, payload: string | undefined): Promise<{ status: number, text: string }> {
+  async #exchange (
+    method: string, path: string, payload: string | undefined,
+  ): Promise<{ status: number, text: string }> {
     return await new Promise((resolve, reject) => {
       const headers = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
       const outgoing = request(new URL(path, this.#base), { method, agent: this.#agent, headers }, (incoming) => {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 
-/** @returns what a process has in memory, garbage included; undefined where there is no /proc, or the process is gone */
+/**
+ * @returns what a process has in memory, garbage included; undefined where there is no /proc, or the process is gone
+ */
 export function residentMegabytes (pid: number): number | undefined {
   try {
     const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -114,7 +114,9 @@ t.test('embeddings that do not say their dimensions end the start', async (t) =>
 })
 
 /** An app with one memory and a model from the fixtures. */
-async function appWithModel (t: Parameters<typeof testApp>[0], className: string, config: Record<string, unknown> = {}): Promise<TestApp> {
+async function appWithModel (
+  t: Parameters<typeof testApp>[0], className: string, config: Record<string, unknown> = {},
+): Promise<TestApp> {
   const file: FileConfig = { llm_provider: `${MODELS}:${className}`, llm_provider_config: config }
   const gateway = await testApp(t, { file, baseDirectory: process.cwd() })
   await gateway.retain('home', 'Alice lives in Lyon.')

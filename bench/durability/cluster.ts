@@ -12,7 +12,9 @@ const OWNER = 'postgres'
 const FIRST_PORT = 15470
 const LAST_PORT = 15499
 
-/** A PostgreSQL cluster that belongs to the bench, with the settings of a production server but for the size of its log. */
+/**
+ * A PostgreSQL cluster that belongs to the bench, with the settings of a production server but for the size of its log.
+ */
 export class Cluster {
   readonly url: string
   readonly #bin: string

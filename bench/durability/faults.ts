@@ -11,7 +11,10 @@ import { BANK } from './writes.js'
 const RESTARTS = 5
 const TERMINATING_MS = 5000
 const TERMINATE_EVERY_MS = 20
-/** What the ballast leaves at first, for the tables to take, and then; and the writes that have to be refused: many use up the log too. */
+/**
+ * What the ballast leaves at first, for the tables to take, and then; and the writes that have to be refused: many use
+ * up the log too.
+ */
 const FILLINGS = [{ leave: 4 * 1024 * 1024, refusals: 30 }, { leave: 0, refusals: 500 }]
 /** How long that may take. */
 const FILLING_LIMIT_MS = 60_000
@@ -76,7 +79,10 @@ export async function fillDisk (rounds: Rounds, disk: SmallDisk, revive: () => P
   })
 }
 
-/** Something happens to the database under a load that goes on; then the gateway is killed too, and everything is looked at. */
+/**
+ * Something happens to the database under a load that goes on; then the gateway is killed too, and everything is looked
+ * at.
+ */
 async function fault (rounds: Rounds, name: string, happen: (load: Load) => Promise<string>): Promise<RoundResult> {
   const load = rounds.load(true)
   await rounds.whileLoaded(load)

@@ -11,7 +11,10 @@ export interface Check {
   acknowledged: number
   /** Memories of this round that are there, though no answer said so. */
   unacknowledgedFound: number
-  /** Memories of this and every earlier round that were acknowledged, or were there once, and are not there as they were. */
+  /**
+   * Memories of this and every earlier round that were acknowledged, or were there once, and are not there as they
+   * were.
+   */
   lost: number
   /** Memories beyond the first with the same content, or the same id. */
   twice: number
@@ -45,8 +48,11 @@ export class History {
     const byText = new Map(found.map(({ memoryId, text }) => [text, memoryId]))
     const lost = [...this.#expected].filter(([id, text]) => byId.get(id) !== text)
     const strange = found.filter(({ text }) => !this.#written.has(text))
-    const unacknowledged = new Set(writes.flatMap(({ contents }) => contents).filter((content) => byText.has(content) && !acknowledged.has(content)))
-    const partial = writes.filter(({ contents }) => ![0, BATCH].includes(contents.filter((content) => byText.has(content)).length) && contents.length === BATCH)
+    const unacknowledged = new Set(
+      writes.flatMap(({ contents }) => contents).filter((content) => byText.has(content) && !acknowledged.has(content)),
+    )
+    const partial = writes.filter(({ contents }) =>
+      ![0, BATCH].includes(contents.filter((content) => byText.has(content)).length) && contents.length === BATCH)
     const wrong = writes.flatMap(({ outcome }) => outcome.state === 'refused' && !isProperRefusal(outcome.status, outcome.text) ? [outcome] : [])
     if (lost[0] !== undefined) examples.push(`lost: ${lost[0].join(' ')}`)
     if (strange[0] !== undefined) examples.push(`nobody wrote: ${strange[0].text}`)

@@ -36,12 +36,14 @@ export class HttpClient {
   async #exchange (method: string, path: string, headers: Record<string, string>, payload?: string): Promise<Exchange> {
     return await new Promise((resolve, reject) => {
       const entity = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-      const outgoing = request(new URL(path, this.#base), { method, agent: this.#agent, headers: { ...headers, ...entity } }, (incoming) => {
+      const options = { method, agent: this.#agent, headers: { ...headers, ...entity } }
+      const outgoing = request(new URL(path, this.#base), options, (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
         incoming.on('end', () => {
-          if (incoming.complete) resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text: Buffer.concat(chunks).toString() })
-          else reject(new Error('the answer broke off'))
+          const { statusCode = 0, headers, complete } = incoming
+          if (complete) resolve({ status: statusCode, headers, text: Buffer.concat(chunks).toString() })
+          else reject(new Error('the connection ended in the middle of the answer'))
         })
         incoming.on('error', reject)
       })

@@ -24,7 +24,9 @@ export class Load {
 
   constructor (options: LoadOptions) {
     this.#options = options
-    this.#ended = Promise.all(Array.from({ length: options.clients }, (_, index) => this.#run(KINDS[index % KINDS.length]!)))
+    this.#ended = Promise.all(
+      Array.from({ length: options.clients }, (_, index) => this.#run(KINDS[index % KINDS.length]!)),
+    )
   }
 
   async stop (): Promise<void> {

@@ -1,8 +1,9 @@
 import { openSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
+import { printReport } from '../report-output.js'
 import { runBench } from '../run-bench.js'
 import { Cluster } from './cluster.js'
 import { fillDisk, restartDatabase, terminateBackends } from './faults.js'
@@ -22,9 +23,7 @@ await runBench(async (args) => {
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-durability-'))
   const report: Report = { bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [] }
   for (const store of options.stores) report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
-  const json = JSON.stringify(report)
-  console.log(`${formatReport(report)}\n\n${json}`)
-  if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+  await printReport(report, formatReport, options.json)
   if (report.stores.every(isWhole)) await rm(folder, { recursive: true })
   else {
     process.exitCode = 1
@@ -71,7 +70,9 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
     await run(cluster.url, async (rounds) => {
       await kills(rounds, options, report.rounds)
       if (!options.databaseFaults) return
-      report.faults.push(tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)))
+      report.faults.push(
+        tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)),
+      )
     })
   })
   if (!options.databaseFaults) return report
@@ -110,7 +111,9 @@ async function onCluster (bin: string, folder: string, work: (cluster: Cluster) 
   }
 }
 
-async function onSmallDisk (path: string, report: StoreReport, work: (disk: SmallDisk) => Promise<void>): Promise<void> {
+async function onSmallDisk (
+  path: string, report: StoreReport, work: (disk: SmallDisk) => Promise<void>,
+): Promise<void> {
   const disk = await SmallDisk.mount(path, DISK_MB)
   if (typeof disk === 'string') {
     report.skipped.push(`the disk is full: ${disk}`)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkDatabaseUrl } from '../../lib/stores/sql/settings.js'
 import { UnusableInput } from '../checked.js'
+import { checkUrl } from '../database-url.js'
 
 export const USAGE = `npm run bench:durability -- [options]
   --rounds N                      kills of the gateway on each store, 0 to 1000; default 10
@@ -72,12 +72,4 @@ function wholeNumber (option: string, text: string, least: number, most: number)
     throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
   }
   return number
-}
-
-function checkUrl (url: string): string {
-  try {
-    return checkDatabaseUrl(url, '--url')
-  } catch (error) {
-    throw error instanceof Error ? new UnusableInput(error.message) : error
-  }
 }

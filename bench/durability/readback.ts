@@ -34,7 +34,11 @@ export async function readBack (client: HttpClient, random: Random): Promise<Rea
   const ids = (memories: readonly Found[]) => memories.map(({ memoryId }) => memoryId).sort().join()
   if (ids(listed) !== ids(found)) disagreements.push(`the list has ${listed.length} memories, the export ${found.length}, and they are not the same`)
   const counted = { memory_count: found.length, chunk_count: found.length, tags: countTags(found) }
-  const said = { memory_count: statistics.memory_count, chunk_count: statistics.chunk_count, tags: Object.fromEntries(statistics.tags.map(({ tag, memory_count: count }) => [tag, count]).sort()) }
+  const said = {
+    memory_count: statistics.memory_count,
+    chunk_count: statistics.chunk_count,
+    tags: Object.fromEntries(statistics.tags.map(({ tag, memory_count: count }) => [tag, count]).sort()),
+  }
   if (JSON.stringify(said) !== JSON.stringify(counted)) disagreements.push(`statistics say ${JSON.stringify(said)}, the export has ${JSON.stringify(counted)}`)
   const sample = [...found.slice(-RECALLS / 2), ...pick(found.slice(0, -RECALLS / 2), RECALLS / 2, random)]
   let notRecalled = 0
@@ -52,13 +56,16 @@ export interface Replays {
 }
 
 /** Sends requests with an idempotency key again: some that were acknowledged, and all that were not. */
-export async function replay (client: HttpClient, round: number, writes: readonly Write[], found: readonly Found[], random: Random): Promise<Replays> {
+export async function replay (
+  client: HttpClient, round: number, writes: readonly Write[], found: readonly Found[], random: Random,
+): Promise<Replays> {
   const examples: string[] = []
   const keyed = new Map<string, Write[]>()
   for (const write of writes) if (write.key !== undefined) keyed.set(write.key, [...keyed.get(write.key) ?? [], write])
   const groups = [...keyed.values()].map((group) => group.find(({ outcome }) => outcome.state === 'acknowledged') ?? group[0]!)
   const acknowledged = groups.filter(({ outcome }) => outcome.state === 'acknowledged')
-  const sample = [...acknowledged.slice(-REPLAYS / 2), ...pick(acknowledged.slice(0, -REPLAYS / 2), REPLAYS / 2, random)]
+  const sample =
+    [...acknowledged.slice(-REPLAYS / 2), ...pick(acknowledged.slice(0, -REPLAYS / 2), REPLAYS / 2, random)]
   let keysWrong = 0
   for (const write of sample) {
     const { outcome } = await send(client, round, { ...write, key: write.key! })

@@ -45,10 +45,15 @@ function formatStore (report: StoreReport): string {
 
 function formatRounds (head: string, results: readonly RoundResult[], sum: boolean): string {
   const rows = results.map((result) => [
-    result.name, ...[result.acknowledged, result.unacknowledgedFound, result.lost, result.twice, result.partial, result.refused, result.broken].map(String),
+    result.name, ...[
+      result.acknowledged, result.unacknowledgedFound, result.lost, result.twice, result.partial, result.refused,
+      result.broken,
+    ].map(String),
     `${result.keys - result.keysWrong}/${result.keys}`, `${result.recalled - result.notRecalled}/${result.recalled}`, `${result.restartMs.toFixed(0)}${result.interrupted ? ' *' : ''}`,
   ])
-  const total = (count: (result: RoundResult) => number) => String(results.reduce((all, result) => all + count(result), 0))
+  const total = (count: (result: RoundResult) => number) => String(
+    results.reduce((all, result) => all + count(result), 0),
+  )
   return formatTable([
     [head, 'acknowledged', 'unacknowledged found', 'lost', 'twice', 'in part', 'refused', 'broken', 'keys', 'recalled', 'restart ms'],
     ...rows,

@@ -58,7 +58,13 @@ export class Rounds {
 
   /** @param persistent whether clients go on after an error */
   load (persistent: boolean): Load {
-    return new Load({ client: this.#gateway.client, clients: this.#clients, round: this.results.length + 1, contents: this.#contents, persistent })
+    return new Load({
+      client: this.#gateway.client,
+      clients: this.#clients,
+      round: this.results.length + 1,
+      contents: this.#contents,
+      persistent,
+    })
   }
 
   /** Between 300 and 1500 ms, by the seed, from the first acknowledged retain on. */

@@ -35,7 +35,9 @@ export class SmallDisk {
     const { bavail, bsize } = await statfs(this.path)
     const file = await open(this.#ballast, 'w')
     try {
-      for (let left = bavail * bsize - leave; left > 0; left -= PIECE.length) await file.write(PIECE, 0, Math.min(left, PIECE.length))
+      for (let left = bavail * bsize - leave; left > 0; left -= PIECE.length) {
+        await file.write(PIECE, 0, Math.min(left, PIECE.length))
+      }
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
     } finally {

@@ -9,8 +9,8 @@ export const KINDS = ['single', 'batch', 'keyed', 'repeated'] as const
 export type Kind = typeof KINDS[number]
 
 /**
- * What became of a request: its answer was 2xx (acknowledged), another one (refused), or it did not come (broken). Of what was not
- * acknowledged the memories may be there or not.
+ * What became of a request: its answer was 2xx (acknowledged), another one (refused), or it did not come (broken). Of
+ * what was not acknowledged the memories may be there or not.
  */
 export type Outcome =
   | { state: 'acknowledged', text: string, memoryIds: string[], replayed: boolean }
@@ -51,7 +51,10 @@ export async function send (client: HttpClient, round: number, { kind, contents,
   return { round, kind, contents, key, outcome }
 }
 
-/** Whether a server that is overloaded, or without its database, may answer so: 503, and 409 while the first of two with one key is worked on. */
+/**
+ * Whether a server that is overloaded, or without its database, may answer so: 503, and 409 while the first of two with
+ * one key is worked on.
+ */
 export function isProperRefusal (status: number, text: string): boolean {
   if (status === 503) return true
   return status === 409 && readProblem(JSON.parse(text)).code === 'idempotency_key_in_flight'
@@ -63,7 +66,9 @@ const WORD_LENGTH = 7
 /** A word that no other number has, and that no stemmer shortens. */
 export function wordOf (number: number): string {
   let word = ''
-  for (let rest = number; word.length < WORD_LENGTH; rest = Math.floor(rest / LETTERS.length)) word += LETTERS[rest % LETTERS.length]!
+  for (let rest = number; word.length < WORD_LENGTH; rest = Math.floor(rest / LETTERS.length)) {
+    word += LETTERS[rest % LETTERS.length]!
+  }
   return `z${word}k`
 }
 

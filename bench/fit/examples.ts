@@ -20,8 +20,13 @@ export const COLUMNS = ['lexical', 'semantic', ...SCORER_NAMES] as const
 const BANK: BankKey = { tenantId: null, bankId: 'fit' }
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
-/** Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say of each. */
-export async function makeExamples (conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider): Promise<Example[]> {
+/**
+ * Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say
+ * of each.
+ */
+export async function makeExamples (
+  conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider,
+): Promise<Example[]> {
   const examples: Example[] = []
   for (const conversation of conversations) {
     const store = new InMemoryVectorStore()
@@ -32,10 +37,17 @@ export async function makeExamples (conversations: readonly Conversation[], now:
       const question = analyzeQuery(text, askedAt ?? now)
       const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
       const request: SearchRequest = {
-        banks: [BANK], now, filters: {}, limit: CANDIDATES, lexical: { terms: question.terms, ...BM25 }, ...(vector !== undefined && { semantic: { vector } }),
+        banks: [BANK],
+        now,
+        filters: {},
+        limit: CANDIDATES,
+        lexical: { terms: question.terms, ...BM25 },
+        ...(vector !== undefined && { semantic: { vector } }),
       }
       const results = [await store.search(request)]
-      for (const filters of spanFilters({}, question.spans)) results.push(await store.search({ ...request, filters, limit: CANDIDATES / 2 }))
+      for (const filters of spanFilters({}, question.spans)) {
+        results.push(await store.search({ ...request, filters, limit: CANDIDATES / 2 }))
+      }
       const candidates = mergeCandidates(results)
       const judged = rankingInputs(candidates, question, signals)
       const features = new Float64Array(candidates.length * COLUMNS.length)
@@ -44,7 +56,10 @@ export async function makeExamples (conversations: readonly Conversation[], now:
       judged.forEach((prospect, row) => {
         const { scores } = prospect
         const given = scoreBreakdown(prospect, question)
-        features.set([(scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic, ...SCORER_NAMES.map((name) => given[name])], row * COLUMNS.length)
+        features.set([
+          (scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic,
+          ...SCORER_NAMES.map((name) => given[name]),
+        ], row * COLUMNS.length)
       })
       const wanted = new Set(evidence.map((turn) => ids.get(turn)!))
       examples.push({
@@ -61,7 +76,9 @@ export async function makeExamples (conversations: readonly Conversation[], now:
   return examples
 }
 
-async function memoriesOf ({ form, sessions }: Conversation, now: number, embeddings?: EmbeddingProvider): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
+async function memoriesOf (
+  { form, sessions }: Conversation, now: number, embeddings?: EmbeddingProvider,
+): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
   const newId = uuidv7Source(() => now)
   const ids = new Map<string, string>()
   const memories: NewMemory[] = []
@@ -72,7 +89,9 @@ async function memoriesOf ({ form, sessions }: Conversation, now: number, embedd
       const memoryId = newId()
       ids.set(turn.id, memoryId)
       const [passages] = await makePassages([text], { chunkMaxCharacters: 2000 }, 'bench')
-      const vectors = embeddings === undefined ? undefined : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
+      const vectors = embeddings === undefined
+        ? undefined
+        : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         memoryId,
         text,
@@ -86,7 +105,9 @@ async function memoriesOf ({ form, sessions }: Conversation, now: number, embedd
         tokens: TokenCount.known(0),
         trust: 'trusted',
         fingerprint: turn.id,
-        passages: passages!.map((passage, at) => ({ ...passage, ...(vectors !== undefined && { vector: vectors[at]! }) })),
+        passages: passages!.map((passage, at) => ({
+          ...passage, ...(vectors !== undefined && { vector: vectors[at]! }),
+        })),
       })
     }
   }

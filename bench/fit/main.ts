@@ -35,14 +35,20 @@ await runBench(async (args) => {
   const conversations = (await Promise.all(values.data.map(loadConversations))).flat()
   const embeddings = values.embedder === undefined ? undefined : await openCached(values.embedder, values.vectors)
   const examples = await makeExamples(conversations, Date.now(), embeddings)
-  const tests = await Promise.all((values.test ?? []).map(async (file) => ({ file, examples: await makeExamples(await loadConversations(file), Date.now(), embeddings) })))
+  const tests = await Promise.all((values.test ?? []).map(async (file) => ({
+    file, examples: await makeExamples(await loadConversations(file), Date.now(), embeddings),
+  })))
   await embeddings?.close?.()
   const unused = new Set([...values.without ?? [], ...(embeddings === undefined ? ['semantic'] : [])])
-  const options: FitOptions = { columns: columnsWithout(unused), steps: Number(values.steps), ridge: Number(values.ridge) }
+  const options: FitOptions = {
+    columns: columnsWithout(unused), steps: Number(values.steps), ridge: Number(values.ridge),
+  }
   show('all, left-out conversations', examples, leaveOneOut(examples, options))
   const weights = fitWeights(examples, COLUMNS.length, options)
   show('all, in the sample', examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
-  for (const { file, examples } of tests) show(basename(file), examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
+  for (const { file, examples } of tests) {
+    show(basename(file), examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
+  }
   const unit = weights[0]!
   console.log('\nweights beside a lexical weight of 1')
   COLUMNS.forEach((name, column) => { console.log(`  ${name.padEnd(16)} ${(weights[column]! / unit).toFixed(3)}`) })

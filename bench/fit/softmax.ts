@@ -23,11 +23,13 @@ export interface FitOptions {
 const RATE = 0.05
 
 /**
- * Weights of a linear ranking by listwise softmax (ListNet's top-one, Cao et al. 2007): the likelihood that a candidate drawn by e^score is
- * evidence, by Adam over all examples at once. Deterministic.
+ * Weights of a linear ranking by listwise softmax (ListNet's top-one, Cao et al. 2007): the likelihood that a candidate
+ * drawn by e^score is evidence, by Adam over all examples at once. Deterministic.
  * @returns a weight for each of `width` columns, 0 for those that may have none
  */
-export function fitWeights (examples: readonly Example[], width: number, { columns, steps, ridge }: FitOptions): Float64Array {
+export function fitWeights (
+  examples: readonly Example[], width: number, { columns, steps, ridge }: FitOptions,
+): Float64Array {
   const usable = examples.filter(({ positives }) => positives.length > 0)
   const deviation = deviations(usable, width)
   const weights = new Float64Array(width)
@@ -41,7 +43,8 @@ export function fitWeights (examples: readonly Example[], width: number, { colum
       const slope = gradient[column]! / usable.length + ridge * weights[column]!
       momentum[column] = 0.9 * momentum[column]! + 0.1 * slope
       variance[column] = 0.999 * variance[column]! + 0.001 * slope * slope
-      weights[column]! -= rate * (momentum[column]! / (1 - 0.9 ** step)) / (Math.sqrt(variance[column]! / (1 - 0.999 ** step)) + 1e-8)
+      const deviation = Math.sqrt(variance[column]! / (1 - 0.999 ** step))
+      weights[column]! -= rate * (momentum[column]! / (1 - 0.9 ** step)) / (deviation + 1e-8)
     }
   }
   return weights.map((weight, column) => deviation[column] === 0 ? 0 : weight / deviation[column]!)
@@ -58,12 +61,17 @@ export function scoresOf ({ features, candidates }: Example, width: number, weig
   return scores
 }
 
-function addGradient (gradient: Float64Array, { features, candidates, positives }: Example, width: number, weights: Float64Array, deviation: Float64Array): void {
+function addGradient (
+  gradient: Float64Array, { features, candidates, positives }: Example, width: number, weights: Float64Array,
+  deviation: Float64Array,
+): void {
   const scores = new Float64Array(candidates)
   let highest = -Infinity
   for (let row = 0; row < candidates; row++) {
     let sum = 0
-    for (let column = 0; column < width; column++) if (deviation[column]! > 0) sum += features[row * width + column]! / deviation[column]! * weights[column]!
+    for (let column = 0; column < width; column++) {
+      if (deviation[column]! > 0) sum += features[row * width + column]! / deviation[column]! * weights[column]!
+    }
     scores[row] = sum
     if (sum > highest) highest = sum
   }
@@ -72,7 +80,9 @@ function addGradient (gradient: Float64Array, { features, candidates, positives 
   const wanted = new Set(positives)
   for (let row = 0; row < candidates; row++) {
     const error = scores[row]! / total - (wanted.has(row) ? 1 / positives.length : 0)
-    for (let column = 0; column < width; column++) if (deviation[column]! > 0) gradient[column]! += error * features[row * width + column]! / deviation[column]!
+    for (let column = 0; column < width; column++) {
+      if (deviation[column]! > 0) gradient[column]! += error * features[row * width + column]! / deviation[column]!
+    }
   }
 }
 

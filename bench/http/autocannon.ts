@@ -26,5 +26,7 @@ export async function runAutocannon ({ url, method, bodies, connections, seconds
     throw new Error(`${url}: of ${durations.length} answers ${non2xx} were not 2xx; ${errors} connections failed, ${timeouts} requests timed out`)
   }
   const { p50, p95, p99 } = summarize(durations)
-  return { requests: durations.length, requests_per_second: durations.length / duration, p50_ms: p50, p95_ms: p95, p99_ms: p99 }
+  return {
+    requests: durations.length, requests_per_second: durations.length / duration, p50_ms: p50, p95_ms: p95, p99_ms: p99,
+  }
 }

@@ -50,7 +50,9 @@ export async function measureCell (workload: Workload, connections: number, opti
   const gateway = await measureSide(options.gateway, { ...requests, url: `${options.gateway.url}${workload.path}` }, options)
   await workload.cleanUp(cell)
   const bare = await measureSide(options.bare, { ...requests, url: `${options.bare.url}${workload.barePath}` }, options)
-  const cpuRatio = gateway.cpu_us_per_request === null || bare.cpu_us_per_request === null ? null : bare.cpu_us_per_request / gateway.cpu_us_per_request
+  const cpuRatio = gateway.cpu_us_per_request === null || bare.cpu_us_per_request === null
+    ? null
+    : bare.cpu_us_per_request / gateway.cpu_us_per_request
   return {
     route: workload.route,
     connections,

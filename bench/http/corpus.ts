@@ -12,8 +12,8 @@ export interface Text {
 }
 
 /**
- * An endless supply of texts and queries, the same for the same seed. One Zipf law over all words, as in running text: the
- * first ranks are function words, which together come to a little less than half of all words.
+ * An endless supply of texts and queries, the same for the same seed. One Zipf law over all words, as in running text:
+ * the first ranks are function words, which together come to a little less than half of all words.
  */
 export class Corpus {
   readonly #random: Random

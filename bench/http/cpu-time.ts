@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 const TICK_MS = 10
 
 /**
- * Processor time that a process has used, all its threads together: on a shared machine a steadier figure than requests a second.
+ * Processor time that a process has used, all its threads together: on a shared machine a steadier figure than requests
+ * a second.
  * @returns milliseconds; undefined where there is no /proc
  */
 export function cpuTimeMs (pid: number): number | undefined {

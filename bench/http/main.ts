@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startChild, startGateway, type ChildServer } from '../child-server.js'
 import { JsonClient } from '../json-client.js'
+import { printReport } from '../report-output.js'
 import { runBench } from '../run-bench.js'
 import { runAutocannon } from './autocannon.js'
 import { measureCell, warmUp, type CellResult } from './cell.js'
@@ -38,16 +39,16 @@ await runBench(async (args) => {
       ...(options.overhead && { overhead: await measureOverhead(gateway.url) }),
       load_average: { before, after: loadavg()[0]! },
     }
-    const json = JSON.stringify(report)
-    console.log(`${formatReport(report)}\n\n${json}`)
-    if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+    await printReport(report, formatReport, options.json)
   } finally {
     client.close()
     await gateway.stop()
   }
 }, USAGE)
 
-async function measureCells (gateway: ChildServer, workloads: readonly Workload[], { connections, seconds, tool }: Options): Promise<CellResult[]> {
+async function measureCells (
+  gateway: ChildServer, workloads: readonly Workload[], { connections, seconds, tool }: Options,
+): Promise<CellResult[]> {
   if (workloads.length === 0) return []
   const bare = await startBare(workloads)
   const cellOptions = { gateway, bare, tool: tool === 'wrk' ? runWrk : runAutocannon, seconds, warmUpSeconds: WARM_UP_SECONDS }

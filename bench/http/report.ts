@@ -17,7 +17,9 @@ export interface Report {
 }
 
 /** The report for people. */
-export function formatReport ({ tool, seconds, warm_up_seconds: warmUp, node, load_average: load, cores, cells, overhead }: Report): string {
+export function formatReport (
+  { tool, seconds, warm_up_seconds: warmUp, node, load_average: load, cores, cells, overhead }: Report,
+): string {
   const parts = [
     `${tool}, ${seconds} s a cell after ${warmUp} s of warm-up, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
   ]
@@ -42,7 +44,9 @@ export function formatReport ({ tool, seconds, warm_up_seconds: warmUp, node, lo
   return parts.join('\n\n')
 }
 
-function sideCells ({ requests_per_second: rate, p50_ms: p50, p95_ms: p95, p99_ms: p99, cpu_us_per_request: cpu }: SideResult): string[] {
+function sideCells (
+  { requests_per_second: rate, p50_ms: p50, p95_ms: p95, p99_ms: p99, cpu_us_per_request: cpu }: SideResult,
+): string[] {
   return [Math.round(rate).toString(), milliseconds(p50), milliseconds(p95), milliseconds(p99), cpu === null ? '–' : Math.round(cpu).toString()]
 }
 

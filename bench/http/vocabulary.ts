@@ -25,8 +25,8 @@ const VOWELS = ['a', 'e', 'i', 'o', 'u', 'ai', 'ou']
 const CODAS = ['', '', '', 'l', 'm', 'n', 'r', 's', 't', 'nd']
 
 /**
- * Made-up words that can be pronounced, all different, none a word of English that carries no meaning; the first, which Zipf's law makes the most
- * frequent, are the shortest, as in languages.
+ * Made-up words that can be pronounced, all different, none a word of English that carries no meaning; the first, which
+ * Zipf's law makes the most frequent, are the shortest, as in languages.
  */
 export function inventWords (count: number, random: Random): string[] {
   const pick = (choices: readonly string[]) => choices[Math.floor(random() * choices.length)]!

@@ -8,7 +8,9 @@ export const ROUTES = ['retain', 'recall-1000', 'recall-10000', 'reflect-1000', 
 export type Route = typeof ROUTES[number]
 
 export const MAX_RESULTS = 10
-/** A retain goes to one of so many banks, in turn: at 10,000 retains a second, five seconds leave 50 memories in each. */
+/**
+ * A retain goes to one of so many banks, in turn: at 10,000 retains a second, five seconds leave 50 memories in each.
+ */
 const RETAIN_BANKS = 1000
 const DIFFERENT_BODIES = 20_000
 const BATCH = 500
@@ -39,7 +41,9 @@ export function bankOfSize (size: number): { bankId: string, texts: Text[] } {
 
 export function recallBodies (bankId: string, texts: readonly Text[], count: number, seed: number): string[] {
   const corpus = new Corpus(seed)
-  return Array.from({ length: count }, () => JSON.stringify({ bank_id: bankId, query: corpus.query(texts), max_results: MAX_RESULTS }))
+  return Array.from({ length: count }, () => JSON.stringify({
+    bank_id: bankId, query: corpus.query(texts), max_results: MAX_RESULTS,
+  }))
 }
 
 /** Fills the banks that the routes need. */
@@ -94,7 +98,8 @@ async function recall (client: JsonClient, route: Route, bankId: string, texts: 
 
 async function reflect (client: JsonClient, route: Route, bankId: string, texts: readonly Text[]): Promise<Workload> {
   const corpus = new Corpus(3)
-  const bodies = Array.from({ length: DIFFERENT_BODIES }, () => JSON.stringify({ bank_id: bankId, query: corpus.query(texts) }))
+  const bodies =
+    Array.from({ length: DIFFERENT_BODIES }, () => JSON.stringify({ bank_id: bankId, query: corpus.query(texts) }))
   const answer = checkReflect((await client.post('/v1/reflect', bodies[0]!)).body)
   if (answer.abstained) throw new Error(`a reflect in ${bankId} found nothing`)
   return {

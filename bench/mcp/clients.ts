@@ -4,8 +4,8 @@ import { summarize } from '../percentiles.js'
 import { numberArgument, type ClientFigures } from './figures.js'
 
 /*
- * Many clients of the official SDK, half of each kind of revision, that call tools one after the other until the time is
- * over. A process of its own, so that its work does not delay who measures. Prints ClientFigures as JSON.
+ * Many clients of the official SDK, half of each kind of revision, that call tools one after the other until the time
+ * is over. A process of its own, so that its work does not delay who measures. Prints ClientFigures as JSON.
  */
 const [url = '', clientCount, seconds] = process.argv.slice(2)
 const until = performance.now() + numberArgument(seconds) * 1000
@@ -43,8 +43,8 @@ async function call (client: Client, index: number, round: number): Promise<void
 }
 
 /**
- * Of ten calls, six search, one stores, one answers, one lists and one deletes what was stored, so that the bank does not
- * grow and what the gateway holds can be compared.
+ * Of ten calls, six search, one stores, one answers, one lists and one deletes what was stored, so that the bank does
+ * not grow and what the gateway holds can be compared.
  */
 function callOf (index: number, round: number): { name: string, arguments: Record<string, unknown> } {
   const bank = { bank_id: 'bench' }

@@ -33,12 +33,16 @@ export interface Difference {
  * The generator is seeded: the same pairs give the same interval.
  * @param pairs at least one
  */
-export function pairedBootstrap (pairs: readonly Pair[], { resamples = RESAMPLES, seed = SEED }: { resamples?: number, seed?: number } = {}): Difference {
+export function pairedBootstrap (
+  pairs: readonly Pair[], { resamples = RESAMPLES, seed = SEED }: { resamples?: number, seed?: number } = {},
+): Difference {
   const groups = [...groupBy(pairs, ({ conversation }) => conversation).values()]
   const differences = groups.map((group) => Float64Array.from(group, ({ a, b }) => b - a))
   const strata = strataOf(differences)
   const random = seededRandom(seed)
-  const draw = () => strata.reduce((total, { values, conversations }) => total + conversations * resampledMean(values, random), 0) / groups.length
+  const draw = () => strata.reduce(
+    (total, { values, conversations }) => total + conversations * resampledMean(values, random), 0,
+  ) / groups.length
   const drawn = Array.from({ length: resamples }, draw).sort((x, y) => x - y)
   const macro = (valueOf: (pair: Pair) => number) => mean(groups.map((group) => mean(group.map(valueOf))))
   const [a, b] = [macro((pair) => pair.a), macro((pair) => pair.b)]
@@ -57,7 +61,9 @@ export function pairedBootstrap (pairs: readonly Pair[], { resamples = RESAMPLES
 function strataOf (differences: readonly Float64Array[]): Array<{ values: Float64Array, conversations: number }> {
   const single = differences.filter(({ length }) => length === 1)
   const strata = differences.filter(({ length }) => length > 1).map((values) => ({ values, conversations: 1 }))
-  return single.length === 0 ? strata : [...strata, { values: Float64Array.from(single, ([value]) => value!), conversations: single.length }]
+  return single.length === 0
+    ? strata
+    : [...strata, { values: Float64Array.from(single, ([value]) => value!), conversations: single.length }]
 }
 
 function resampledMean (values: Float64Array, random: () => number): number {

@@ -5,11 +5,16 @@ import { configurationOf, type Setting } from './setting.js'
 
 export interface BuiltService {
   service: memoryService.MemoryService
-  /** Puts another setting in force for every recall from now on; its embedder and what a write looks at must be the same. */
+  /**
+   * Puts another setting in force for every recall from now on; its embedder and what a write looks at must be the
+   * same.
+   */
   arrange (setting: Pick<Setting, 'pipeline' | 'embedder'>): void
 }
 
-/** The very code that the gateway runs: dist/, not the sources as a loader would compile them. The store is in memory. */
+/**
+ * The very code that the gateway runs: dist/, not the sources as a loader would compile them. The store is in memory.
+ */
 export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<BuiltService> {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))

@@ -41,7 +41,9 @@ export function compare (a: Report, b: Report): Comparison[] {
   // Both runs fall into the same groups, in the same order: they asked the same.
   const paired = (groups: (outcomes: readonly Outcome[]) => Array<[string, Outcome[]]>) => {
     const second = new Map(groups(others))
-    return groups(ones).map(([name, outcomes]): [string, Twins] => [name, outcomes.map((one, index) => [one, second.get(name)![index]!])])
+    return groups(ones).map(
+      ([name, outcomes]): [string, Twins] => [name, outcomes.map((one, index) => [one, second.get(name)![index]!])],
+    )
   }
   return [
     ...compareFigures(OVERALL, twins, ''),
@@ -50,18 +52,22 @@ export function compare (a: Report, b: Report): Comparison[] {
   ]
 }
 
-function compareFigures (figures: Record<string, (outcome: Outcome) => number>, twins: Twins, suffix: string): Comparison[] {
+function compareFigures (
+  figures: Record<string, (outcome: Outcome) => number>, twins: Twins, suffix: string,
+): Comparison[] {
   return Object.entries(figures).flatMap(([name, valueOf]) => {
     const counted = name.startsWith('session') ? twins.filter(([one]) => hasSessions(one)) : twins
     if (counted.length === 0) return []
-    const pairs = counted.map(([one, other]) => ({ conversation: one.conversation, a: valueOf(one), b: valueOf(other) }))
+    const pairs =
+      counted.map(([one, other]) => ({ conversation: one.conversation, a: valueOf(one), b: valueOf(other) }))
     return [{ figure: `${name}${suffix}`, questions: counted.length, ...pairedBootstrap(pairs) }]
   })
 }
 
 function pairUp (a: Report, b: Report): Twins {
   const [first, second] = [outcomesOf(a), outcomesOf(b)]
-  const keyOf = ({ conversation, question, category, ranks }: Outcome) => JSON.stringify([conversation, question, category, ranks.length])
+  const keyOf = ({ conversation, question, category, ranks }: Outcome) =>
+    JSON.stringify([conversation, question, category, ranks.length])
   const known = new Map(second.map((outcome) => [keyOf(outcome), outcome]))
   const pairs = first.flatMap((outcome) => {
     const other = known.get(keyOf(outcome))

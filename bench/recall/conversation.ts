@@ -43,7 +43,9 @@ export function readConversations (text: string, name: string): Conversation[] {
  */
 export function partOf (conversations: readonly Conversation[], size: number): Conversation[] {
   const groups = [...groupBy(conversations, ({ questions }) => questions[0]?.category).values()]
-  const dealt = Array.from({ length: Math.max(0, ...groups.map(({ length }) => length)) }, (_, round) => groups.flatMap((group) => group[round] ?? [])).flat()
+  const dealt = Array.from({ length: Math.max(0, ...groups.map(({ length }) => length)) }, (_, round) => groups.flatMap(
+    (group) => group[round] ?? [],
+  )).flat()
   return dealt.slice(0, size)
 }
 

@@ -15,7 +15,10 @@ const checkStatistics = checker(Type.Object({ pending_embeddings: Type.Optional(
  * @returns milliseconds that passed
  * @throws Error after limitMs
  */
-export async function untilEmbedded (statistics: () => Promise<unknown>, { pauseMs = PAUSE_MS, limitMs = LIMIT_MS }: { pauseMs?: number, limitMs?: number } = {}): Promise<number> {
+export async function untilEmbedded (
+  statistics: () => Promise<unknown>,
+  { pauseMs = PAUSE_MS, limitMs = LIMIT_MS }: { pauseMs?: number, limitMs?: number } = {},
+): Promise<number> {
   const started = performance.now()
   for (;;) {
     const { pending_embeddings: pending = 0 } = checkStatistics(await statistics())

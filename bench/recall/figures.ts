@@ -4,7 +4,13 @@ import { TALK_CATEGORIES } from './categories.js'
 import type { Outcome } from './measure.js'
 import { allAt, hitAt, ndcgAt, recallAt, reciprocalRank } from './metrics.js'
 
-const SessionFigures = Type.Object({ recall_at_5: Type.Number(), recall_at_10: Type.Number(), hit_at_5: Type.Number(), hit_at_10: Type.Number(), all_at_5: Type.Number() })
+const SessionFigures = Type.Object({
+  recall_at_5: Type.Number(),
+  recall_at_10: Type.Number(),
+  hit_at_5: Type.Number(),
+  hit_at_10: Type.Number(),
+  all_at_5: Type.Number(),
+})
 export type SessionFigures = Static<typeof SessionFigures>
 
 /** All figures are shares within 0–1. */
@@ -28,7 +34,8 @@ export type Figures = Static<typeof Figures>
 export function figuresOf (outcomes: readonly Outcome[]): Figures {
   const average = (metric: (ranks: readonly number[]) => number) => macroMean(outcomes, ({ ranks }) => metric(ranks))
   const bySession = (ranksOf: (outcome: Outcome) => readonly number[]): SessionFigures => {
-    const average = (metric: (ranks: readonly number[]) => number) => macroMean(outcomes.filter(hasSessions), (outcome) => metric(ranksOf(outcome)))
+    const average = (metric: (ranks: readonly number[]) => number) =>
+      macroMean(outcomes.filter(hasSessions), (outcome) => metric(ranksOf(outcome)))
     return {
       recall_at_5: average((ranks) => recallAt(ranks, 5)),
       recall_at_10: average((ranks) => recallAt(ranks, 10)),
@@ -46,7 +53,10 @@ export function figuresOf (outcomes: readonly Outcome[]): Figures {
     mrr: average(reciprocalRank),
     ndcg_at_10: average((ranks) => ndcgAt(ranks, 10)),
     ...(outcomes.some(hasSessions) && {
-      sessions: { by_first: bySession(({ sessionRanks }) => sessionRanks), by_score: bySession(({ sessionScoreRanks }) => sessionScoreRanks) },
+      sessions: {
+        by_first: bySession(({ sessionRanks }) => sessionRanks),
+        by_score: bySession(({ sessionScoreRanks }) => sessionScoreRanks),
+      },
     }),
   }
 }
@@ -59,7 +69,9 @@ export function hasSessions ({ sessionRanks }: Outcome): boolean {
 /** Outcomes by category, in the order of LoCoMo's numbers and then of the alphabet. */
 export function byCategory (outcomes: readonly Outcome[]): Array<[string, Outcome[]]> {
   const placeOf = (category: string) => Object.values(TALK_CATEGORIES).indexOf(category)
-  return [...groupBy(outcomes, ({ category }) => category)].sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+  return [...groupBy(outcomes, ({ category }) => category)].sort(
+    ([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1),
+  )
 }
 
 /**

@@ -21,7 +21,10 @@ const Floor = Type.Object({
   /** The data are not part of the project: where they are absent, this floor is passed over, and that is said. */
   elsewhere: Type.Optional(Type.Boolean()),
   /** A figure and what it must at least be. */
-  at_least: Type.Optional(Type.Partial(Type.Record(Type.Enum([...FIGURES, ...SESSION_FIGURE_NAMES]), Type.Number({ minimum: 0, maximum: 1 })), { additionalProperties: false })),
+  at_least: Type.Optional(Type.Partial(
+    Type.Record(Type.Enum([...FIGURES, ...SESSION_FIGURE_NAMES]), Type.Number({ minimum: 0, maximum: 1 })),
+    { additionalProperties: false },
+  )),
   /** Figures that must not be below those of another pipeline on the same data. */
   not_below: Type.Optional(Type.Object({
     pipeline: Type.String(),
@@ -59,11 +62,18 @@ export interface FloorResult {
 }
 
 /** @param plain figures of the pipeline that `not_below` names; without them that part is not looked at */
-export function checkFloor ({ data, at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures): FloorResult[] {
-  const result = (figure: string, value: number, floor: number, origin: string) => ({ data, figure, value, floor, origin, holds: value >= floor - ROUNDING })
+export function checkFloor (
+  { data, at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures,
+): FloorResult[] {
+  const result = (figure: string, value: number, floor: number, origin: string) => ({
+    data, figure, value, floor, origin, holds: value >= floor - ROUNDING,
+  })
   return [
     ...Object.entries(atLeast).map(([figure, floor]) => result(figure, valueOf(figures, figure), floor, 'recorded')),
-    ...(plain === undefined || notBelow === undefined ? [] : notBelow.figures.map((figure) => result(figure, valueOf(figures, figure), valueOf(plain, figure) - (notBelow.slack ?? 0), notBelow.pipeline))),
+    ...(plain === undefined || notBelow === undefined
+      ? []
+      : notBelow.figures.map((figure) =>
+        result(figure, valueOf(figures, figure), valueOf(plain, figure) - (notBelow.slack ?? 0), notBelow.pipeline))),
   ]
 }
 

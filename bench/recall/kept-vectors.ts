@@ -11,8 +11,9 @@ const BATCH = 32
 const { localEmbeddings }: typeof localProvider = await import(new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href)
 
 /**
- * The embeddings of `local`, as the built library makes them, kept in a file by model and text: a large corpus is embedded once.
- * Its configuration is that of `local` and `file`. A file belongs to one form of the model: take another when it is changed.
+ * The embeddings of `local`, as the built library makes them, kept in a file by model and text: a large corpus is
+ * embedded once. Its configuration is that of `local` and `file`. A file belongs to one form of the model: take another
+ * when it is changed.
  */
 export class KeptVectors implements EmbeddingProvider {
   readonly model: string
@@ -35,7 +36,8 @@ export class KeptVectors implements EmbeddingProvider {
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const keys = texts.map((text) => createHash('sha256').update(`${this.model} ${text}`).digest('base64'))
-    const lacking = [...new Map(texts.map((text, index) => [keys[index]!, text] as const))].filter(([key]) => !this.#known.has(key))
+    const lacking =
+      [...new Map(texts.map((text, index) => [keys[index]!, text] as const))].filter(([key]) => !this.#known.has(key))
     for (let start = 0; start < lacking.length; start += BATCH) {
       const some = lacking.slice(start, start + BATCH)
       const vectors = await this.#local.embed(some.map(([, text]) => text), options)

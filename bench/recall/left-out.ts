@@ -23,7 +23,10 @@ const MULTIPLES = [0, 0.5, 0.75, 1.25, 1.5, 2]
 const LEAST_GAIN = 0.002
 
 const DEFAULTS: Values = {
-  pivot: 25, k1: 0.9, diversity: 0.1, ...Object.fromEntries(Object.entries(SCORER_TABLE).map(([name, { weight }]) => [name, weight])),
+  pivot: 25,
+  k1: 0.9,
+  diversity: 0.1,
+  ...Object.fromEntries(Object.entries(SCORER_TABLE).map(([name, { weight }]) => [name, weight])),
 }
 /** Nothing is measured with vectors here, and an index without saturation or a length is none. */
 const FIXED = new Set(['document_meaning'])
@@ -31,7 +34,9 @@ const NEVER_NONE = new Set(['pivot', 'k1'])
 
 const EMBEDDER = { name: 'none' }
 
-function settingOf ({ pivot, k1, diversity, ...scorers }: Values): { pipeline: { name: string, retrieval: Record<string, unknown> }, embedder: typeof EMBEDDER } {
+function settingOf (
+  { pivot, k1, diversity, ...scorers }: Values,
+): { pipeline: { name: string, retrieval: Record<string, unknown> }, embedder: typeof EMBEDDER } {
   return { pipeline: { name: 'left-out', retrieval: { bm25: { pivot, k1 }, diversity, scorers } }, embedder: EMBEDDER }
 }
 
@@ -54,8 +59,10 @@ interface Change {
   value: number
 }
 
-const CHANGES: readonly Change[] = Object.entries(DEFAULTS).filter(([name]) => !FIXED.has(name)).flatMap(([name, value]) => (
-  MULTIPLES.filter((multiple) => multiple > 0 || !NEVER_NONE.has(name)).map((multiple) => ({ name, value: value * multiple }))
+const TUNED = Object.entries(DEFAULTS).filter(([name]) => !FIXED.has(name))
+const CHANGES: readonly Change[] = TUNED.flatMap(([name, value]) => (
+  MULTIPLES.filter((multiple) => multiple > 0 || !NEVER_NONE.has(name))
+    .map((multiple) => ({ name, value: value * multiple }))
 ))
 
 /** @param gains of each change, averaged over the data that are tuned on; @returns the best value of each weight */
@@ -78,18 +85,22 @@ await runBench(async (args) => {
   const fitted = await Promise.all(paths.map(async (path) => await loadData(path)))
   const gainsOf = new Map<string, number[]>()
   for (const data of fitted) {
-    const [base, ...changed] = await measureAll(data, [DEFAULTS, ...CHANGES.map(({ name, value }) => ({ ...DEFAULTS, [name]: value }))])
+    const [base, ...changed] =
+      await measureAll(data, [DEFAULTS, ...CHANGES.map(({ name, value }) => ({ ...DEFAULTS, [name]: value }))])
     gainsOf.set(data.name, changed.map((figures) => worth(figures) - worth(base!)))
     console.error(`tried on ${data.name}`)
   }
   const without = (left: string | undefined): Values => {
     const others = fitted.filter(({ name }) => name !== left)
-    return tuned(CHANGES.map((_, index) => others.reduce((sum, { name }) => sum + gainsOf.get(name)![index]!, 0) / others.length))
+    return tuned(
+      CHANGES.map((_, index) => others.reduce((sum, { name }) => sum + gainsOf.get(name)![index]!, 0) / others.length),
+    )
   }
   const rows: string[][] = [['data', 'default', 'tuned on the others', 'what that changes']]
-  const measured = [...fitted.map((data) => ({ data, values: without(data.name) })), ...await Promise.all(values.test.map(async (path) => (
-    { data: await loadData(path), values: without(undefined) }
-  )))]
+  const measured = [
+    ...fitted.map((data) => ({ data, values: without(data.name) })),
+    ...await Promise.all(values.test.map(async (path) => ({ data: await loadData(path), values: without(undefined) }))),
+  ]
   for (const { data, values } of measured) {
     const figures = await measureAll(data, [DEFAULTS, values])
     const changes = Object.entries(values).filter(([name, value]) => value !== DEFAULTS[name]).map(([name, value]) => `${name} ${value.toFixed(2)}`)

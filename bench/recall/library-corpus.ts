@@ -9,7 +9,9 @@ const TURN_GAP_MS = 60_000
 const DOCUMENT_GAP_MS = 24 * 3_600_000
 /** A word in more texts than this stays in every copy, as common words do. */
 const RARE = 5
-/** Which share of the rare words a copy has for its own: a text twice as long has not twice as many words (Heaps' law). */
+/**
+ * Which share of the rare words a copy has for its own: a text twice as long has not twice as many words (Heaps' law).
+ */
 const RENEWED = 0.4
 const INVENTED_WORDS = 20_000
 
@@ -26,8 +28,11 @@ export interface CorpusMemory {
  * its own. Questions are varied in the same way, so that each has its answer in its own copy.
  * The same input gives the same corpus.
  */
-export function makeCorpus (conversations: readonly Conversation[], memories: number): { memories: CorpusMemory[], queries: string[] } {
-  const turns = conversations.flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.flatMap(({ contents }) => contents)))
+export function makeCorpus (
+  conversations: readonly Conversation[], memories: number,
+): { memories: CorpusMemory[], queries: string[] } {
+  const turns =
+    conversations.flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.flatMap(({ contents }) => contents)))
   const questions = conversations.flatMap(({ questions }) => questions.map(({ text }) => text))
   const random = seededRandom(SEED)
   const words = inventWords(INVENTED_WORDS, random)
@@ -48,7 +53,9 @@ export function makeCorpus (conversations: readonly Conversation[], memories: nu
 }
 
 /** Replaces the same word by the same other one, in all texts of a copy. */
-function variation (frequency: ReadonlyMap<string, number>, random: () => number, draw: () => string): (text: string) => string {
+function variation (
+  frequency: ReadonlyMap<string, number>, random: () => number, draw: () => string,
+): (text: string) => string {
   const chosen = new Map<string, string>()
   const taken = new Set<string>()
   // Two words of a copy must not become one, or it would be the most frequent of all.

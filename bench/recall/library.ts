@@ -39,7 +39,8 @@ export async function measureLibrary (conversations: readonly Conversation[], me
     await retainAll(service, WARM_UP_BANK, corpus.memories.slice(0, WARM_UP_MEMORIES))
     const index = await timed(async () => { await retainAll(service, BANK, corpus.memories) })
     // Questions of all copies have their turn, whatever their number: 7919 is a prime.
-    const queries = Array.from({ length: WARM_UP_CALLS + CALLS }, (_, call) => corpus.queries[(call * 7919) % corpus.queries.length]!)
+    const queries =
+      Array.from({ length: WARM_UP_CALLS + CALLS }, (_, call) => corpus.queries[(call * 7919) % corpus.queries.length]!)
     await recallAll(service, queries.slice(0, WARM_UP_CALLS))
     const recalls = await recallAll(service, queries.slice(WARM_UP_CALLS))
     return {
@@ -56,7 +57,9 @@ export async function measureLibrary (conversations: readonly Conversation[], me
 
 async function retainAll (service: MemoryService, bank: string, memories: readonly CorpusMemory[]): Promise<void> {
   for (const { content, documentId, occurredAt } of memories) {
-    await service.retain({ bank_id: bank, content, document_id: documentId, occurred_at: new Date(occurredAt).toISOString() }, CONTEXT)
+    await service.retain(
+      { bank_id: bank, content, document_id: documentId, occurred_at: new Date(occurredAt).toISOString() }, CONTEXT,
+    )
   }
 }
 
@@ -86,8 +89,12 @@ export function formatLibrary (figures: readonly LibraryFigures[]): string {
   const target = (value: number | undefined) => value === undefined ? '' : `<= ${value}`
   return formatTable([
     ['memories', 'recall p50 ms', 'p95 ms', 'target', 'p99 ms', 'CPU p50 ms', 'CPU p95 ms', 'index CPU ms a memory', 'target', 'on the clock'],
-    ...figures.map(({ memories, recall_ms: { p50, p95, p99 }, recall_cpu_ms: cpu, index_cpu_ms: indexCpu, index_ms: indexMs }) => [
-      String(memories), p50.toFixed(2), p95.toFixed(2), target(RECALL_TARGETS[memories]), p99.toFixed(2), cpu.p50.toFixed(2), cpu.p95.toFixed(2), indexCpu.toFixed(2), target(INDEX_TARGET), indexMs.toFixed(2),
+    ...figures.map(({
+      memories, recall_ms: { p50, p95, p99 }, recall_cpu_ms: cpu, index_cpu_ms: indexCpu, index_ms: indexMs,
+    }) => [
+      String(memories), p50.toFixed(2), p95.toFixed(2), target(RECALL_TARGETS[memories]),
+      p99.toFixed(2), cpu.p50.toFixed(2), cpu.p95.toFixed(2), indexCpu.toFixed(2), target(INDEX_TARGET),
+      indexMs.toFixed(2),
     ]),
   ])
 }

@@ -49,7 +49,9 @@ function stepsOf (options: Mode<'run'>, data: Data): Array<() => Promise<Report[
 }
 
 async function compareRuns ({ a, b }: Mode<'compare'>): Promise<void> {
-  const texts = pairReports(await readReports(a), await readReports(b)).map(([one, other]) => formatComparison(one, other, compare(one, other)))
+  const texts = pairReports(await readReports(a), await readReports(b)).map(
+    ([one, other]) => formatComparison(one, other, compare(one, other)),
+  )
   console.log(texts.join('\n\n'))
 }
 

@@ -46,11 +46,17 @@ const BATCH_CHARACTERS = 500_000
  * Puts each conversation into a bank of its own, in order, waits until its vectors are there, and asks its questions.
  * The banks are emptied at the end, for the service may be somebody's.
  * @param bankPrefix must not be in use there
- * @param arrangements each is made before the questions are asked once more; by default they are asked once, as it stands
+ * @param arrangements each is made before the questions are asked once more; by default they are asked once, as it
+ * stands
  * @returns a measurement for each arrangement; what concerns writes is the same in all
  */
-export async function measure (service: MeasuredService, conversations: readonly Conversation[], bankPrefix: string, arrangements: ReadonlyArray<() => void> = [() => {}]): Promise<Measurement[]> {
-  const measurements = arrangements.map((): Measurement => ({ outcomes: [], turns: 0, repeats: 0, retainMs: [], recallMs: [], embeddingWaitMs: 0 }))
+export async function measure (
+  service: MeasuredService, conversations: readonly Conversation[], bankPrefix: string,
+  arrangements: ReadonlyArray<() => void> = [() => {}],
+): Promise<Measurement[]> {
+  const measurements = arrangements.map((): Measurement => ({
+    outcomes: [], turns: 0, repeats: 0, retainMs: [], recallMs: [], embeddingWaitMs: 0,
+  }))
   for (const conversation of conversations) {
     const bank = `${bankPrefix}${conversation.id.replaceAll('/', '-')}`
     try {
@@ -86,10 +92,12 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
     if (deduplicated) written.repeats += 1
   }
   const items = itemsOf(conversation)
-  // Where each question has a bank of its own there are many thousand turns, and in a batch they keep their order as well.
+  // Where each question has a bank of its own there are many thousand turns, and in a batch they keep their order as
+  // well.
   if (conversation.form === 'longmemeval') {
     for (const batch of batchesOf(items)) {
-      const { answer: { results }, durationMs } = await service.retainBatch({ bank_id: bank, items: batch.map(({ item }) => item) })
+      const { answer: { results }, durationMs } =
+        await service.retainBatch({ bank_id: bank, items: batch.map(({ item }) => item) })
       results.forEach((result, index) => { note(batch[index]!, result) })
       written.retainMs.push(durationMs)
     }
@@ -133,7 +141,10 @@ function batchesOf (items: readonly Item[]): Item[][] {
   return batches
 }
 
-async function askQuestions (service: MeasuredService, bank: string, { id, sessions, depth, questions }: Conversation, memories: ReadonlyMap<string, readonly string[]>, measurement: Measurement): Promise<void> {
+async function askQuestions (
+  service: MeasuredService, bank: string, { id, sessions, depth, questions }: Conversation,
+  memories: ReadonlyMap<string, readonly string[]>, measurement: Measurement,
+): Promise<void> {
   const turns = new Map(sessions.flatMap(({ turns }) => turns).map((turn) => [turn.id, turn]))
   for (const { index, text, category, evidence, sessions: wanted, askedAt } of questions) {
     const { answer: { hits }, durationMs } = await service.recall({

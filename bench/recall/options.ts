@@ -65,7 +65,10 @@ const ALLOWED = {
 } as const satisfies Record<Options['mode'], readonly string[]>
 const WITH_SERVER_OF_ITS_OWN = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'] as const
 
-/** @throws UnusableInput for options that cannot be used together or as they are; parseArgs itself throws for an unknown one */
+/**
+ * @throws UnusableInput for options that cannot be used together or as they are; parseArgs itself throws for an unknown
+ * one
+ */
 export function readOptions (args: string[]): Options {
   const { values, positionals } = parseArgs({
     args,
@@ -136,7 +139,9 @@ function runOf (name: string, embedder: Embedder): Run {
 }
 
 function withVectors (run: Run, file: string | undefined): Run {
-  return file === undefined || run.embedder.name !== LOCAL ? run : { ...run, embedder: { ...run.embedder, vectors: resolve(file) } }
+  return file === undefined || run.embedder.name !== LOCAL
+    ? run
+    : { ...run, embedder: { ...run.embedder, vectors: resolve(file) } }
 }
 
 function only<T> (values: readonly T[], option: string): T {

@@ -8,7 +8,8 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 /** The `retrieval` section of a configuration file; the gateway checks it. */
 export type Retrieval = Readonly<Record<string, unknown>>
 
-const NO_SCORERS: Readonly<Record<string, number>> = Object.fromEntries(Object.keys(SCORER_TABLE).map((name) => [name, 0]))
+const NO_SCORERS: Readonly<Record<string, number>> =
+  Object.fromEntries(Object.keys(SCORER_TABLE).map((name) => [name, 0]))
 
 /**
  * The ways of ranking that `--pipeline` knows by name, each as the `retrieval` section that it is.
@@ -16,7 +17,9 @@ const NO_SCORERS: Readonly<Record<string, number>> = Object.fromEntries(Object.k
  */
 export const PIPELINES: Readonly<Record<string, Retrieval | undefined>> = {
   default: undefined,
-  bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0, bm25: { k1: 0.9, b: 0.3 }, context: false },
+  bm25: {
+    weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0, bm25: { k1: 0.9, b: 0.3 }, context: false,
+  },
   context_bm25: { weights: { lexical: 1, semantic: 0 }, scorers: NO_SCORERS, diversity: 0, bm25: { k1: 0.9, b: 0.3 } },
 }
 

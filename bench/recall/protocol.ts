@@ -17,7 +17,8 @@ export function parseSessionTime (text: string): number | undefined {
 }
 
 /**
- * Reads when a question is asked, as UTC: in the form of a session's time, or in that of LongMemEval, "2023/05/30 (Tue) 23:40".
+ * Reads when a question is asked, as UTC: in the form of a session's time, or in that of LongMemEval, "2023/05/30 (Tue)
+ * 23:40".
  * @returns as parseSessionTime
  */
 export function parseQuestionDate (text: string): number | undefined {
@@ -41,6 +42,8 @@ export function evidenceIds (entries: readonly string[]): string[] {
 }
 
 /** The content of a turn's memory: who said it when somebody did, what, and what the photo shows when there is one. */
-export function turnContent ({ speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string }): string {
+export function turnContent (
+  { speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string },
+): string {
   return `${speaker === undefined ? '' : `${speaker}: `}${text}${caption === undefined ? '' : ` [photo: ${caption}]`}`
 }

@@ -50,7 +50,9 @@ export const Report = Type.Object({
 })
 export type Report = Static<typeof Report>
 
-export function makeReport (name: RunName, { outcomes, turns, repeats, retainMs, recallMs, embeddingWaitMs }: Measurement): Report {
+export function makeReport (
+  name: RunName, { outcomes, turns, repeats, retainMs, recallMs, embeddingWaitMs }: Measurement,
+): Report {
   return {
     bench: 'recall',
     ...name,
@@ -88,13 +90,16 @@ const checkReport = checker(Report, 'a report of bench:recall')
 export async function readReports (path: string): Promise<Report[]> {
   const [, file = path, pipeline] = /^(.+)#([^#/]+)$/.exec(path) ?? []
   const found = parseJson(await readTextFile(file), file)
-  const reports = (Array.isArray(found) ? found : [found]).map(checkReport).filter((report) => pipeline === undefined || runLabel(report) === pipeline)
+  const reports = (Array.isArray(found) ? found : [found]).map(checkReport)
+    .filter((report) => pipeline === undefined || runLabel(report) === pipeline)
   if (reports.length === 0) throw new UnusableInput(`${file} holds no report${pipeline === undefined ? '' : ` of ${pipeline}`}`)
   return reports
 }
 
 export function outcomesOf ({ outcomes }: Report): Outcome[] {
-  return outcomes.map(({ conversation, question, category, ranks, roles, session_ranks: sessionRanks, session_score_ranks: sessionScoreRanks }) => ({
+  return outcomes.map(({
+    conversation, question, category, ranks, roles, session_ranks: sessionRanks, session_score_ranks: sessionScoreRanks,
+  }) => ({
     conversation,
     question,
     category,
@@ -110,17 +115,20 @@ const nullOrInfinity = (rank: number | null) => rank ?? Infinity
 
 /** The report for people. */
 export function formatReport (report: Report): string {
-  const { turns, repeats, overall, embedding_wait_ms: waited, by_conversation: conversations, latency_ms: latency } = report
+  const { turns, repeats, overall, embedding_wait_ms: waited, by_conversation: conversations, latency_ms: latency } =
+    report
   const each = Object.entries(conversations)
   const rows: Array<[string, Figures]> = [['overall', overall], ...groupsOf(report), ...(each.length > CONVERSATIONS_SHOWN ? [] : each)]
-  const withSessions = rows.flatMap(([name, { sessions }]) => sessions === undefined ? [] : [[name, ...sessionCells(sessions)]])
+  const withSessions =
+    rows.flatMap(([name, { sessions }]) => sessions === undefined ? [] : [[name, ...sessionCells(sessions)]])
   return [
     `${runTitle(report)}: ${turns} turns${repeats > 0 ? `, ${repeats} of them exact repeats` : ''}`,
     formatTable([['', 'questions', 'recall@5', 'recall@10', 'recall@25', 'any@10', 'MRR', 'nDCG@10'], ...rows.map(([name, figures]) => [name, ...turnCells(figures)])]),
     ...(withSessions.length === 0 ? [] : [formatTable([['sessions', 'recall@5', 'recall@10', 'any@5', 'any@10', 'all@5', 'by score: recall@5', 'recall@10', 'any@5', 'any@10', 'all@5'], ...withSessions])]),
     formatTable([
       ['latency, ms', 'p50', 'p95', 'p99'],
-      ...Object.entries(latency).map(([name, { p50, p95, p99 }]) => [name, ...[p50, p95, p99].map((value) => value.toFixed(2))]),
+      ...Object.entries(latency)
+        .map(([name, { p50, p95, p99 }]) => [name, ...[p50, p95, p99].map((value) => value.toFixed(2))]),
     ]),
     ...(waited >= 1000 ? [`embeddings were waited for ${(waited / 1000).toFixed(1)} s`] : []),
   ].join('\n\n')
@@ -141,10 +149,14 @@ export function runTitle ({ data, pipeline, embedder, store }: RunName): string 
   return `${data}, pipeline ${pipeline}, embedder ${embedder}, store ${store}`
 }
 
-function turnCells ({ questions, recall_at_5: r5, recall_at_10: r10, recall_at_25: r25, hit_at_10: hit, mrr, ndcg_at_10: ndcg }: Figures): string[] {
+function turnCells (
+  { questions, recall_at_5: r5, recall_at_10: r10, recall_at_25: r25, hit_at_10: hit, mrr, ndcg_at_10: ndcg }: Figures,
+): string[] {
   return [String(questions), ...[r5, r10, r25, hit, mrr, ndcg].map((value) => value.toFixed(3))]
 }
 
 function sessionCells ({ by_first: first, by_score: score }: NonNullable<Figures['sessions']>): string[] {
-  return [first, score].flatMap(({ recall_at_5: r5, recall_at_10: r10, hit_at_5: any5, hit_at_10: any10, all_at_5: all5 }) => [r5, r10, any5, any10, all5]).map((value) => value.toFixed(3))
+  return [first, score].flatMap(({
+    recall_at_5: r5, recall_at_10: r10, hit_at_5: any5, hit_at_10: any10, all_at_5: all5,
+  }) => [r5, r10, any5, any10, all5]).map((value) => value.toFixed(3))
 }

@@ -32,7 +32,9 @@ export async function loadData (path: string, limit?: number): Promise<Data> {
 const bankPrefix = () => `bench-${Date.now().toString(36)}-`
 
 /** @param names what the report says of a server that is somebody's */
-export async function measureAt (url: string, { name, conversations }: Data, names: { pipeline: string, embedder: string, store: string }): Promise<Report> {
+export async function measureAt (
+  url: string, { name, conversations }: Data, names: { pipeline: string, embedder: string, store: string },
+): Promise<Report> {
   const client = new JsonClient(url)
   try {
     const [measurement] = await measure(overHttp(client), conversations, bankPrefix())
@@ -46,20 +48,29 @@ export async function measureAt (url: string, { name, conversations }: Data, nam
 export async function measureServer (data: Data, store: StoreName, { name, pipeline, embedder }: Run): Promise<Report> {
   const server = await startSetting({ store, pipeline: await choosePipeline(pipeline), embedder })
   try {
-    return await measureAt(server.url, data, { pipeline: labelOf(name, pipeline), embedder: embedderLabel(embedder), store })
+    return await measureAt(server.url, data, {
+      pipeline: labelOf(name, pipeline), embedder: embedderLabel(embedder), store,
+    })
   } finally {
     await server.stop()
   }
 }
 
-/** The built library, in this process: runs that write the same memories share them. Reports come in the order of the runs. */
+/**
+ * The built library, in this process: runs that write the same memories share them. Reports come in the order of the
+ * runs.
+ */
 export async function measureInProcess (data: Data, runs: readonly Run[]): Promise<Report[]> {
-  const settings = await Promise.all(runs.map(async (run) => ({ run, pipeline: await choosePipeline(run.pipeline), embedder: run.embedder })))
+  const settings = await Promise.all(
+    runs.map(async (run) => ({ run, pipeline: await choosePipeline(run.pipeline), embedder: run.embedder })),
+  )
   const reports = new Map<Run, Report>()
   for (const group of groupBy(settings, writesOf).values()) {
     const { service, arrange } = await builtService(group[0]!)
     try {
-      const measurements = await measure(inProcess(service), data.conversations, bankPrefix(), group.map((setting) => () => { arrange(setting) }))
+      const measurements = await measure(
+        inProcess(service), data.conversations, bankPrefix(), group.map((setting) => () => { arrange(setting) }),
+      )
       group.forEach(({ run: { name, pipeline }, run, embedder }, index) => {
         const names = { pipeline: labelOf(name, pipeline), embedder: embedderLabel(embedder), store: 'in process' }
         reports.set(run, makeReport({ data: data.name, ...names }, measurements[index]!))

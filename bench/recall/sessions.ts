@@ -29,7 +29,8 @@ export function sessionsByScore (hits: readonly SessionHit[]): string[] {
     if (seen === undefined) scores.set(session, [score])
     else seen.push(score)
   }
-  const total = ([best = 0, ...rest]: readonly number[]) => rest.slice(0, SUPPORTERS).reduce((sum, score) => sum + SUPPORT * score, best)
+  const total = ([best = 0, ...rest]: readonly number[]) => rest.slice(0, SUPPORTERS)
+    .reduce((sum, score) => sum + SUPPORT * score, best)
   return [...scores].map(([session, found]) => ({ session, score: total(found) }))
     .sort((a, b) => b.score - a.score)
     .map(({ session }) => session)

@@ -38,13 +38,19 @@ export function configurationOf ({ pipeline: { retrieval }, embedder: { name, co
   }
 }
 
-/** For reports: the name and, when the configuration tells one, the model. No other setting: there may be keys among them. */
+/**
+ * For reports: the name and, when the configuration tells one, the model. No other setting: there may be keys among
+ * them.
+ */
 export function embedderLabel ({ name, config }: Embedder): string {
   const model = config?.['model']
   return typeof model === 'string' ? `${name} (${model})` : name
 }
 
-/** Starts the built gateway as the setting says. Stopping it takes away what it leaves, but for PostgreSQL's schema bench_recall. */
+/**
+ * Starts the built gateway as the setting says. Stopping it takes away what it leaves, but for PostgreSQL's schema
+ * bench_recall.
+ */
 export async function startSetting ({ store, ...rest }: Setting): Promise<ChildServer> {
   const configuration = configurationOf(rest)
   const env = keyEnvironment(rest.embedder)

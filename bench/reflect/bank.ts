@@ -11,7 +11,9 @@ const DIFFERENT_QUERIES = 2000
 export function reflectBodies (timeoutMs?: number): string[] {
   const { bankId, texts } = bankOfSize(BANK_SIZE)
   const corpus = new Corpus(3)
-  return Array.from({ length: DIFFERENT_QUERIES }, () => JSON.stringify({ bank_id: bankId, query: corpus.query(texts), ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) }))
+  return Array.from({ length: DIFFERENT_QUERIES }, () => JSON.stringify({
+    bank_id: bankId, query: corpus.query(texts), ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+  }))
 }
 
 /** Starts the built gateway with the model and fills its bank of 1,000. */

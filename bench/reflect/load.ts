@@ -39,7 +39,9 @@ const WARM_UP_CALLS = 300
 const WARM_UP_AT_ONCE = 16
 const WRITTEN_AT_ONCE = 10
 
-export async function measureLoad (model: ScriptedModel, mode: Mode, timeoutMs: number | null, options: Options): Promise<Load> {
+export async function measureLoad (
+  model: ScriptedModel, mode: Mode, timeoutMs: number | null, options: Options,
+): Promise<Load> {
   const gateway = await startReflecting(model.url, options.maxConcurrency)
   const client = new ReflectClient(gateway.url, options.concurrent)
   try {
@@ -52,10 +54,19 @@ export async function measureLoad (model: ScriptedModel, mode: Mode, timeoutMs: 
     const before = await settledMemory(gateway)
     const endProbing = await probeLive([gateway.url, model.url])
     const waves: Wave[] = []
-    for (let number = 0; number < options.waves; number++) waves.push(await wave(gateway, client, mode, timeoutMs, options.concurrent))
+    for (let number = 0; number < options.waves; number++) {
+      waves.push(await wave(gateway, client, mode, timeoutMs, options.concurrent))
+    }
     const [ofGateway, ofModel] = await endProbing()
     const { most_at_once: mostAtOnce } = await model.report()
-    return { mode, timeout_ms: timeoutMs, before, waves, live: { gateway: ofGateway!, model: ofModel! }, model_most_at_once: mostAtOnce }
+    return {
+      mode,
+      timeout_ms: timeoutMs,
+      before,
+      waves,
+      live: { gateway: ofGateway!, model: ofModel! },
+      model_most_at_once: mostAtOnce,
+    }
   } finally {
     client.close()
     await gateway.stop()
@@ -69,7 +80,9 @@ async function warmUp (client: ReflectClient, mode: Mode): Promise<void> {
   }
 }
 
-async function wave (gateway: ChildServer, client: ReflectClient, mode: Mode, timeoutMs: number | null, concurrent: number): Promise<Wave> {
+async function wave (
+  gateway: ChildServer, client: ReflectClient, mode: Mode, timeoutMs: number | null, concurrent: number,
+): Promise<Wave> {
   const bodies = reflectBodies(timeoutMs ?? undefined)
   const endWatch = watchResident(gateway.pid)
   const reflecting: Array<Promise<Reflected>> = []
@@ -80,7 +93,11 @@ async function wave (gateway: ChildServer, client: ReflectClient, mode: Mode, ti
   }
   const reflected = await Promise.all(reflecting)
   const peak = endWatch()
-  return { ...summarizeWave(reflected, timeoutMs ?? DEFAULT_TIMEOUT_MS), rss_peak_mb: peak, after: await settledMemory(gateway) }
+  return {
+    ...summarizeWave(reflected, timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    rss_peak_mb: peak,
+    after: await settledMemory(gateway),
+  }
 }
 
 export function summarizeWave (reflected: readonly Reflected[], timeoutMs: number): Pick<Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'> {

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
+import { printReport } from '../report-output.js'
 import { runBench } from '../run-bench.js'
 import type { Mode } from './client.js'
 import { measureLoad, type Load } from './load.js'
@@ -31,9 +31,7 @@ await runBench(async (args) => {
       shares,
       targets,
     }
-    const json = JSON.stringify(report)
-    console.log(`${formatReport(report)}\n\n${json}`)
-    if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+    await printReport(report, formatReport, options.json)
     if (options.check && targets.some(({ met }) => met === false)) process.exitCode = 1
   } finally {
     await model.stop()

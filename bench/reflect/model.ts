@@ -3,8 +3,9 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /*
- * The scripted model, in a process of its own: it speaks the chat completions of the OpenAI API, takes the time that it is told and always
- * gives the same answer, in a stream bit by bit over that time. Beside the API it has `PUT /delay?ms=` and `GET /report`.
+ * The scripted model, in a process of its own: it speaks the chat completions of the OpenAI API, takes the time that it
+ * is told and always gives the same answer, in a stream bit by bit over that time. Beside the API it has `PUT
+ * /delay?ms=` and `GET /report`.
  */
 
 /** Four sentences with marks, in 40 pieces: a stream is cleaned sentence by sentence. */
@@ -26,7 +27,9 @@ const server = createServer((request, response) => { void serve(request.method ?
 server.keepAliveTimeout = 60_000
 server.listen(Number(process.env['PORT']), '127.0.0.1')
 
-async function serve (method: string, url: URL, request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
+async function serve (
+  method: string, url: URL, request: AsyncIterable<Buffer>, response: ServerResponse,
+): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const route = `${method} ${url.pathname}`

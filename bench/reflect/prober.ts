@@ -2,9 +2,9 @@ import { Agent, get } from 'node:http'
 import { performance } from 'node:perf_hooks'
 
 /*
- * Asks for GET /live of each URL of its arguments every 100 ms, whether or not the one before has been answered, in a process of its own:
- * what it waits for is the server, and not the client that loads it. It sends a message once all have answered. Any message ends it; then it
- * sends what it measured since.
+ * Asks for GET /live of each URL of its arguments every 100 ms, whether or not the one before has been answered, in a
+ * process of its own: what it waits for is the server, and not the client that loads it. It sends a message once all
+ * have answered. Any message ends it; then it sends what it measured since.
  */
 
 const EVERY_MS = 100

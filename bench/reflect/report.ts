@@ -18,7 +18,10 @@ export interface Report {
 }
 
 /** The report for people. */
-export function formatReport ({ concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, shares, targets }: Report): string {
+export function formatReport ({
+  concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, shares,
+  targets,
+}: Report): string {
   const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`]
   if (loads.length > 0) {
     parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, ${maxConcurrency} calls of it at a time`)
@@ -37,7 +40,11 @@ export function formatReport ({ concurrent, model_ms: modelMs, max_concurrency: 
       ['GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max', 'calls at once'],
       ...loads.map((one) => {
         const { live: { gateway, model } } = one
-        return [loadName(one), String(gateway.samples), ...[gateway, model].flatMap(({ p50, p99, max }) => [p50, p99, max].map((value) => value.toFixed(1))), String(one.model_most_at_once)]
+        return [
+          loadName(one), String(gateway.samples),
+          ...[gateway, model].flatMap(({ p50, p99, max }) => [p50, p99, max].map((value) => value.toFixed(1))),
+          String(one.model_most_at_once),
+        ]
       }),
     ]))
   }

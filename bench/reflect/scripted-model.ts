@@ -10,7 +10,10 @@ const PROGRAM = fileURLToPath(new URL('model.ts', import.meta.url))
 const ModelReport = Type.Object({
   calls: Type.Integer(),
   most_at_once: Type.Integer(),
-  /** Milliseconds from the last byte of each request to the last byte of its answer, in the order in which answers ended. */
+  /**
+   * Milliseconds from the last byte of each request to the last byte of its answer, in the order in which answers
+   * ended.
+   */
   own_ms: Type.Array(Type.Number()),
   /** The last request that was answered in one piece. */
   last_body: Type.String(),

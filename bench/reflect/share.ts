@@ -33,7 +33,8 @@ export async function measureShare (model: ScriptedModel, calls: number): Promis
     for (const mode of MODES) {
       await sequence(client, bodies.slice(0, WARM_UP_CALLS), mode)
       await model.report()
-      const durations = await sequence(client, Array.from({ length: calls }, (_, index) => bodies[index % bodies.length]!), mode)
+      const durations =
+        await sequence(client, Array.from({ length: calls }, (_, index) => bodies[index % bodies.length]!), mode)
       const { calls: modelCalls, own_ms: own, last_body: prompt } = await model.report()
       if (own.length !== calls) throw new Error(`The model answered ${own.length} times to ${calls} reflects`)
       // The prompt of a stream is the same, and its answer takes more writing: the plain one is compared with.

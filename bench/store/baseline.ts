@@ -27,10 +27,12 @@ select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.tenant_i
 }
 
 /**
- * Full text search for any of the words, ranked, beside the nearest vectors by the same index that the store uses, both joined by
- * their ranks (reciprocal rank fusion) in one statement: what the postings table takes the place of.
+ * Full text search for any of the words, ranked, beside the nearest vectors by the same index that the store uses, both
+ * joined by their ranks (reciprocal rank fusion) in one statement: what the postings table takes the place of.
  */
-export async function measureBaseline (database: BenchDatabase, requests: readonly SearchRequest[], warmUp: number): Promise<BaselineResult[]> {
+export async function measureBaseline (
+  database: BenchDatabase, requests: readonly SearchRequest[], warmUp: number,
+): Promise<BaselineResult[]> {
   await database.raw.unsafe(`set hnsw.ef_search = ${EF_SEARCH}`)
   // The statement names the bank by a parameter, and the index is one bank's.
   await database.raw.unsafe('set plan_cache_mode = force_custom_plan')
@@ -40,12 +42,16 @@ export async function measureBaseline (database: BenchDatabase, requests: readon
     const search = async ({ banks, lexical, semantic }: SearchRequest) => {
       // Index terms are stems of the same family: the form searches for what the store searches for.
       const words = lexical!.terms.join(' | ')
-      await database.raw.unsafe(text, [banks[0]!.bankId, words, unitVectorText(semantic!.vector), SPACE.model], { prepare: true })
+      await database.raw.unsafe(
+        text, [banks[0]!.bankId, words, unitVectorText(semantic!.vector), SPACE.model], { prepare: true },
+      )
     }
     for (const request of requests.slice(0, warmUp)) await search(request)
     const into = tally()
     await timed(database, 'raw', into, requests.slice(warmUp), 1, search)
-    results.push({ rank, searches: into.durations.length, p50_ms: summarize(into.durations).p50, database_cpu_ms: cpuEach(into) })
+    results.push({
+      rank, searches: into.durations.length, p50_ms: summarize(into.durations).p50, database_cpu_ms: cpuEach(into),
+    })
   }
   await database.planAsStores()
   return results

@@ -44,7 +44,9 @@ interface Tally {
 }
 
 /** One kind of search at one number of connections. With a single one the raw statement is measured beside it. */
-export async function measureCell (database: BenchDatabase, { store, indexes }: OpenStore, options: CellOptions): Promise<CellResult> {
+export async function measureCell (
+  database: BenchDatabase, { store, indexes }: OpenStore, options: CellOptions,
+): Promise<CellResult> {
   const { banks, strategy, connections, requests, warmUp } = options
   const results: SearchResult[] = []
   const search = async (request: SearchRequest) => { results.push(await store.search(request)) }
@@ -85,7 +87,9 @@ export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'sche
     await raw.unsafe(`set plan_cache_mode = ${mode}`)
     return [...await raw.unsafe<R[]>(text, [...values] as Parameters<typeof raw.unsafe>[1], { prepare: true })]
   }
-  const first = indexed && request.semantic !== undefined ? nearestStatement(bank, request, request.semantic.vector, { schema, space: SPACE }) : undefined
+  const first = indexed && request.semantic !== undefined
+    ? nearestStatement(bank, request, request.semantic.vector, { schema, space: SPACE })
+    : undefined
   const [nearest] = first === undefined ? [] : await run<Nearest>(first, 'force_custom_plan')
   const statement = searchStatement(bank, request, { schema, space: SPACE, nearest })
   return statement === undefined ? [] : await run(statement, 'force_generic_plan')
@@ -112,7 +116,9 @@ export function cpuEach ({ durations, database }: Tally): number | null {
 }
 
 /** @returns the duration of each call, in milliseconds */
-async function runAll<T> (items: readonly T[], connections: number, call: (item: T) => Promise<void>): Promise<number[]> {
+async function runAll<T> (
+  items: readonly T[], connections: number, call: (item: T) => Promise<void>,
+): Promise<number[]> {
   const durations: number[] = []
   const queue = items.values()
   const next = async () => {

@@ -83,7 +83,10 @@ export const TENTH: Filters = { tags: { values: ['tag-0'], match: 'any' } }
  * Searches of one strategy, each of four telling words of one of the bank's texts and a vector of its own.
  * @param banks are asked in turn
  */
-export function searches (banks: readonly Bank[], strategy: Strategy, count: number, { seed = 7, filters = {} }: { seed?: number, filters?: Filters } = {}): SearchRequest[] {
+export function searches (
+  banks: readonly Bank[], strategy: Strategy, count: number,
+  { seed = 7, filters = {} }: { seed?: number, filters?: Filters } = {},
+): SearchRequest[] {
   const corpus = new Corpus(seed)
   const vectors = new VectorSource(seed)
   return Array.from({ length: count }, (_, index): SearchRequest => {

@@ -55,7 +55,8 @@ from pg_extension where extname = 'vector'`)
   /** @param indexFrom vectors from which on a bank gets an index, when the indexes are asked to look */
   async open (connections: number, indexFrom: number): Promise<OpenStore> {
     const url = new URL(this.#url)
-    // A parameter of the URI has the last word with the driver: the backends are told from those of a gateway on the same database.
+    // A parameter of the URI has the last word with the driver: the backends are told from those of a gateway on the
+    // same database.
     url.searchParams.set('application_name', STORE)
     const executor = new PostgresExecutor({
       url: url.href,
@@ -68,8 +69,12 @@ from pg_extension where extname = 'vector'`)
       transactionPooler: false,
     })
     // With an interval of 0 it looks once, at the start, when there is nothing yet to build.
-    const indexes = new VectorIndexes({ executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0 })
-    const store = new SqlVectorStore({ executor, schema: this.schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0 })
+    const indexes = new VectorIndexes({
+      executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0,
+    })
+    const store = new SqlVectorStore({
+      executor, schema: this.schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0,
+    })
     this.#stores.push(store)
     await store.start({ space: SPACE, clock: () => NOW, warn: () => {} })
     const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as mode, current_setting(\'jit\') as jit')
@@ -107,8 +112,11 @@ where datname = current_database() and application_name = $1 and backend_type = 
     const read = () => pids.map(processorMs)
     const before = read()
     return () => {
-      const spent = read().map((now, index) => now === undefined || before[index] === undefined ? undefined : now - before[index])
-      return spent.length === 0 || spent.includes(undefined) ? undefined : spent.reduce<number>((sum, value) => sum + value!, 0)
+      const spent =
+        read().map((now, index) => now === undefined || before[index] === undefined ? undefined : now - before[index])
+      return spent.length === 0 || spent.includes(undefined)
+        ? undefined
+        : spent.reduce<number>((sum, value) => sum + value!, 0)
     }
   }
 

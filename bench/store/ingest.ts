@@ -29,10 +29,14 @@ interface Call {
 }
 
 /** Fills banks one after the other, over one connection. */
-export async function ingest (database: BenchDatabase, { store }: OpenStore, source: MemorySource, what: string, banks: readonly Bank[], memoriesEach: number, batch = BATCH): Promise<IngestResult> {
+export async function ingest (
+  database: BenchDatabase, { store }: OpenStore, source: MemorySource, what: string, banks: readonly Bank[],
+  memoriesEach: number, batch = BATCH,
+): Promise<IngestResult> {
   const into = tally()
   const insert = async ({ bank, memories }: Call) => { await store.insert(bank.key, memories, NOW) }
-  // A connection that had nothing to do may have been closed; one that opens in between would be in no reading of the backends.
+  // A connection that had nothing to do may have been closed; one that opens in between would be in no reading of the
+  // backends.
   await store.health()
   let calls: Call[] = []
   let waiting = 0

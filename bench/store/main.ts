@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
+import { printReport } from '../report-output.js'
 import { runBench } from '../run-bench.js'
 import { buildBaseline, measureBaseline } from './baseline.js'
 import { measureCell } from './cell.js'
@@ -42,9 +42,7 @@ await runBench(async (args) => {
       ...measured,
       targets: targetsOf(measured),
     }
-    const json = JSON.stringify(report)
-    console.log(`${formatReport(report)}\n\n${json}`)
-    if (options.json !== undefined) await writeFile(options.json, `${json}\n`)
+    await printReport(report, formatReport, options.json)
   } finally {
     await database.close(options)
   }
@@ -58,7 +56,9 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
   const together = await database.open(MOST_CONNECTIONS, indexFrom)
   const source = new MemorySource(2)
   const [big, small] = [emptyBank('big'), banksNamed('small', parts.has('small') ? memories / 2 / SMALL_BANK : 0)]
-  const measured: Measurements = { ingest: [], index_build_seconds: null, cells: [], recall: [], baseline: [], sizes: [] }
+  const measured: Measurements = {
+    ingest: [], index_build_seconds: null, cells: [], recall: [], baseline: [], sizes: [],
+  }
 
   tell('ingest')
   // The big bank comes first, so that the small ones meet tables that are not empty.

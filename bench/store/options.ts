@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkDatabaseUrl } from '../../lib/stores/sql/settings.js'
 import { UnusableInput } from '../checked.js'
+import { checkUrl } from '../database-url.js'
 
 export const PARTS = ['small', 'big', 'many'] as const
 export type Part = typeof PARTS[number]
@@ -49,7 +49,15 @@ export function readOptions (args: string[]): Options {
   }
   const parts = readParts(values['banks-only'])
   if (values.baseline && !parts.has('big')) throw new UnusableInput('--baseline is measured on the big bank, which --banks-only leaves out')
-  return { url: checkUrl(values.url), memories, parts, full: values.full, baseline: values.baseline, keep: values.keep, json: values.json }
+  return {
+    url: checkUrl(values.url),
+    memories,
+    parts,
+    full: values.full,
+    baseline: values.baseline,
+    keep: values.keep,
+    json: values.json,
+  }
 }
 
 function readParts (text: string): Set<Part> {
@@ -58,12 +66,4 @@ function readParts (text: string): Set<Part> {
   if (names.size > 0) throw new UnusableInput(`--banks-only: ${[...names].join(', ')} is not known; known are ${PARTS.join(', ')}`)
   if (parts.has('many') && !parts.has('small')) throw new UnusableInput('--banks-only: many is compared with small, so it needs it')
   return parts
-}
-
-function checkUrl (url: string): string {
-  try {
-    return checkDatabaseUrl(url, '--url')
-  } catch (error) {
-    throw error instanceof Error ? new UnusableInput(error.message) : error
-  }
 }

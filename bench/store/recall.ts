@@ -17,7 +17,9 @@ export interface RecallResult {
 }
 
 /** The vector part by its index against the same statement without it, which is exact. */
-export async function measureRecall (database: BenchDatabase, { store, indexes }: OpenStore, bank: Bank): Promise<RecallResult[]> {
+export async function measureRecall (
+  database: BenchDatabase, { store, indexes }: OpenStore, bank: Bank,
+): Promise<RecallResult[]> {
   if (!indexes.has(bank.key)) throw new Error('The big bank has no index')
   const results: RecallResult[] = []
   for (const [filter, filters] of [['none', {}], ['a tag of 10 %', TENTH]] as const) {
@@ -27,7 +29,12 @@ export async function measureRecall (database: BenchDatabase, { store, indexes }
       const exact = await exactly(database, request)
       shares.push({ ten: share(found.slice(0, DEPTH), exact.slice(0, DEPTH)), all: share(found, exact) })
     }
-    results.push({ filter, queries: QUERIES, recall_at_10: mean(shares.map(({ ten }) => ten)), recall_at_100: mean(shares.map(({ all }) => all)) })
+    results.push({
+      filter,
+      queries: QUERIES,
+      recall_at_10: mean(shares.map(({ ten }) => ten)),
+      recall_at_100: mean(shares.map(({ all }) => all)),
+    })
   }
   return results
 }

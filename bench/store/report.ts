@@ -30,12 +30,16 @@ export interface Report {
 
 /** The report for people. */
 export function formatReport (report: Report): string {
-  const { database, memories, added_bank_size: added, dimensions, node, cores, load_average: load, cells, ingest } = report
+  const { database, memories, added_bank_size: added, dimensions, node, cores, load_average: load, cells, ingest } =
+    report
   const parts = [
     `${database}, ${memories} memories of ${dimensions} dimensions, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
     formatTable([
       ['ingest', 'memories', 'batch', 'memories/s', 'p50 ms', 'CPU ms, database', 'CPU ms, gateway'],
-      ...ingest.map((row) => [row.what, String(row.memories), String(row.batch), row.memories_per_second.toFixed(0), ms(row.p50_ms), ms(row.database_cpu_ms), ms(row.gateway_cpu_ms)]),
+      ...ingest.map((row) => [
+        row.what, String(row.memories), String(row.batch), row.memories_per_second.toFixed(0), ms(row.p50_ms),
+        ms(row.database_cpu_ms), ms(row.gateway_cpu_ms),
+      ]),
     ]),
   ]
   if (report.index_build_seconds !== null) parts.push(`vector index of the big bank: built in ${report.index_build_seconds.toFixed(1)} s`)
@@ -60,7 +64,9 @@ export function formatReport (report: Report): string {
   if (report.recall.length > 0) {
     parts.push(formatTable([
       ['vector index, filter', 'queries', 'recall@10', 'recall@100'],
-      ...report.recall.map((row) => [row.filter, String(row.queries), row.recall_at_10.toFixed(3), row.recall_at_100.toFixed(3)]),
+      ...report.recall.map(
+        (row) => [row.filter, String(row.queries), row.recall_at_10.toFixed(3), row.recall_at_100.toFixed(3)],
+      ),
     ]))
   }
   parts.push(formatTable([['size', 'MB'], ...report.sizes.map(({ name, bytes }) => [name, (bytes / 1e6).toFixed(1)])]))

@@ -4,13 +4,17 @@ export const DIMENSIONS = 384
 /** Text embeddings lie near a space of far fewer dimensions than they have components. */
 const RANK = 48
 const CLUSTERS = 2000
-/** Lengths of what a vector has of its own, within the low-rank space and beside it, where its cluster's centre has length 1. */
+/**
+ * Lengths of what a vector has of its own, within the low-rank space and beside it, where its cluster's centre has
+ * length 1.
+ */
 const SPREAD = 0.75
 const NOISE = 0.6
 
 /**
- * An endless supply of unit vectors, the same for the same seed: clusters in a low-rank space, and noise. The nearest of
- * 50,000 neighbours has a cosine of about 0.6, which is harder for an approximate index than most text embeddings are.
+ * An endless supply of unit vectors, the same for the same seed: clusters in a low-rank space, and noise. The nearest
+ * of 50,000 neighbours has a cosine of about 0.6, which is harder for an approximate index than most text embeddings
+ * are.
  */
 export class VectorSource {
   readonly #random: Random
@@ -30,7 +34,9 @@ export class VectorSource {
   next (): Float32Array {
     const cluster = Math.floor(this.#random() * CLUSTERS) * RANK
     const point = new Float64Array(RANK)
-    for (let at = 0; at < RANK; at++) point[at] = this.#centres[cluster + at]! + SPREAD * this.#gaussian() / Math.sqrt(RANK)
+    for (let at = 0; at < RANK; at++) {
+      point[at] = this.#centres[cluster + at]! + SPREAD * this.#gaussian() / Math.sqrt(RANK)
+    }
     const vector = new Float32Array(DIMENSIONS)
     let square = 0
     for (let row = 0; row < DIMENSIONS; row++) {

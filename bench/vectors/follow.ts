@@ -32,7 +32,10 @@ export interface Followed {
   ratio: number
 }
 
-/** Latency of recalls in one bank while the vectors of another are made, and without that, before and after. No query comes twice. */
+/**
+ * Latency of recalls in one bank while the vectors of another are made, and without that, before and after. No query
+ * comes twice.
+ */
 export async function measureFollow (texts: Texts, memories: number): Promise<Followed> {
   const server = await startGateway(CONFIGURATION)
   const clients = [new JsonClient(server.url), new JsonClient(server.url)]
@@ -46,7 +49,13 @@ export async function measureFollow (texts: Texts, memories: number): Promise<Fo
     quiet.push(...await recalls(asking, texts, QUIET_RECALLS))
     const [calm, busy] = [summarize(quiet), summarize(durations)]
     return {
-      memories, seconds, cpu_ms: cpu === undefined ? undefined : cpu / memories, recalls: durations.length, quiet: calm, busy, ratio: busy.p95 / calm.p95,
+      memories,
+      seconds,
+      cpu_ms: cpu === undefined ? undefined : cpu / memories,
+      recalls: durations.length,
+      quiet: calm,
+      busy,
+      ratio: busy.p95 / calm.p95,
     }
   } finally {
     for (const client of clients) client.close()
@@ -61,13 +70,19 @@ interface Work {
   memories: number
 }
 
-/** Only recalls that begin when all is written and end before all vectors are made count: a write has a price of its own. */
-async function whileFollowing ({ pid }: ChildServer, { asking, writing, texts, memories }: Work): Promise<{ durations: number[], seconds: number, cpu: number | undefined }> {
+/**
+ * Only recalls that begin when all is written and end before all vectors are made count: a write has a price of its
+ * own.
+ */
+async function whileFollowing (
+  { pid }: ChildServer, { asking, writing, texts, memories }: Work,
+): Promise<{ durations: number[], seconds: number, cpu: number | undefined }> {
   await write(writing, BACKLOG, texts, memories)
   const started = performance.now()
   const before = cpuTimeMs(pid)
   const done = new AbortController()
-  const followed = untilEmbedded(async () => await writing.statistics(BACKLOG), { limitMs: LIMIT_MS }).finally(() => { done.abort() })
+  const followed =
+    untilEmbedded(async () => await writing.statistics(BACKLOG), { limitMs: LIMIT_MS }).finally(() => { done.abort() })
   const durations: number[] = []
   while (!done.signal.aborted) durations.push(...await recalls(asking, texts, 1))
   await followed
@@ -78,7 +93,8 @@ async function whileFollowing ({ pid }: ChildServer, { asking, writing, texts, m
 
 async function write (service: MeasuredService, bank: string, texts: Texts, memories: number): Promise<void> {
   for (let written = 0; written < memories; written += BATCH) {
-    const items = Array.from({ length: Math.min(BATCH, memories - written) }, () => ({ content: texts.next(CHARACTERS) }))
+    const items =
+      Array.from({ length: Math.min(BATCH, memories - written) }, () => ({ content: texts.next(CHARACTERS) }))
     await service.retainBatch({ bank_id: bank, items })
   }
 }
@@ -86,7 +102,8 @@ async function write (service: MeasuredService, bank: string, texts: Texts, memo
 async function recalls (service: MeasuredService, texts: Texts, count: number): Promise<number[]> {
   const durations: number[] = []
   for (let recall = 0; recall < count; recall++) {
-    const { durationMs } = await service.recall({ bank_id: ASKED, query: texts.next(QUERY_CHARACTERS), max_results: 10 })
+    const { durationMs } =
+      await service.recall({ bank_id: ASKED, query: texts.next(QUERY_CHARACTERS), max_results: 10 })
     durations.push(durationMs)
     await delay(PAUSE_MS)
   }

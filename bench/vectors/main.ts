@@ -15,10 +15,15 @@ const USAGE = `npm run bench:vectors -- [--memories N] [--check] [--json FILE]
   --json FILE   also writes the figures there`
 
 const DATA = ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json'].map((name) => fileURLToPath(new URL(`../recall/${name}`, import.meta.url)))
-/** Milliseconds of a processor for a text of 200 characters, and how many times as long a recall may take while vectors are made. */
+/**
+ * Milliseconds of a processor for a text of 200 characters, and how many times as long a recall may take while vectors
+ * are made.
+ */
 const TARGETS = { cpuMs: 10, ratio: 2 }
 
-function format (costs: readonly Cost[], { quiet, busy, ratio, memories, seconds, cpu_ms: cpu, recalls }: Followed): string {
+function format (
+  costs: readonly Cost[], { quiet, busy, ratio, memories, seconds, cpu_ms: cpu, recalls }: Followed,
+): string {
   return [
     formatTable([['characters', 'CPU ms', 'wall ms'], ...costs.map(({ characters, cpu_ms: used, wall_ms: wall }) => [String(characters), used.toFixed(1), wall.toFixed(1)])]),
     formatTable([

@@ -29,7 +29,8 @@ function mcpOutcome (response: LightMyRequestResponse): Outcome {
 }
 
 function mcp (
-  name: string, needs: string, writes: boolean, message: (bank: string, ids: { kept: string, dropped: string }) => object,
+  name: string, needs: string, writes: boolean,
+  message: (bank: string, ids: { kept: string, dropped: string }) => object,
 ): Operation {
   const request: Operation['request'] = (bank, seed) => (
     { method: 'POST', url: '/mcp', headers: MCP_HEADERS, payload: message(bank, seed) }

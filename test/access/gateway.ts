@@ -17,7 +17,9 @@ export interface Ask {
   named: string
 }
 
-/** An app under one access configuration, with two known memories and a configuration in each bank that is asked for. */
+/**
+ * An app under one access configuration, with two known memories and a configuration in each bank that is asked for.
+ */
 export class Gateway {
   readonly #app: TestApp
   readonly #seeds = new Map<string, Seed>()
@@ -26,7 +28,9 @@ export class Gateway {
     this.#app = app
   }
 
-  static async start (t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {}): Promise<Gateway> {
+  static async start (
+    t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {},
+  ): Promise<Gateway> {
     return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides))
   }
 
@@ -60,7 +64,8 @@ export class Gateway {
   /** Whether whoami tells a caller the same rights. */
   async checkWhoami (bank: string, ask: Ask, rights: Rights): Promise<string[]> {
     const { body: { permissions: told } } = await this.ask('GET', `/v1/whoami?bank_id=${encodeURIComponent(bank)}`, ask)
-    const expected = (Object.keys(PERMISSION) as Letter[]).filter((letter) => rights.includes(letter)).map((letter) => PERMISSION[letter])
+    const expected = (Object.keys(PERMISSION) as Letter[]).filter((letter) => rights.includes(letter))
+      .map((letter) => PERMISSION[letter])
     const permissions = told as Array<{ permission: string, granted_by: string }>
     if (permissions.map(({ permission }) => permission).join() === expected.join() && permissions.every(({ granted_by: by }) => by !== '')) return []
     return [`${ask.named}: whoami on ${bank}: expected ${expected.join()} with reasons, got ${JSON.stringify(told)}`]
@@ -76,7 +81,8 @@ export class Gateway {
   }
 
   async ask (method: 'GET' | 'POST', url: string, ask: Ask, payload?: Record<string, unknown>): Promise<{ status: number, body: Record<string, unknown> }> {
-    const response = await this.#app.inject({ method, url, headers: ask.headers, ...(payload !== undefined && { payload }) })
+    const response =
+      await this.#app.inject({ method, url, headers: ask.headers, ...(payload !== undefined && { payload }) })
     return { status: response.statusCode, body: response.json<Record<string, unknown>>() }
   }
 
@@ -99,7 +105,9 @@ export class Gateway {
     await configurations.put(bank, SEED_CONFIG, NOBODY)
   }
 
-  /** The bank's memories, its configuration and the sizes of all banks: what a call that did nothing leaves as it was. */
+  /**
+   * The bank's memories, its configuration and the sizes of all banks: what a call that did nothing leaves as it was.
+   */
   async #state (bank: string): Promise<string> {
     const { banks, transfer } = this.#app.app.memory
     const parts = [JSON.stringify(await banks.administer({}))]
@@ -110,7 +118,8 @@ export class Gateway {
 
 function routeOutcome (response: LightMyRequestResponse): Outcome {
   if (response.statusCode === 200) return { status: 200 }
-  const { detail, code, request_id: requestId } = response.json<{ detail?: string, code?: string, request_id?: string }>()
+  const { detail, code, request_id: requestId } =
+    response.json<{ detail?: string, code?: string, request_id?: string }>()
   return { status: response.statusCode, detail, code, requestId }
 }
 

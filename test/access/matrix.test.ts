@@ -49,7 +49,8 @@ t.test('every operation is allowed exactly where the matrix allows it', async (t
 
 t.test('a plain reading of the specification agrees with every line written by hand', async (t) => {
   const known = MATRIX.filter(({ file }) => file.access_control?.owner_patterns === undefined)
-  const wrong = known.flatMap(({ name, file, cells }) => cells.filter(([caller, bank, rights]) => rightsOf(caller, bank, file) !== rights).map((cell) => [name, cell]))
+  const wrong = known.flatMap(({ name, file, cells }) =>
+    cells.filter(([caller, bank, rights]) => rightsOf(caller, bank, file) !== rights).map((cell) => [name, cell]))
   t.same(wrong, [])
 })
 

@@ -204,7 +204,9 @@ export const DELEGATED_FILE: FileConfig = {
   ...under('owner_only', grant('team', 'agent:a', '*'), grant('team', 'user:b', 'read', 'write'), grant('team-2', 'agent:a', 'read'), grant('team-3', 'user:b', '*'), grant('user-b', 'agent:h', 'read')),
   identity: { obo_enabled: true },
 }
-export const DELEGATED: ReadonlyArray<readonly [caller: string, onBehalfOf: string | undefined, bank: string, rights: Rights]> = [
+export const DELEGATED: ReadonlyArray<readonly [
+  caller: string, onBehalfOf: string | undefined, bank: string, rights: Rights,
+]> = [
   ['agent:a', undefined, 'team', 'rwfa'], ['agent:a', 'user:b', 'team', 'rw--'], ['user:b', undefined, 'team', 'rw--'], ['user:b', 'agent:a', 'team', 'rw--'],
   ['agent:a', 'agent:a', 'team', 'rwfa'], ['agent:a', 'user:c', 'team', '----'], ['agent:c', 'user:b', 'team', '----'], ['agent:c', 'user:c', 'team', '----'],
   ['agent:a', undefined, 'team-2', 'r---'], ['agent:a', 'user:b', 'team-2', '----'], ['user:b', undefined, 'team-3', 'rwfa'], ['agent:a', 'user:b', 'team-3', '----'],

@@ -30,7 +30,7 @@ export function lacking ({ needs }: Operation, rights: Rights): Letter | undefin
   return ([...needs] as Letter[]).find((letter) => !rights.includes(letter))
 }
 
-/** What stands in every bank before an operation. */
+/** What every bank contains before an operation. */
 export interface Seed {
   kept: string
   dropped: string

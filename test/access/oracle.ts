@@ -21,7 +21,8 @@ function owns (caller: string, bank: string): boolean {
 /** What a caller may do on a bank; an undefined caller is the anonymous one of dev mode. */
 export function rightsOf (caller: string | undefined, bank: string, file: FileConfig): Rights {
   const { enabled = false, default_policy: policy = 'owner_only' } = file.access_control ?? {}
-  const grants = (file.access_grants ?? []).concat(Object.entries(file.banks ?? {}).flatMap(([name, { access = [] }]) => access.map((entry) => ({ bank_id: name, ...entry }))))
+  const grants = (file.access_grants ?? []).concat(Object.entries(file.banks ?? {})
+    .flatMap(([name, { access = [] }]) => access.map((entry) => ({ bank_id: name, ...entry }))))
   const letters = Object.entries(LETTERS).map(([permission, letter]) => {
     if (!enabled || caller === undefined || policy === 'open') return letter
     if (policy === 'owner_only' && owns(caller, bank)) return letter

@@ -77,7 +77,12 @@ t.test('what one tenant stores does not move another\'s scores', async (t) => {
 })
 
 t.test('limits and quotas are counted a tenant at a time', async (t) => {
-  const { of } = await tenants(t, { homeostasis: { rate_limits: { retain_per_minute: 2, recall_per_minute: 1, forget_per_minute: 1, global_per_minute: 4 }, quotas: { reflect_per_day: 1 } } })
+  const { of } = await tenants(t, {
+    homeostasis: {
+      rate_limits: { retain_per_minute: 2, recall_per_minute: 1, forget_per_minute: 1, global_per_minute: 4 },
+      quotas: { reflect_per_day: 1 },
+    },
+  })
   for (const member of [of('acme'), of('globex'), of(undefined)]) {
     const statuses = []
     for (const text of ['one', 'two', 'three']) statuses.push((await member.post('retain', { bank_id: BANK, content: text })).statusCode)

@@ -14,7 +14,9 @@ export interface Member {
   get (path: string): Promise<LightMyRequestResponse>
   post (path: string, body: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>
   /** A retain that has to succeed. */
-  retain (bankId: string, content: string, more?: Record<string, unknown>): Promise<{ stored: boolean, memory_id: string }>
+  retain (
+    bankId: string, content: string, more?: Record<string, unknown>,
+  ): Promise<{ stored: boolean, memory_id: string }>
   /** What a recall finds, texts only. */
   recall (bankId: string, query: string): Promise<string[]>
 }

@@ -23,7 +23,9 @@ const MOST_TIMES = 3
 const LEAST_P99_MS = 10
 const REFUSED_SHARE = 0.01
 
-const Figures = Type.Object({ answers: Type.Integer(), refused: Type.Integer(), p50: Type.Number(), p99: Type.Number(), max: Type.Number() })
+const Figures = Type.Object({
+  answers: Type.Integer(), refused: Type.Integer(), p50: Type.Number(), p99: Type.Number(), max: Type.Number(),
+})
 const checkFigures = checker(Figures, 'what the honest clients measured')
 
 /** Honest clients without and with an attacker beside them. */
@@ -61,7 +63,15 @@ export async function measureBeside (input: Input, options: TargetOptions): Prom
     const attacking = attackUntil(until, async () => { await input.run(target, tally) })
     await Promise.race([attacking, delay(LONGEST_MS, undefined, { ref: false })])
     const beside = checkFigures(await honest.ask('end'))
-    return { input: input.name, store: target.store, status: tally.toString(), without, with: beside, ratio: beside.p99 / without.p99, verdict: faultsBeside(without, beside, target.alive()) }
+    return {
+      input: input.name,
+      store: target.store,
+      status: tally.toString(),
+      without,
+      with: beside,
+      ratio: beside.p99 / without.p99,
+      verdict: faultsBeside(without, beside, target.alive()),
+    }
   } finally {
     priority(0)
     await honest?.stop()
@@ -74,7 +84,9 @@ async function attackUntil (until: number, run: () => Promise<void>): Promise<vo
   do await run().catch(() => {}); while (Date.now() < until)
 }
 
-export function faultsBeside (without: Static<typeof Figures>, beside: Static<typeof Figures>, alive: boolean): string[] {
+export function faultsBeside (
+  without: Static<typeof Figures>, beside: Static<typeof Figures>, alive: boolean,
+): string[] {
   const faults = alive ? [] : ['the process died']
   if (beside.answers === 0) faults.push('nobody was answered')
   else if (beside.p99 > MOST_TIMES * Math.max(LEAST_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)

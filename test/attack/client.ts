@@ -31,8 +31,13 @@ export interface Request {
 export const JSON_TYPE = { 'content-type': 'application/json' }
 export const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 
-/** Sends one request on a connection of its own and reads its answer to the end. Never throws: what goes wrong is the status. */
-export async function send (target: { port: number }, { method, path, principal = OWNER, headers = {}, body, limitMs = ANSWER_LIMIT_MS }: Request): Promise<Sent> {
+/**
+ * Sends one request on a connection of its own and reads its answer to the end. Never throws: what goes wrong is the
+ * status.
+ */
+export async function send (
+  target: { port: number }, { method, path, principal = OWNER, headers = {}, body, limitMs = ANSWER_LIMIT_MS }: Request,
+): Promise<Sent> {
   const startedAt = performance.now()
   const got = { status: 'closed', text: '', bytes: 0 }
   await new Promise<void>((resolve) => {
@@ -106,7 +111,9 @@ export class Tally {
 }
 
 /** So many at a time, each as soon as one before it has ended. */
-export async function atOnce<T> (width: number, items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
+export async function atOnce<T> (
+  width: number, items: readonly T[], work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   let next = 0
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, async () => {
     while (next < items.length) {

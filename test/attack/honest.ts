@@ -6,11 +6,12 @@ import { percentile } from '../../bench/percentiles.js'
 import { scheduled } from './run-queue.js'
 
 /*
- * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks again. Arguments: the port,
- * the process of the server, how many they are, the bank, the principal, and queries as JSON. They ask at the same modest rate on every machine, so that what is
- * measured beside an attacker is the attacker's doing and not a queue of their own. The time in which the server or this process was
- * ready to run and had no processor is taken off: other programs of the machine had it.
- * The message `begin` starts a measurement, `end` ends it and is answered with the figures.
+ * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks
+ * again. Arguments: the port, the process of the server, how many they are, the bank, the principal, and queries as
+ * JSON. They ask at the same modest rate on every machine, so that what is measured beside an attacker is the
+ * attacker's doing and not a queue of their own. The time in which the server or this process was ready to run and had
+ * no processor is taken off: other programs of the machine had it. The message `begin` starts a measurement, `end` ends
+ * it and is answered with the figures.
  */
 
 /** On average. 500 clients ask 125 times a second, which takes a tenth of a processor. */
@@ -22,7 +23,9 @@ try { setPriority(-10) } catch { /* Not allowed. */ }
 
 const [port, pid, clients, bank, principal, queriesText] = process.argv.slice(2)
 const queries: unknown = JSON.parse(queriesText ?? '[]')
-const bodies = (Array.isArray(queries) ? queries : []).map((query: unknown) => JSON.stringify({ bank_id: bank, query, max_results: 10 }))
+const bodies = (Array.isArray(queries) ? queries : []).map((query: unknown) => JSON.stringify({
+  bank_id: bank, query, max_results: 10,
+}))
 const agent = new Agent({ keepAlive: true })
 
 let durations: number[] = []
@@ -41,8 +44,8 @@ async function recall (): Promise<boolean> {
 }
 
 /**
- * How long an answer took, less the time in which the server or this process was ready to run and had no processor; but no less than the
- * server has run meanwhile.
+ * How long an answer took, less the time in which the server or this process was ready to run and had no processor; but
+ * no less than the server has run meanwhile.
  */
 function stopwatch (): () => number {
   const startedAt = performance.now()
@@ -56,7 +59,7 @@ function stopwatch (): () => number {
 }
 
 async function behave (): Promise<void> {
-  // All over the first round, and evenly after it: nobody asks at the same moment as all others.
+  // All over the first round, and evenly after it, so that clients do not all ask at the same moment.
   await delay(Math.random() * THINK_MS)
   while (process.connected) {
     const waited = stopwatch()
@@ -74,7 +77,13 @@ process.on('message', (message) => {
     process.send?.('begun')
   } else if (message === 'end') {
     const sorted = durations.toSorted((a, b) => a - b)
-    process.send?.({ answers: sorted.length, refused, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 })
+    process.send?.({
+      answers: sorted.length,
+      refused,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      max: sorted.at(-1) ?? 0,
+    })
   }
 })
 process.on('disconnect', () => { process.exit(0) })

@@ -9,7 +9,10 @@ const QUICK = [
   'batch-empty-items', 'banks-bad', 'memory-ids-bad', 'tags-numbers', 'metadata-bad', 'webhook-tags', 'items-at-the-limit', 'import-tiny',
   'number-infinite', 'foreign-host', 'nested-arrays', 'nested-objects', 'long-fraction', 'duplicate-keys',
 ]
-/** Three probes in a row, each without an answer for 250 ms. Tests run beside this one, so it is more than `npm run attack` allows. */
+/**
+ * Three probes in a row, each without an answer for 250 ms. Tests run beside this one, so it is more than `npm run
+ * attack` allows.
+ */
 const MOST_WAIT_MS = 260
 const RUNS = 3
 
@@ -24,7 +27,9 @@ await t.test('the built server lives through hostile inputs, refuses them, and a
   for (const name of QUICK) {
     const input = INPUTS.find((known) => known.name === name)!
     let result = await underProbes(target, prober, input)
-    for (let run = 1; run < RUNS && result.alive && result.worstMs > MOST_WAIT_MS && result.worstMs < 1000; run++) result = await underProbes(target, prober, input)
+    for (let run = 1; run < RUNS && result.alive && result.worstMs > MOST_WAIT_MS && result.worstMs < 1000; run++) {
+      result = await underProbes(target, prober, input)
+    }
     const { alive, badAnswers, faults, worstMs, status } = result
     t.equal(alive, true, `${name}: the process lives`)
     if (!alive) return

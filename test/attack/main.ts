@@ -53,7 +53,10 @@ async function besideAll (options: Options): Promise<Ran> {
 async function soakAll (options: Options, minutes: number): Promise<Ran> {
   const results: Soak[] = []
   for (const store of options.stores) {
-    results.push(await soak(chosen(options), minutes, options.seed, { store, heap: options.heap, databaseUrl: options.databaseUrl }, (line) => { console.error(line) }))
+    results.push(await soak(
+      chosen(options), minutes, options.seed, { store, heap: options.heap, databaseUrl: options.databaseUrl },
+      (line) => { console.error(line) },
+    ))
   }
   return { results, table: formatSoaks(results) }
 }

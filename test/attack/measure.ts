@@ -56,7 +56,7 @@ async function prepare (input: Input, target: Target): Promise<void> {
   await delay(AFTER_MS)
 }
 
-/** The first request of each kind loads code; that is measured by nobody. */
+/** The first request of each kind loads code, which is not measured. */
 export async function warmUp (target: Target): Promise<void> {
   await must(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }) })
   await must(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry' }) })
@@ -97,7 +97,15 @@ export async function underProbes (target: Target, prober: Prober, input: Input)
     faults,
     ...left,
   }
-  return { input: input.name, store: target.store, status: tally.toString(), seconds, machineMs: live.machineMs, ...measured, verdict: faultsOf(measured) }
+  return {
+    input: input.name,
+    store: target.store,
+    status: tally.toString(),
+    seconds,
+    machineMs: live.machineMs,
+    ...measured,
+    verdict: faultsOf(measured),
+  }
 }
 
 async function runWithin (input: Input, target: Target, tally: Tally): Promise<string[]> {
@@ -113,8 +121,13 @@ async function runWithin (input: Input, target: Target, tally: Tally): Promise<s
 }
 
 /** Waits a while until what the input opened is closed again. */
-async function settle (target: Target, before: { descriptors: number, files: number }): Promise<{ descriptorsLeft: number, filesLeft: number }> {
-  const left = () => ({ descriptorsLeft: Math.max(0, target.descriptors() - before.descriptors), filesLeft: Math.max(0, target.files() - before.files) })
+async function settle (
+  target: Target, before: { descriptors: number, files: number },
+): Promise<{ descriptorsLeft: number, filesLeft: number }> {
+  const left = () => ({
+    descriptorsLeft: Math.max(0, target.descriptors() - before.descriptors),
+    filesLeft: Math.max(0, target.files() - before.files),
+  })
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline;) {
     const { descriptorsLeft, filesLeft } = left()
     if (!target.alive() || (descriptorsLeft === 0 && filesLeft === 0)) break

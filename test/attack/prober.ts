@@ -5,11 +5,11 @@ import { queuedMs } from './run-queue.js'
 import { PROBE_EVERY_MS, type Wait } from './verdict.js'
 
 /*
- * Asks two servers for GET /live, whose ports are its first arguments: the one under attack and an idle one. The third is the process of the
- * one under attack. It is a process of its own, so what it
- * waits for is the server and not the client that attacks. Each is asked on a connection that is kept, and the one under attack on new
- * connections too. While a probe is unanswered no other is sent: how many would have been missed follows from how long the first one waited.
- * The message `begin` starts a measurement, `end` ends it and is answered with the waits.
+ * Asks two servers for GET /live, whose ports are its first arguments: the one under attack and an idle one. The third
+ * is the process of the one under attack. It is a process of its own, so what it waits for is the server and not the
+ * client that attacks. Each is asked on a connection that is kept, and the one under attack on new connections too.
+ * While a probe is unanswered no other is sent: how many would have been missed follows from how long the first one
+ * waited. The message `begin` starts a measurement, `end` ends it and is answered with the waits.
  */
 
 const FRESH_EVERY_MS = 50
@@ -25,7 +25,9 @@ try { setPriority(-10) } catch { /* Not allowed: the idle server shows what is t
 
 const [attacked, idle, pid] = process.argv.slice(2).map(Number)
 
-const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: true }, { port: idle!, fresh: false }].map(({ port, fresh }) => new (class {
+const PROBED = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: true }, { port: idle!, fresh: false }]
+
+const probes = PROBED.map(({ port, fresh }) => new (class {
   waits: Wait[] = []
   answers = 0
   failures = 0
@@ -102,7 +104,9 @@ const probes = [{ port: attacked!, fresh: false }, { port: attacked!, fresh: tru
     if (this.owedSince === undefined) return
     this.longest = Math.max(this.longest, now - this.owedSince)
     if (now - this.owedSince < TOLD_FROM_MS) return
-    this.waits.push({ from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs(pid!) - this.#queuedBefore : 0 })
+    this.waits.push({
+      from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs(pid!) - this.#queuedBefore : 0,
+    })
   }
 
   told (): unknown {
@@ -120,7 +124,8 @@ process.on('message', (message) => {
     // What was sent before the end has to be answered, too.
     const look = () => {
       const now = performance.now()
-      if (now < deadline && probes.some(({ owedSince, refused }) => !refused && owedSince !== undefined && owedSince < endedAt)) {
+      if (now < deadline &&
+        probes.some(({ owedSince, refused }) => !refused && owedSince !== undefined && owedSince < endedAt)) {
         setTimeout(look, 2)
         return
       }

@@ -46,7 +46,8 @@ export class Prober {
 
   async end (): Promise<Liveness> {
     const [kept, fresh, idle] = checkProbed(await this.#child.ask('end')) as [Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>]
-    const worst = (waits: typeof kept.waits, longest: number) => waits.length === 0 ? longest : Math.max(...waits.map((wait) => ownWait(wait, idle.waits)))
+    const worst = (waits: typeof kept.waits, longest: number) =>
+      waits.length === 0 ? longest : Math.max(...waits.map((wait) => ownWait(wait, idle.waits)))
     return {
       answers: kept.answers,
       failures: kept.failures + fresh.failures,

@@ -5,7 +5,7 @@ import type { Sample } from './verdict.js'
 
 const HEAD = ['input', 'store', 'status', 'seconds', 'worst block ms', 'new connection ms', 'peak MB', 'verdict']
 
-/** One row a result; Markdown, which is readable as it stands. */
+/** One row a result; Markdown, which is also readable as plain text. */
 export function formatResults (results: readonly Result[]): string {
   const rows = results.map((result) => [
     result.input,

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-/** What the main thread of a process had of the machine so far, in milliseconds; all 0 where the system does not tell. */
+/**
+ * What the main thread of a process had of the machine so far, in milliseconds; all 0 where the system does not tell.
+ */
 export interface Scheduled {
   ranMs: number
-  /** How long it was ready to run while the machine had no processor for it. It is brought up to date when the thread runs again. */
+  /**
+   * How long it was ready to run while the machine had no processor for it. It is brought up to date when the thread
+   * runs again.
+   */
   queuedMs: number
 }
 

@@ -68,7 +68,9 @@ export async function soak (
     const before = { descriptors: target.descriptors(), files: target.files() }
     while (minute() < minutes && target.alive()) {
       if (round.length === 0 && turns > 0) warm ??= minute()
-      if (round.length === 0) round = inputs.map((input) => ({ input, at: random() })).sort((a, b) => a.at - b.at).map(({ input }) => input)
+      if (round.length === 0) {
+        round = inputs.map((input) => ({ input, at: random() })).sort((a, b) => a.at - b.at).map(({ input }) => input)
+      }
       const input = round.pop()!
       const status = await attack(input, target, faults)
       await deleteBanks(target)

@@ -60,7 +60,10 @@ export interface TargetOptions {
 
 let started = 0
 
-/** Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a webhook. */
+/**
+ * Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a
+ * webhook.
+ */
 export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {
   started += 1
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-attack-'))

@@ -55,10 +55,14 @@ export function batchBody (bankId: string, kind: Kind, seed: number, limit = BOD
 }
 
 /** Fills a bank through the API, by batches of at most 1 MB. */
-export async function fillBank (target: Target, bankId: string, count: number, characters: number, tags?: readonly string[]): Promise<void> {
+export async function fillBank (
+  target: Target, bankId: string, count: number, characters: number, tags?: readonly string[],
+): Promise<void> {
   const size = Math.max(1, Math.min(1000, Math.floor(1e6 / (characters + 20))))
   for (let from = 0; from < count; from += size) {
-    const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => ({ content: plainText(characters, from + index), ...(tags !== undefined && { tags }) }))
+    const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => ({
+      content: plainText(characters, from + index), ...(tags !== undefined && { tags }),
+    }))
     await must(target, { path: '/v1/retain/batch', body: JSON.stringify({ bank_id: bankId, items }) })
   }
 }

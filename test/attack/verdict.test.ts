@@ -1,7 +1,17 @@
 import t from 'tap'
 import { faultsOf, isAllowed, isWorthRepeating, missedProbes, ownWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
 
-const GOOD: Measured = { alive: true, worstMs: 20, freshWorstMs: 30, peakMb: 200, idleMb: null, badAnswers: [], faults: [], descriptorsLeft: 0, filesLeft: 0 }
+const GOOD: Measured = {
+  alive: true,
+  worstMs: 20,
+  freshWorstMs: 30,
+  peakMb: 200,
+  idleMb: null,
+  badAnswers: [],
+  faults: [],
+  descriptorsLeft: 0,
+  filesLeft: 0,
+}
 
 await t.test('a probe is missed after 100 ms, and one in 5 ms is sent meanwhile', async (t) => {
   t.strictSame([0, 99, 100, 101, 104.9, 105, 200, 1100].map(missedProbes), [0, 0, 0, 1, 1, 2, 21, 201])
@@ -53,7 +63,8 @@ await t.test('done, refused and busy are answers; a fault and silence are none',
 })
 
 await t.test('the slope is that of the last two thirds, whatever single ones are', async (t) => {
-  const samples = (mib: (minute: number) => number) => Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
+  const samples = (mib: (minute: number) => number) =>
+    Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => 100 + 3 * minute)), 3)
   // A rise at the beginning is how a process warms up.

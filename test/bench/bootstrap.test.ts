@@ -1,7 +1,9 @@
 import t from 'tap'
 import { pairedBootstrap, type Pair } from '../../bench/recall/bootstrap.js'
 
-const pairs = (conversation: string, values: ReadonlyArray<readonly [number, number]>): Pair[] => values.map(([a, b]) => ({ conversation, a, b }))
+const pairs = (
+  conversation: string, values: ReadonlyArray<readonly [number, number]>,
+): Pair[] => values.map(([a, b]) => ({ conversation, a, b }))
 const repeated = (count: number, value: readonly [number, number]) => Array.from({ length: count }, () => value)
 
 await t.test('the difference is that of the means over conversations', async (t) => {

@@ -28,7 +28,7 @@ await t.test('a question of LongMemEval is a bank of its own', async (t) => {
     form: 'longmemeval',
     depth: 100,
     sessions: [
-      // The session that stands there twice is there once, and the blank turn leaves its second free.
+      // The session that the data have twice is read once, and the blank turn leaves its second free.
       { id: 's1', turns: [{ id: 's1:0', contents: ['Hello.'], role: 'user', occurredAt: first }, { id: 's1:2', contents: ['Hi.'], role: 'assistant', occurredAt: first + 2000 }] },
       { id: 's2', turns: [{ id: 's2:0', contents: ['I ran twice.'], role: 'user', occurredAt: Date.UTC(2023, 4, 21, 3, 29) }] },
     ],

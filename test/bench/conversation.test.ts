@@ -84,7 +84,8 @@ for (const { name, form, categories, ...counts } of expected) {
 
 await t.test('every piece of evidence that the project\'s own data name is there', async (t) => {
   const samples = JSON.parse(await readFile(new URL('../../bench/recall/own-assistant.json', import.meta.url), 'utf8'))
-  const named = Object.values<Array<{ question: string, source_chat_ids: number[] }>>(samples[0].probing_questions).flat()
+  const named =
+    Object.values<Array<{ question: string, source_chat_ids: number[] }>>(samples[0].probing_questions).flat()
   const { questions } = await own('own-assistant.json')
   t.strictSame(questions.map(({ evidence }) => evidence), named.map(({ source_chat_ids: ids }) => ids.map(String)))
 })

@@ -16,7 +16,9 @@ await t.test('figures are averaged over a conversation\'s questions, then over c
 })
 
 await t.test('sessions have figures of their own, in both orders', async (t) => {
-  const { sessions } = figuresOf([outcome({ sessionRanks: [5, 6], sessionScoreRanks: [1, 11] }), outcome({ sessionRanks: [7, Infinity], sessionScoreRanks: [2, 3] })])
+  const { sessions } = figuresOf([outcome({ sessionRanks: [5, 6], sessionScoreRanks: [1, 11] }), outcome({
+    sessionRanks: [7, Infinity], sessionScoreRanks: [2, 3],
+  })])
   t.strictSame(sessions?.by_first, { recall_at_5: 0.25, recall_at_10: 0.75, hit_at_5: 0.5, hit_at_10: 1, all_at_5: 0 })
   t.strictSame(sessions?.by_score, { recall_at_5: 0.75, recall_at_10: 0.75, hit_at_5: 1, hit_at_10: 1, all_at_5: 0.5 })
 })
@@ -26,7 +28,8 @@ await t.test('isolated facts have no figures of sessions', async (t) => {
 })
 
 await t.test('categories of LoCoMo come in the order of their numbers, others by the alphabet', async (t) => {
-  const names = (categories: string[]) => byCategory(categories.map((category) => outcome({ category }))).map(([name]) => name)
+  const names = (categories: string[]) =>
+    byCategory(categories.map((category) => outcome({ category }))).map(([name]) => name)
   t.strictSame(names(['single-hop', 'temporal', 'multi-hop', 'temporal']), ['multi-hop', 'temporal', 'single-hop'])
   t.strictSame(names(['temporal-reasoning', 'knowledge-update']), ['knowledge-update', 'temporal-reasoning'])
 })
@@ -39,6 +42,8 @@ await t.test('what each side said is a part of its own', async (t) => {
 
 await t.test('a percentile is a value that was measured', async (t) => {
   const sorted = Array.from({ length: 100 }, (_, index) => index + 1)
-  t.strictSame([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile(sorted, 0.99), percentile(sorted, 1)], [50, 95, 99, 100])
+  t.strictSame([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile(sorted, 0.99), percentile(sorted, 1)], [
+    50, 95, 99, 100,
+  ])
   t.strictSame(summarize([30, 10, 20]), { p50: 20, p95: 30, p99: 30 })
 })

@@ -22,7 +22,9 @@ await t.test('a pipeline must not be below another one', async (t) => {
   const floor = { data: 'd.json', not_below: { pipeline: 'bm25', figures: ['recall_at_10' as const] } }
   t.match(checkFloor(floor, half, good), [{ value: 0.5, floor: 1, origin: 'bm25', holds: false }])
   t.match(checkFloor(floor, half, half), [{ holds: true }])
-  t.match(checkFloor({ ...floor, not_below: { ...floor.not_below, slack: 0.5 } }, half, good), [{ floor: 0.5, holds: true }])
+  t.match(checkFloor({ ...floor, not_below: { ...floor.not_below, slack: 0.5 } }, half, good), [{
+    floor: 0.5, holds: true,
+  }])
 })
 
 await t.test('sessions have floors of their own', async (t) => {
@@ -47,7 +49,9 @@ await t.test('the floors that come with the project can be measured', async (t) 
 
 await t.test('only data from elsewhere may be absent', async (t) => {
   const folder = t.testdir({ 'd.json': '[]' })
-  const of = (data: string, elsewhere?: boolean) => isPassedOver({ data: join(folder, data), ...(elsewhere !== undefined && { elsewhere }) })
+  const of = (data: string, elsewhere?: boolean) => isPassedOver({
+    data: join(folder, data), ...(elsewhere !== undefined && { elsewhere }),
+  })
   t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
 })
 

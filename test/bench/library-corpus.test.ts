@@ -22,7 +22,8 @@ await t.test('the first copy is the conversation itself, and later ones differ f
 })
 
 await t.test('words grow in number, but more slowly than the texts', async (t) => {
-  const distinct = (size: number) => new Set(wordsOf(makeCorpus(conversations, size).memories.map(({ content }) => content))).size
+  const distinct = (size: number) =>
+    new Set(wordsOf(makeCorpus(conversations, size).memories.map(({ content }) => content))).size
   const [small, large] = [distinct(134), distinct(1340)]
   t.ok(large > 2 * small && large < 5 * small, `${small} and ${large}`)
 })

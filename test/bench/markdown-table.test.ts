@@ -25,7 +25,7 @@ await t.test('all rows have the columns of the head', async (t) => {
   t.strictSame(rows.map(([name]) => name), ['data, part', 'data.json', 'single-hop', 'evidence: user', 'facts.json', 'single-hop'])
 })
 
-await t.test('a run is told by what is not usual about it', async (t) => {
+await t.test('the name of a run has what differs from the defaults', async (t) => {
   const label = (pipeline: string, embedder: string, store: string) => runLabel({ pipeline, embedder, store })
   t.equal(label('bm25', 'none', 'in_memory'), 'bm25')
   t.equal(label('local', 'local', 'in_memory'), 'local')
@@ -35,7 +35,7 @@ await t.test('a run is told by what is not usual about it', async (t) => {
 
 const page = 'Before\n<!-- table:begin -->\nold\n<!-- table:end -->\nAfter\n'
 
-await t.test('only what stands between the markers is replaced, again and again', async (t) => {
+await t.test('only the text between the markers is replaced, again and again', async (t) => {
   const once = replaceTable(page, 'new')
   t.equal(once, 'Before\n<!-- table:begin -->\n\nnew\n\n<!-- table:end -->\nAfter\n')
   t.equal(replaceTable(once, 'new'), once)

@@ -43,13 +43,29 @@ await t.test('the library is measured as the gateway would be', async (t) => {
 })
 
 /** Takes what it is sent and finds nothing. */
-function recorder (sent: { retains: RetainRequest[], batches: RetainBatchRequest[], recalls: Array<Record<string, unknown>>, forgotten: string[] }): MeasuredService {
+function recorder (sent: {
+  retains: RetainRequest[]
+  batches: RetainBatchRequest[]
+  recalls: Array<Record<string, unknown>>
+  forgotten: string[]
+}): MeasuredService {
   let count = 0
-  const stored = (bank: string) => ({ stored: true, memory_id: String(count++), chunk_count: 1, deduplicated: false, bank_id: bank })
+  const stored = (bank: string) => ({
+    stored: true, memory_id: String(count++), chunk_count: 1, deduplicated: false, bank_id: bank,
+  })
   return {
-    retain: async (request) => { sent.retains.push(request); return { answer: stored(request.bank_id), durationMs: 1 } },
-    retainBatch: async (request) => { sent.batches.push(request); return { answer: { results: request.items.map(() => stored(request.bank_id)) }, durationMs: 1 } },
-    recall: async (request) => { sent.recalls.push({ ...request }); return { answer: { hits: [], total_available: 0, truncated: false, usage: { tokens: 0 } }, durationMs: 1 } },
+    retain: async (request) => {
+      sent.retains.push(request)
+      return { answer: stored(request.bank_id), durationMs: 1 }
+    },
+    retainBatch: async (request) => {
+      sent.batches.push(request)
+      return { answer: { results: request.items.map(() => stored(request.bank_id)) }, durationMs: 1 }
+    },
+    recall: async (request) => {
+      sent.recalls.push({ ...request })
+      return { answer: { hits: [], total_available: 0, truncated: false, usage: { tokens: 0 } }, durationMs: 1 }
+    },
     statistics: async () => ({}),
     forgetAll: async (bank) => { sent.forgotten.push(bank) },
   }

@@ -22,7 +22,7 @@ await t.test('the reciprocal rank is that of the best piece of evidence', async 
   t.equal(reciprocalRank([Infinity]), 0)
 })
 
-await t.test('nDCG is 1 when all evidence stands at the top', async (t) => {
+await t.test('nDCG is 1 when all evidence is at the top', async (t) => {
   t.equal(ndcgAt([2, 1, 3], 10), 1)
   t.equal(ndcgAt(Array.from({ length: 15 }, (_, index) => index + 1), 10), 1, 'more evidence than places')
 })
@@ -37,7 +37,10 @@ await t.test('every metric lies in 0–1, and one more piece of evidence found n
   const rank = fc.oneof(fc.integer({ min: 1, max: 25 }), fc.constant(Infinity))
   fc.assert(fc.property(fc.uniqueArray(rank, { minLength: 1, maxLength: 8 }), (ranks) => {
     const missed = [...ranks.slice(1), Infinity]
-    for (const metric of [(all: number[]) => recallAt(all, 10), (all: number[]) => hitAt(all, 10), reciprocalRank, (all: number[]) => ndcgAt(all, 10)]) {
+    for (const metric of [
+      (all: number[]) => recallAt(all, 10), (all: number[]) => hitAt(all, 10), reciprocalRank,
+      (all: number[]) => ndcgAt(all, 10),
+    ]) {
       const value = metric(ranks)
       if (!(value >= 0 && value <= 1 + 1e-12 && metric(missed) <= value + 1e-12)) return false
     }

@@ -1,7 +1,7 @@
 import { makeReport, type Report, type RunName } from '../../bench/recall/report.js'
 import type { Outcome } from '../../bench/recall/measure.js'
 
-/** An outcome whose one piece of evidence stands first, but for what `fields` says. */
+/** An outcome whose one piece of evidence is first, but for what `fields` says. */
 export function outcome (fields: Partial<Outcome> = {}): Outcome {
   return { conversation: 'a', question: 0, category: 'single-hop', ranks: [1], roles: [], sessionRanks: [1], sessionScoreRanks: [1], ...fields }
 }

@@ -9,7 +9,15 @@ import { targetsOf } from '../../bench/reflect/targets.js'
 const LIVE = { samples: 100, p50: 1, p99: 5, max: 20 }
 
 function wave (fields: Partial<Wave> = {}): Wave {
-  return { outcomes: { 200: 500 }, p50_ms: 8000, max_ms: 16_000, late_ms: 0, rss_peak_mb: 200, after: { rss_mb: 150, heap_mb: 60 }, ...fields }
+  return {
+    outcomes: { 200: 500 },
+    p50_ms: 8000,
+    max_ms: 16_000,
+    late_ms: 0,
+    rss_peak_mb: 200,
+    after: { rss_mb: 150, heap_mb: 60 },
+    ...fields,
+  }
 }
 
 function load (waves: Wave[], fields: Partial<Load> = {}): Load {
@@ -56,9 +64,14 @@ await t.test('a wave counts its outcomes, and how late the latest came', async (
 })
 
 await t.test('targets are met at their edge and missed beyond it', async (t) => {
-  const edge = targetsOf([load([wave(), wave({ rss_peak_mb: 240, late_ms: 250 })], { live: { gateway: { ...LIVE, max: 50 }, model: LIVE } })], [])
+  const edge = targetsOf([
+    load([wave(), wave({ rss_peak_mb: 240, late_ms: 250 })], { live: { gateway: { ...LIVE, max: 50 }, model: LIVE } }),
+  ], [])
   t.strictSame(edge.map(({ met }) => met), [true, true, true, true])
-  const beyond = targetsOf([load([wave(), wave({ rss_peak_mb: 241, late_ms: 251, after: { rss_mb: 150, heap_mb: 73 } })], { live: { gateway: { ...LIVE, max: 51 }, model: LIVE } })], [])
+  const beyond = targetsOf([load(
+    [wave(), wave({ rss_peak_mb: 241, late_ms: 251, after: { rss_mb: 150, heap_mb: 73 } })],
+    { live: { gateway: { ...LIVE, max: 51 }, model: LIVE } },
+  )], [])
   t.strictSame(beyond.map(({ met }) => met), [false, false, false, false])
 })
 
@@ -68,7 +81,9 @@ await t.test('memory that cannot be read is not measured, and the share has targ
   t.match(memory, { measured: null, met: null })
   t.match(ofShare, { what: 'stream: the gateway\'s share of one reflect, p50, ms', measured: 4, met: true })
   t.match(calls, { measured: 1, met: true })
-  t.match(targetsOf([], [{ ...share, share_ms: latencies(10.1), model_calls_per_reflect: 1.1 }]), [{ met: false }, { met: false }])
+  t.match(targetsOf([], [{ ...share, share_ms: latencies(10.1), model_calls_per_reflect: 1.1 }]), [
+    { met: false }, { met: false },
+  ])
 })
 
 await t.test('the report tells loads, liveness, shares and targets', async (t) => {

@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { freePort } from '../helpers/free-port.js'
 import { readPage } from './documented.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('there is no port')
-  server.close()
-  await once(server, 'close')
-  return address.port
-}
 
 t.test('the first steps of the page on the command line, run as they stand, write what it shows', async (t) => {
   const [, script = '', shown = ''] = /## First steps\n[^]*?```sh\n([^]*?)```[^]*?```text\n([^]*?)```/.exec(readPage('docs/command-line.md')) ?? []

@@ -13,7 +13,10 @@ const run = promisify(execFile)
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const examples = readdirSync(`${ROOT}examples`).filter((name) => name.endsWith('.yaml'))
-/** Those that write somewhere, or need something, have tests of their own: below, in test/lib/config, and with containers in .ci/containers. */
+/**
+ * Those that write somewhere, or need something, have tests of their own: below, in test/lib/config, and with
+ * containers in .ci/containers.
+ */
 const files = examples.filter((name) => !['compose.yaml', 'kubernetes.yaml', 'kubernetes-postgres.yaml', 'pglite.yaml', 'postgres.yaml'].includes(name))
 
 /** The variables of an example's own `Start:` line, as a user would copy it. */

@@ -6,7 +6,7 @@ const LIMIT = 2048
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const CONFIG = { SERVICES_MAX_BODY_BYTES: String(LIMIT) }
 
-/** What every error answer has, whoever in the process wrote it. */
+/** What every error answer has, whichever part of the process wrote it. */
 function isError (t: Test, response: RawResponse, status: number, code: string): void {
   t.equal(response.status, status)
   t.match(response.headers['content-type'], /^application\/json/)

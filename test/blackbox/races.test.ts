@@ -59,12 +59,14 @@ async function views (url: string, bank: string): Promise<{ count: number, ids: 
 }
 
 /**
- * The views of a bank once they agree. What a client sent before it hung up may be worked on between two of the requests that
- * look, so views that differ are looked at again; a memory that is half there would differ for ever.
+ * The views of a bank once they agree. What a client sent before it hung up may be worked on between two of the
+ * requests that look, so views that differ are looked at again; a memory that is half there would differ for ever.
  */
 async function settled (url: string, bank: string): ReturnType<typeof views> {
   let seen = await views(url, bank)
-  for (let tries = 0; tries < 50 && seen.ids.some((view) => view.length !== seen.count); tries++) seen = await views(url, bank)
+  for (let tries = 0; tries < 50 && seen.ids.some((view) => view.length !== seen.count); tries++) {
+    seen = await views(url, bank)
+  }
   return seen
 }
 
@@ -78,7 +80,9 @@ t.test('a retain whose client hangs up is stored whole or not at all', async (t)
       const bank = `bank-${turn++}`
       const bytes = post('/v1/retain', { bank_id: bank, content }, { 'idempotency-key': bank })
       const connection = await RawConnection.open(t, url)
-      await new Promise<void>((resolve) => { connection.socket.write(bytes.slice(0, Math.floor(bytes.length * part)), () => { resolve() }) })
+      await new Promise<void>((resolve) => {
+        connection.socket.write(bytes.slice(0, Math.floor(bytes.length * part)), () => { resolve() })
+      })
       if (reset) connection.socket.resetAndDestroy()
       else connection.socket.destroy()
       await connection.closed

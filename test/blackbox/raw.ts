@@ -67,7 +67,9 @@ export class RawConnection {
 }
 
 /** A request as text. */
-export function request (method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>, body?: string } = {}): string {
+export function request (
+  method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>, body?: string } = {},
+): string {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`

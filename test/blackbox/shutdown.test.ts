@@ -21,7 +21,10 @@ async function idle (t: Test, url: string): Promise<RawConnection> {
   return connection
 }
 
-/** Sends the signal and waits until the server has let go of its idle connections, which it does when it stops listening. */
+/**
+ * Sends the signal and waits until the server has let go of its idle connections, which it does when it stops
+ * listening.
+ */
 async function stop (server: RunningServer, lookout: RawConnection, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   server.process.kill(signal)
   await written(server, STOPPING)

@@ -33,7 +33,9 @@ async function scriptOf (t: Test, shell: string): Promise<string> {
  * @param setUp lines before the prompt that is waited for
  * @returns a function that types, and gives all that the shell has shown since as soon as it matches
  */
-async function typing (t: Test, shell: string, setUp: string): Promise<(keys: string, until: RegExp) => Promise<string>> {
+async function typing (
+  t: Test, shell: string, setUp: string,
+): Promise<(keys: string, until: RegExp) => Promise<string>> {
   const child = spawn('timeout', ['-k', '1', '60', 'script', '-qec', shell, '/dev/null'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: t.testdirName, TERM: 'xterm', LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -53,7 +55,7 @@ async function typing (t: Test, shell: string, setUp: string): Promise<(keys: st
     }
     return shown
   }
-  // The prompt is told apart from the line that sets it by its number.
+  // The number distinguishes the prompt from the line that sets it.
   await type(`${setUp}; PS1="$((20 + 2)) ${PROMPT}"\n`, new RegExp(`22 ${PROMPT}`))
   return type
 }

@@ -14,7 +14,9 @@ interface Report {
   findings: Array<{ check: string, status: string, message: string, advice?: string }>
 }
 
-async function doctor (args: string[], options: CliOptions): Promise<Report & { code: unknown, of: (check: string) => string }> {
+async function doctor (
+  args: string[], options: CliOptions,
+): Promise<Report & { code: unknown, of: (check: string) => string }> {
   const { code, stdout, stderr } = await runCli(['doctor', '--json', ...args], options)
   if (stdout === '') throw new Error(stderr)
   const report = JSON.parse(stdout) as Report

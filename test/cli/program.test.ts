@@ -83,7 +83,7 @@ t.test('a start that fails is reported', async (t) => {
   t.same([folder.code, folder.stdout], [1, ''])
   t.match(folder.stderr, /vector_store: found "postgres", and a folder for memories \(--data\) is for pglite/)
   const missing = await runCli(['serve', '--env-file', 'gone.env'], { cwd })
-  // Node.js 20 looks for --env-file behind the program's name too, and ends with 9 before the program begins.
+  // Node.js 20 also reads --env-file after the program's name, and ends with 9 before the program begins.
   t.ok(missing.code === 1 || missing.code === 9)
   t.match(missing.stderr, /gone\.env(?: cannot be read \(no such file\)|: not found)/)
 })

@@ -19,7 +19,9 @@ const TEXTS = [
 ]
 
 /** What every implementation of EmbeddingProvider must pass. */
-export function embeddingProviderContract (name: string, make: (t: Test) => Promise<EmbeddingProvider>, { deterministic }: EmbeddingContractOptions): void {
+export function embeddingProviderContract (
+  name: string, make: (t: Test) => Promise<EmbeddingProvider>, { deterministic }: EmbeddingContractOptions,
+): void {
   async function open (t: Test): Promise<EmbeddingProvider> {
     const provider = await make(t)
     t.teardown(async () => { await provider.close?.() })
@@ -60,7 +62,8 @@ export function embeddingProviderContract (name: string, make: (t: Test) => Prom
       const forwards = await provider.embed(texts, {})
       const backwards = await provider.embed(texts.toReversed(), {})
       forwards.forEach((vector, index) => {
-        const nearest = backwards.map((other) => cosine(vector, other)).reduce((best, value, at, all) => value > all[best]! ? at : best, 0)
+        const nearest = backwards.map((other) => cosine(vector, other))
+          .reduce((best, value, at, all) => value > all[best]! ? at : best, 0)
         t.equal(nearest, texts.length - 1 - index, texts[index]!)
       })
     })

@@ -40,7 +40,9 @@ export const datedEvidence = fc.array(fc.record({
 const anyQuestion = fc.oneof(sentence, fc.constantFrom('?', 'who are you', '   '))
 
 /** What every implementation of LanguageModel must pass. */
-export function languageModelContract (name: string, make: (t: Test) => Promise<LanguageModel>, { extractive, runs = 100 }: LanguageModelContractOptions): void {
+export function languageModelContract (
+  name: string, make: (t: Test) => Promise<LanguageModel>, { extractive, runs = 100 }: LanguageModelContractOptions,
+): void {
   async function open (t: Test): Promise<LanguageModel> {
     const model = await make(t)
     t.teardown(async () => { await model.close?.() })
@@ -63,10 +65,13 @@ export function languageModelContract (name: string, make: (t: Test) => Promise<
 
     t.test('evidence of any kind gets an answer within its ceiling that cites only what there is', async (t) => {
       const model = await open(t)
-      await fc.assert(fc.asyncProperty(anyQuestion, anyEvidence, fc.integer({ min: 1, max: 120 }), async (question, given, maxTokens) => {
-        const generation = await model.generate(request(question, given, maxTokens))
-        assertUsable(generation, given, maxTokens)
-      }), { numRuns: runs })
+      await fc.assert(fc.asyncProperty(
+        anyQuestion, anyEvidence, fc.integer({ min: 1, max: 120 }),
+        async (question, given, maxTokens) => {
+          const generation = await model.generate(request(question, given, maxTokens))
+          assertUsable(generation, given, maxTokens)
+        },
+      ), { numRuns: runs })
     })
 
     t.test('an answer that comes bit by bit is any number of texts and one end', async (t) => {

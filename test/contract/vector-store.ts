@@ -42,7 +42,10 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
 ]
 
 export interface ContractOptions {
-  /** How far a cosine may be from the exact one: what rounding vectors to the store's precision costs. Default: that of 32 bits. */
+  /**
+   * How far a cosine may be from the exact one: what rounding vectors to the store's precision costs. Default: that of
+   * 32 bits.
+   */
   tolerance?: number
 }
 
@@ -52,7 +55,9 @@ export interface ContractOptions {
  *   DIMENSIONS (vector-store/setup.ts) numbers. Each is closed when its test ends; what else there is to clean up
  *   (a schema, a folder) is for the maker's own teardown, which runs after the close.
  */
-export function vectorStoreContract (name: string, makeStore: (t: Test) => Promise<VectorStore>, { tolerance = 1e-5 }: ContractOptions = {}): void {
+export function vectorStoreContract (
+  name: string, makeStore: (t: Test) => Promise<VectorStore>, { tolerance = 1e-5 }: ContractOptions = {},
+): void {
   const open: OpenStore = async (t) => {
     const store = await makeStore(t)
     t.teardown(async () => { await store.close() })

@@ -7,7 +7,9 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** What of an answer breaks the contract; undefined when nothing does. */
-export function faultOf (response: LightMyRequestResponse, sent: { method: string, headers: Record<string, string> }): string | undefined {
+export function faultOf (
+  response: LightMyRequestResponse, sent: { method: string, headers: Record<string, string> },
+): string | undefined {
   const { statusCode: status, headers, body } = response
   if (status >= 500) return `status ${status}: ${body}`
   const id = headers['x-request-id']

@@ -25,7 +25,9 @@ const what: fc.Arbitrary<ForgetWhat> = fc.oneof(
 )
 
 /** The steps' texts are what a failure shows. */
-function step<T> (name: string, arbitrary: fc.Arbitrary<T>, run: (twins: Twins, value: T) => void | Promise<void>): fc.Arbitrary<Step> {
+function step<T> (
+  name: string, arbitrary: fc.Arbitrary<T>, run: (twins: Twins, value: T) => void | Promise<void>,
+): fc.Arbitrary<Step> {
   return arbitrary.map((value) => Object.assign((twins: Twins) => run(twins, value), { [fc.toStringMethod]: () => `${name} ${fc.stringify(value)}` }))
 }
 

@@ -36,7 +36,9 @@ export class Twins {
   static async make (): Promise<Twins> {
     const clock = testClock()
     const settings = settingsOf({})
-    return new Twins(await createMemoryService({ file: {}, settings, baseDirectory: process.cwd() }, new AccessControl(settings.access), { clock, newId: countingIds() }), clock)
+    const config = { file: {}, settings, baseDirectory: process.cwd() }
+    const overrides = { clock, newId: countingIds() }
+    return new Twins(await createMemoryService(config, new AccessControl(settings.access), overrides), clock)
   }
 
   advance (seconds: number): void {
@@ -48,14 +50,16 @@ export class Twins {
   async retain (place: Place, draft: Omit<Draft, 'expiresAt'>, seconds: number | undefined, times: number): Promise<void> {
     const full = this.#draft(draft, seconds)
     const item = { bank_id: nameOf(place), ...itemOf(full) }
-    const answers = await Promise.all(Array.from({ length: times }, async () => await this.#memory.retain(item, contextOf(place))))
+    const answers =
+      await Promise.all(Array.from({ length: times }, async () => await this.#memory.retain(item, contextOf(place))))
     // Which of those that come at the same moment is stored is not promised; that the others repeat it is.
     for (const answer of answers.sort((a, b) => Number(b.stored) - Number(a.stored))) this.#stored(place, full, answer)
   }
 
   async retainBatch (place: Place, drafts: ReadonlyArray<Omit<Draft, 'expiresAt'>>): Promise<void> {
     const items = drafts.map((draft) => this.#draft(draft, undefined))
-    const { results } = await this.#memory.retainBatch({ bank_id: nameOf(place), items: items.map(itemOf) }, contextOf(place))
+    const { results } =
+      await this.#memory.retainBatch({ bank_id: nameOf(place), items: items.map(itemOf) }, contextOf(place))
     for (const [index, answer] of results.entries()) this.#stored(place, items[index]!, answer)
   }
 
@@ -73,7 +77,9 @@ export class Twins {
 
   async recall (place: Place, everywhere: boolean, words: readonly string[], tags: readonly string[], match: 'any' | 'all', limit: number): Promise<void> {
     const banks = everywhere ? BANKS : [nameOf(place)]
-    const expected = banks.flatMap((_, bank) => (everywhere ? this.#models[place.tenant]![bank]! : this.#model(place)).find(words, tags, match))
+    const expected = banks.flatMap(
+      (_, bank) => (everywhere ? this.#models[place.tenant]![bank]! : this.#model(place)).find(words, tags, match),
+    )
     const { hits, total_available: total, truncated } = await this.#memory.recall({
       query: words.join(' '), banks, max_results: limit, ...(tags.length > 0 && { tags: [...tags], tags_match: match }),
     }, contextOf(place))
@@ -104,7 +110,8 @@ export class Twins {
     const [header, ...rest] = file.text.split('\n')
     const lines = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
     const answer = await this.#memory.transfer.import(nameOf(place), lines, { onConflict, config: 'ignore', bounds: boundsOf({}, lines.length) }, contextOf(place))
-    deepEqual(answer, this.#model(place).import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
+    deepEqual(answer, this.#model(place)
+      .import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
   }
 
   /** Everything there is to read, on both sides. */
@@ -112,7 +119,8 @@ export class Twins {
     for (const [tenant, models] of this.#models.entries()) {
       for (const [bank, model] of models.entries()) await this.#compareBank({ tenant, bank }, model)
       const { banks } = await this.#memory.banks.list({}, contextOf({ tenant, bank: 0 }))
-      const expected = models.flatMap((model, bank) => model.memories.length === 0 ? [] : [[BANKS[bank], model.memories.length]])
+      const expected =
+        models.flatMap((model, bank) => model.memories.length === 0 ? [] : [[BANKS[bank], model.memories.length]])
       deepEqual(banks.map(({ bank_id: name, memory_count: count }) => [name, count]), expected.sort())
     }
   }
@@ -122,7 +130,8 @@ export class Twins {
     const listed: MemoryRecord[] = []
     let cursor: string | null = null
     do {
-      const page: { memories: MemoryRecord[], next_cursor: string | null } = await this.#memory.banks.memories(nameOf(place), { limit: 3, ...(cursor !== null && { cursor }) }, context)
+      const page: { memories: MemoryRecord[], next_cursor: string | null } =
+        await this.#memory.banks.memories(nameOf(place), { limit: 3, ...(cursor !== null && { cursor }) }, context)
       listed.push(...page.memories)
       cursor = page.next_cursor
     } while (cursor !== null)
@@ -141,7 +150,9 @@ export class Twins {
   }
 
   #draft (draft: Omit<Draft, 'expiresAt'>, seconds: number | undefined): Draft {
-    return { ...draft, expiresAt: seconds === undefined ? null : new Date(this.#clock() + seconds * 1000).toISOString() }
+    return {
+      ...draft, expiresAt: seconds === undefined ? null : new Date(this.#clock() + seconds * 1000).toISOString(),
+    }
   }
 
   #stored (place: Place, draft: Draft, answer: { stored: boolean, deduplicated: boolean, memory_id: string }): void {
@@ -155,7 +166,13 @@ export class Twins {
     }
     ok(!this.#ids.includes(answer.memory_id), 'an id of its own')
     this.#ids.push(answer.memory_id)
-    model.memories.push({ ...draft, text: draft.text.trim(), tags: [...new Set(draft.tags)].sort(), id: answer.memory_id, retainedAt: new Date(this.#clock()).toISOString() })
+    model.memories.push({
+      ...draft,
+      text: draft.text.trim(),
+      tags: [...new Set(draft.tags)].sort(),
+      id: answer.memory_id,
+      retainedAt: new Date(this.#clock()).toISOString(),
+    })
   }
 
   #model ({ tenant, bank }: Place): ModelBank {
@@ -182,7 +199,15 @@ function itemOf ({ text, tags, documentId, occurredAt, expiresAt }: Draft): { co
 }
 
 function known (record: MemoryRecord): Known {
-  return { id: record.memory_id, text: record.text, tags: record.tags, documentId: record.document_id, occurredAt: record.occurred_at, retainedAt: record.retained_at, expiresAt: record.expires_at }
+  return {
+    id: record.memory_id,
+    text: record.text,
+    tags: record.tags,
+    documentId: record.document_id,
+    occurredAt: record.occurred_at,
+    retainedAt: record.retained_at,
+    expiresAt: record.expires_at,
+  }
 }
 
 function tagCounts (memories: readonly Known[]): Map<string, number> {

@@ -31,13 +31,15 @@ export class ModelBank {
   /** Those with one of the words, by themselves or by a neighbour, and with the tags when some are asked for. */
   find (words: readonly string[], tags: readonly string[] = [], match: 'any' | 'all' = 'any'): Known[] {
     const holds = ({ text }: Known) => words.some((word) => wordsOf(text).includes(word))
-    return this.memories.filter((memory) => (holds(memory) || this.#neighbours(memory).some(holds)) && (tags.length === 0 || tagged(memory, tags, match)))
+    return this.memories.filter((memory) => (holds(memory) || this.#neighbours(memory).some(holds)) &&
+      (tags.length === 0 || tagged(memory, tags, match)))
   }
 
   /** The two memories on either side in the same document, whatever their tags. */
   #neighbours (memory: Known): Known[] {
     if (memory.documentId === null) return []
-    const sequence = this.memories.filter((other) => other.documentId === memory.documentId).sort((a, b) => compare(placed(a), placed(b)) || compare(a.id, b.id))
+    const sequence = this.memories.filter((other) => other.documentId === memory.documentId)
+      .sort((a, b) => compare(placed(a), placed(b)) || compare(a.id, b.id))
     const place = sequence.indexOf(memory)
     return sequence.slice(Math.max(0, place - 2), place + 3)
   }

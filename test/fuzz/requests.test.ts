@@ -18,7 +18,11 @@ const ISSUER = 'https://id.example.test/'
 const AUDIENCE = 'api://memory'
 
 const FILE: FileConfig = {
-  banks: { limited: { homeostasis: { rate_limits: { retain_per_minute: 1, recall_per_minute: 1 }, quotas: { reflect_per_day: 1 } } } },
+  banks: {
+    limited: {
+      homeostasis: { rate_limits: { retain_per_minute: 1, recall_per_minute: 1 }, quotas: { reflect_per_day: 1 } },
+    },
+  },
   barriers: { metadata: { blocked_keys: ['password'] } },
   sources: {
     hook: { type: 'webhook', target_bank: 'user-bob', principal: 'user:bob', auth: { type: 'none' } },

@@ -70,13 +70,22 @@ type Mutation = (parts: RequestParts) => RequestParts | Wire
 
 /** A valid request with one to three things spoilt. */
 export function mutatedRequest (valid: readonly RequestParts[]): fc.Arbitrary<Wire> {
-  const [posts, others] = [valid.filter(({ body }) => body !== undefined), valid.filter(({ body }) => body === undefined)]
-  const start = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...posts) }, { weight: 1, arbitrary: fc.constantFrom(...others) })
-  return fc.tuple(start, fc.array(fc.oneof({ weight: 4, arbitrary: bodyMutation }, { weight: 1, arbitrary: outerMutation }, { weight: 1, arbitrary: queryMutation }), { minLength: 1, maxLength: 3 }), fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: textMutation }))
+  const [posts, others] =
+    [valid.filter(({ body }) => body !== undefined), valid.filter(({ body }) => body === undefined)]
+  const start = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...posts) }, {
+    weight: 1, arbitrary: fc.constantFrom(...others),
+  })
+  return fc.tuple(start, fc.array(fc.oneof({ weight: 4, arbitrary: bodyMutation }, {
+    weight: 1, arbitrary: outerMutation,
+  }, { weight: 1, arbitrary: queryMutation }), { minLength: 1, maxLength: 3 }), fc.oneof(
+    { weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: textMutation },
+  ))
     .map(([start, mutations, last]) => {
       const parts = mutations.reduce<RequestParts>((current, mutate) => ({ ...current, ...mutate(current) }), start)
       const wire = toWire(parts)
-      return last === undefined || wire.payload === undefined ? wire : { ...wire, payload: last(Buffer.from(wire.payload)) }
+      return last === undefined || wire.payload === undefined
+        ? wire
+        : { ...wire, payload: last(Buffer.from(wire.payload)) }
     })
 }
 
@@ -90,8 +99,12 @@ const outerMutation: fc.Arbitrary<Mutation> = fc.oneof(
 )
 
 const queryMutation: fc.Arbitrary<Mutation> = fc.oneof(
-  fc.tuple(query, fc.boolean()).map(([more, keep]): Mutation => (parts) => ({ ...parts, query: keep ? [...parts.query, ...more] : more })),
-  fc.tuple(fc.nat(), oddText).map(([which, value]): Mutation => (parts) => ({ ...parts, query: parts.query.map((entry, index) => index === which % parts.query.length ? [entry[0], value] : entry) })),
+  fc.tuple(query, fc.boolean())
+    .map(([more, keep]): Mutation => (parts) => ({ ...parts, query: keep ? [...parts.query, ...more] : more })),
+  fc.tuple(fc.nat(), oddText).map(([which, value]): Mutation => (parts) => ({
+    ...parts,
+    query: parts.query.map((entry, index) => index === which % parts.query.length ? [entry[0], value] : entry),
+  })),
 )
 
 /** One field somewhere in the body: gone, another value, twice, under another name; or a stranger beside it. */
@@ -125,7 +138,9 @@ function spoil (body: JsonValue, kind: string, which: number, value: JsonValue, 
   const [key, old] = entries[at] ?? [name, value]
   // Every other time the mutation goes one level down, into items and metadata.
   if (which % 2 === 0 && typeof old === 'object' && old !== null) {
-    const inner = Array.isArray(old) ? old.map((item, index) => index === which % old.length ? spoil(item, kind, which >> 1, value, name) : item) : spoil(old, kind, which >> 1, value, name)
+    const inner = Array.isArray(old)
+      ? old.map((item, index) => index === which % old.length ? spoil(item, kind, which >> 1, value, name) : item)
+      : spoil(old, kind, which >> 1, value, name)
     return { ...body, [key]: inner }
   }
   switch (kind) {

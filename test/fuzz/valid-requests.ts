@@ -9,7 +9,7 @@ export interface RequestParts {
   params: Record<string, string>
   query: Array<[name: string, value: string]>
   headers: Record<string, string>
-  /** JSON, or text as it stands; undefined for no body. */
+  /** JSON, or a text that is sent unchanged; undefined for no body. */
   body?: JsonValue | { text: string }
 }
 
@@ -69,7 +69,8 @@ const PLAIN = ['/live', '/health/live', '/health', '/v1/banks/:bank_id', '/v1/ba
  * @throws when there is a route that has none here
  */
 export function validRequests (app: FastifyInstance): RequestParts[] {
-  return app.routeTable.filter(({ config, schema }) => config?.anyMethod !== true && !isRefusal(schema)).flatMap(({ method, url }) => {
+  const served = app.routeTable.filter(({ config, schema }) => config?.anyMethod !== true && !isRefusal(schema))
+  return served.flatMap(({ method, url }) => {
     const methods: HTTPMethods[] = [method].flat()
     return methods.flatMap((name) => samplesOf(name, url).map((found): RequestParts => ({
       method: name, path: url, params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook' }, ...found,

@@ -16,7 +16,9 @@ export interface TestApp {
   post (url: string, body: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>
   get (url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>
   /** POST /v1/retain that has to succeed; answers the memory's id. */
-  retain (bankId: string, content: string, more?: Record<string, unknown>, headers?: Record<string, string>): Promise<string>
+  retain (
+    bankId: string, content: string, more?: Record<string, unknown>, headers?: Record<string, string>,
+  ): Promise<string>
 }
 
 /** With TEST_STORE=postgres every app that names no store has one on the database of TEST_DATABASE_URL. */
@@ -26,8 +28,13 @@ async function defaultStore (t: Test, { file }: TestConfig): Promise<MemoryOverr
   return { store: startablePostgresStore(t) }
 }
 
-/** The whole gateway as it is served, on the in-memory store, with a standing clock and counted ids; closed when the test ends. */
-export async function testApp (t: Test, config: TestConfig = {}, overrides: MemoryOverrides = {}, options: { reloadConfig?: () => Config } = {}): Promise<TestApp> {
+/**
+ * The whole gateway as it is served, on the in-memory store, with a standing clock and counted ids; closed when the
+ * test ends.
+ */
+export async function testApp (
+  t: Test, config: TestConfig = {}, overrides: MemoryOverrides = {}, options: { reloadConfig?: () => Config } = {},
+): Promise<TestApp> {
   const clock = testClock()
   const log: Array<Record<string, unknown>> = []
   const app = await buildApp(testConfig(config), {

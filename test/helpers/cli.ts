@@ -57,13 +57,15 @@ export interface CliServer extends TestApp {
   url: string
 }
 
-/** The gateway behind a real socket, and the command in front of it. */
+/** The gateway on a real socket, and the command as its client. */
 export async function cliServer (t: Test, config: TestConfig = {}): Promise<CliServer> {
   const server = await testApp(t, config)
   const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
   return {
     ...server,
     url,
-    cli: async (args, { env, ...options } = {}) => await runCli(args, { env: { MEMORY_GATEWAY_URL: url, ...env }, ...options }),
+    cli: async (args, { env, ...options } = {}) => await runCli(args, {
+      env: { MEMORY_GATEWAY_URL: url, ...env }, ...options,
+    }),
   }
 }

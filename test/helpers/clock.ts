@@ -1,4 +1,4 @@
-/** A clock that stands still until it is told to move. */
+/** A clock that does not move until `advance` is called. */
 export interface TestClock {
   (): number
   advance (milliseconds: number): void

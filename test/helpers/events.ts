@@ -7,7 +7,10 @@ export interface ReceivedEvent {
   data: unknown
 }
 
-/** Events of the HTML standard (section 9.2.6), as far as the gateway writes them: one line of each kind, ended by line feeds. */
+/**
+ * Events of the HTML standard (section 9.2.6), as far as the gateway writes them: one line of each kind, ended by line
+ * feeds.
+ */
 export function parseEvents (text: string): ReceivedEvent[] {
   return text.split('\n\n').filter((block) => block !== '').map((block) => {
     if (block.startsWith(':')) return { event: 'comment', data: block.slice(1).trim() }

@@ -28,8 +28,11 @@ export async function scrape ({ get }: Pick<TestApp, 'get'>, headers: Record<str
 }
 
 /** The value of the one sample of a name that has these labels among its own; undefined when there is none. */
-export function valueOf (samples: readonly Sample[], name: string, labels: Record<string, string> = {}): number | undefined {
-  const found = samples.filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+export function valueOf (
+  samples: readonly Sample[], name: string, labels: Record<string, string> = {},
+): number | undefined {
+  const found = samples.filter((sample) => sample.name === name &&
+    Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
   if (found.length > 1) throw new Error(`${found.length} samples of ${name} fit ${JSON.stringify(labels)}`)
   return found[0]?.value
 }

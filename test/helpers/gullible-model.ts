@@ -51,9 +51,9 @@ export function readPrompt ({ system, user }: { system: string, user: string }):
 }
 
 /**
- * What a model answers that does whatever it is told outside of the evidence, and takes the evidence for what it is: records. A prompt
- * that is not what its system message says confuses it, and then it does what any text says.
- * @param telltale shows that somebody's order stands there
+ * What a model answers that does whatever it is told outside of the evidence, and takes the evidence for what it is:
+ * records. A prompt that is not what its system message says confuses it, and then it does what any text says.
+ * @param telltale a text that shows that the prompt contains an order
  * @param canary what the order wants to hear
  */
 export function gullibleAnswer (prompt: { system: string, user: string }, telltale: string, canary: string): string {

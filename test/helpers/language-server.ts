@@ -12,7 +12,10 @@ export type Behaviour = AnyBehaviour<LanguageRequest>
 /** What the server says unless a test says otherwise. */
 export const USUAL_ANSWER = 'Alice lives in Lyon. [1]'
 
-/** A language model behind HTTP on the loopback interface: POST /v1/chat/completions (OpenAI) and /v1/messages (Anthropic). */
+/**
+ * A language model behind HTTP on the loopback interface: POST /v1/chat/completions (OpenAI) and /v1/messages
+ * (Anthropic).
+ */
 export class LanguageServer extends ScriptedServer<LanguageRequest> {
   constructor () {
     super(says(USUAL_ANSWER), understand)
@@ -70,12 +73,18 @@ export function stallInTheMiddle (...pieces: string[]): Behaviour {
   return (request, response) => { partly(request, response, pieces, () => {}) }
 }
 
-/** A stream with the deltas of these pieces that ends in good order but without the event that says so; an answer at once is cut short. */
+/**
+ * A stream with the deltas of these pieces that ends in good order but without the event that says so; an answer at
+ * once is cut short.
+ */
 export function endsEarly (...pieces: string[]): Behaviour {
   return (request, response) => { partly(request, response, pieces, () => { response.end() }) }
 }
 
-/** A stream with the deltas of these pieces and then an error of the protocol; an answer at once is 500 with the same error. */
+/**
+ * A stream with the deltas of these pieces and then an error of the protocol; an answer at once is 500 with the same
+ * error.
+ */
 export function failsInTheMiddle (type: string, ...pieces: string[]): Behaviour {
   return (request, response) => {
     if (request.stream) partly(request, response, pieces, () => { response.end(streamedError(request, type)) })
@@ -83,7 +92,10 @@ export function failsInTheMiddle (type: string, ...pieces: string[]): Behaviour 
   }
 }
 
-/** Status 200 with something else than the protocol says: `html` a page, `json` another object, `broken` cut JSON, in a stream as an event. */
+/**
+ * Status 200 with something else than the protocol says: `html` a page, `json` another object, `broken` cut JSON, in a
+ * stream as an event.
+ */
 export function garbage (kind: 'html' | 'json' | 'broken'): Behaviour {
   const body = { html: '<html>Welcome</html>', json: '{"ok":true}', broken: '{"choices":[{"mess' }[kind]
   return (request, response) => {

@@ -14,7 +14,10 @@ export const correct: Behaviour = ({ body }, response) => {
   else sendJson(response, { results: ranked(String(body['query']), body['documents'] as string[]).map(({ index, score }) => ({ index, relevance_score: score })) })
 }
 
-/** Models behind HTTP on the loopback interface: POST /v1/embeddings and /v1/rerank, answered right unless a test says otherwise. */
+/**
+ * Models behind HTTP on the loopback interface: POST /v1/embeddings and /v1/rerank, answered correctly unless a test
+ * says otherwise.
+ */
 export class ModelServer extends ScriptedServer {
   constructor () {
     super(correct, (request) => request)

@@ -12,7 +12,8 @@ export interface ReceivedRequest {
 }
 
 /** What a server does with a request. One for any request serves every server. */
-export type Behaviour<R extends ReceivedRequest = ReceivedRequest> = (request: R, response: ServerResponse) => void | Promise<void>
+export type Behaviour<R extends ReceivedRequest = ReceivedRequest> =
+  (request: R, response: ServerResponse) => void | Promise<void>
 
 /** An HTTP server on the loopback interface that keeps what it received and does with each request what a test says. */
 export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
@@ -68,7 +69,10 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
     return release
   }
 
-  /** So many requests are answered when all of them have come, which shows that they are under way together; those after them take a moment. */
+  /**
+   * So many requests are answered when all of them have come, which shows that they are under way together; those after
+   * them take a moment.
+   */
   gather (count: number): void {
     const together = this.requests.length + count
     this.next(...Array.from({ length: count }, (): Behaviour<R> => async (request, response) => {
@@ -129,7 +133,7 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
   }
 }
 
-/** An address that nobody listens on: connections to it are refused. */
+/** An address without a listener: connections to it are refused. */
 export async function unusedUrl (): Promise<string> {
   const server = new ScriptedServer(silent, (request) => request)
   await server.listen()

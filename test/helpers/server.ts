@@ -34,7 +34,9 @@ export function spawnServer (t: Test, env: Record<string, string> = {}, options:
 }
 
 /** Starts the built server on a free port of the loopback interface and waits until it listens. */
-export async function startServer (t: Test, env: Record<string, string> = {}, options: { cwd?: string } = {}): Promise<RunningServer> {
+export async function startServer (
+  t: Test, env: Record<string, string> = {}, options: { cwd?: string } = {},
+): Promise<RunningServer> {
   const server = spawnServer(t, { SERVICES_PORT: '0', ...env }, options)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {

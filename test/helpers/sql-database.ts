@@ -12,7 +12,10 @@ import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { NOW } from './memories.js'
 import { CONTRACT_SPACE, DATABASE_URL, postgresOptions } from './sql-stores.js'
 
-/** A PGlite database in a folder of its own, which goes when the test ends. It takes seconds to make, so a file shares one. */
+/**
+ * A PGlite database in a folder of its own, which goes when the test ends. It takes seconds to make, so a file shares
+ * one.
+ */
 export async function pgliteDatabase (t: Test): Promise<Executor> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
   const executor = await openPglite({ dataDir: join(folder, 'data'), timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000 })
@@ -51,7 +54,9 @@ export interface StoreOptions {
 }
 
 /** A store on a database that others use too: closing it leaves the database open. */
-export async function storeIn (executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions): Promise<SqlVectorStore> {
+export async function storeIn (
+  executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions,
+): Promise<SqlVectorStore> {
   const shared: Executor = {
     query: async (text, params, options) => await executor.query(text, params, options),
     read: async (text, params, options) => await executor.read(text, params, options),

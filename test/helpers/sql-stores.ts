@@ -30,6 +30,13 @@ export function postgresOptions (more: Partial<PostgresOptions> = {}): PostgresO
 const PROCESS = randomBytes(6).toString('hex')
 let schemas = 0
 
+/** An executor on the database of the tests, closed when the test ends. */
+export function openPostgres (t: Test, more: Partial<PostgresOptions> = {}): PostgresExecutor {
+  const executor = new PostgresExecutor(postgresOptions(more))
+  t.teardown(async () => { await executor.close() })
+  return executor
+}
+
 /** The name of a schema that no other test has; it is dropped when the test ends. */
 export function freshSchema (t: Test): string {
   const schema = `test_${PROCESS}_${++schemas}`
@@ -43,7 +50,12 @@ export function freshSchema (t: Test): string {
 
 /** An empty store on PostgreSQL, not started. */
 export function startablePostgresStore (t: Test, more: Partial<PostgresOptions> = {}): SqlVectorStore {
-  return new SqlVectorStore({ executor: new PostgresExecutor(postgresOptions(more)), schema: quoteSchema(freshSchema(t)), bootstrapSchema: true, sweepIntervalMs: 0 })
+  return new SqlVectorStore({
+    executor: new PostgresExecutor(postgresOptions(more)),
+    schema: quoteSchema(freshSchema(t)),
+    bootstrapSchema: true,
+    sweepIntervalMs: 0,
+  })
 }
 
 /** An empty store on PostgreSQL. */

@@ -7,14 +7,19 @@ interface Pair {
   server: Socket
 }
 
-/** What becomes of a connection whose client sends the words: cut before the database has them, or when it has answered them. */
+/**
+ * What becomes of a connection whose client sends the words: cut before the database has them, or when it has answered
+ * them.
+ */
 interface Trap {
   words: string
   when: 'before' | 'answered'
   sprung: () => void
 }
 
-/** A network between a driver and its database that does what a test says. At the beginning it lets everything through. */
+/**
+ * A network between a driver and its database that does what a test says. At the beginning it lets everything through.
+ */
 export class TcpProxy {
   readonly #target: { host: string, port: number }
   readonly #pairs = new Set<Pair>()

@@ -13,10 +13,23 @@ export interface CollectedSpan {
   events: unknown[]
 }
 
-interface OtlpValue { stringValue?: string, intValue?: number | string, boolValue?: boolean, doubleValue?: number, arrayValue?: { values: OtlpValue[] } }
+interface OtlpValue {
+  stringValue?: string,
+  intValue?: number | string,
+  boolValue?: boolean,
+  doubleValue?: number,
+  arrayValue?: { values: OtlpValue[] }
+}
 interface OtlpAttribute { key: string, value: OtlpValue }
 interface OtlpSpan extends Omit<CollectedSpan, 'attributes' | 'events'> { startTimeUnixNano: string, attributes?: OtlpAttribute[], events?: unknown[] }
-interface OtlpBody { resourceSpans: Array<{ resource: { attributes: OtlpAttribute[] }, scopeSpans: Array<{ spans: OtlpSpan[] }> }> }
+interface OtlpBody {
+  resourceSpans: Array<{
+    resource: { attributes: OtlpAttribute[] },
+    scopeSpans: Array<{
+      spans: OtlpSpan[]
+    }>
+  }>
+}
 
 const taken: Behaviour = (_request, response) => { sendJson(response, {}) }
 
@@ -28,9 +41,13 @@ export class TraceCollector extends ScriptedServer {
 
   /** All spans that came, in the order of their beginnings: batches are sent side by side and arrive in any order. */
   get spans (): CollectedSpan[] {
-    return this.#bodies.flatMap(({ resourceSpans }) => resourceSpans).flatMap(({ scopeSpans }) => scopeSpans).flatMap(({ spans }) => spans)
+    return this.#bodies.flatMap(({ resourceSpans }) => resourceSpans).flatMap(({ scopeSpans }) => scopeSpans).flatMap(
+      ({ spans }) => spans,
+    )
       .sort((one, other) => Number(BigInt(one.startTimeUnixNano) - BigInt(other.startTimeUnixNano)))
-      .map(({ attributes = [], events = [], startTimeUnixNano, ...span }) => ({ ...span, attributes: toRecord(attributes), events }))
+      .map(({ attributes = [], events = [], startTimeUnixNano, ...span }) => ({
+        ...span, attributes: toRecord(attributes), events,
+      }))
   }
 
   /** Attributes of the resource of the last batch. */
@@ -67,5 +84,6 @@ function toRecord (attributes: readonly OtlpAttribute[]): Record<string, unknown
 }
 
 function plain ({ stringValue, intValue, boolValue, doubleValue, arrayValue }: OtlpValue): unknown {
-  return stringValue ?? boolValue ?? doubleValue ?? (intValue === undefined ? arrayValue?.values.map(plain) : Number(intValue))
+  return stringValue ?? boolValue ?? doubleValue ??
+    (intValue === undefined ? arrayValue?.values.map(plain) : Number(intValue))
 }

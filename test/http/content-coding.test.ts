@@ -20,7 +20,9 @@ t.test('the first coding that the client accepts is taken', async (t) => {
     ['br;q=nonsense', undefined],
     [`${'x,'.repeat(40)}gzip`, undefined],
   ]
-  for (const [header, expected] of cases) t.equal(acceptedCoding(header, AVAILABLE), expected, String(header).slice(0, 40))
+  for (const [header, expected] of cases) {
+    t.equal(acceptedCoding(header, AVAILABLE), expected, String(header).slice(0, 40))
+  }
 })
 
 t.test('what is not there is not taken', async (t) => {

@@ -34,7 +34,9 @@ for (const [accept, events] of accepted) {
 
 async function * given (...events: ServerSentEvent[]): AsyncGenerator<ServerSentEvent, void> { yield * events }
 
-async function textOf (events: AsyncGenerator<ServerSentEvent, void>, options: Partial<EventStreamOptions> = {}): Promise<string> {
+async function textOf (
+  events: AsyncGenerator<ServerSentEvent, void>, options: Partial<EventStreamOptions> = {},
+): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of eventStream(events, { ...OPTIONS, ...options })) chunks.push(Buffer.from(chunk as string))
   return Buffer.concat(chunks).toString()

@@ -81,7 +81,7 @@ t.test('jwt_oidc: the challenge names the metadata, which names the identity pro
   t.equal(other.headers['www-authenticate'], 'Bearer', 'the other routes are as before')
 })
 
-t.test('jwt_oidc: behind a proxy the metadata has the configured address', async (t) => {
+t.test('jwt_oidc: with a proxy in front the metadata has the configured address', async (t) => {
   const { post, get } = await testApp(t, { ...oidc, file: { mcp: { public_url: 'https://memory.example.com/api/' } } }, { clock: () => NOW })
   const challenge = (await post('/mcp', rpc('tools/list'), MCP_HEADERS)).headers['www-authenticate']
   t.equal(challenge, 'Bearer resource_metadata="https://memory.example.com/api/.well-known/oauth-protected-resource/mcp"')

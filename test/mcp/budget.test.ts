@@ -40,7 +40,8 @@ t.test('sources of a reflect, ids of a forget and pages of banks are cut', async
   await post('/v1/retain/batch', { bank_id: 'b', items })
   for (let index = 0; index < 60; index++) await post('/v1/retain', { bank_id: `bank-${index}-${'x'.repeat(100)}`, content: 'x' })
   const client = await connectMcp(t, app)
-  const call = async (name: string, args: Record<string, unknown>) => answerOf(await client.callTool({ name, arguments: args }))
+  const call = async (name: string, args: Record<string, unknown>) =>
+    answerOf(await client.callTool({ name, arguments: args }))
   const reflected = await call('reflect', { bank_id: 'b', query: 'Which harbours have boats?' })
   t.ok(countTokens(JSON.stringify(reflected)) <= TOKENS + 50)
   const deleted = await call('forget', { bank_id: 'b', tags: ['all'] })

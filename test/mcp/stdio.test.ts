@@ -11,7 +11,9 @@ import { addressOf, answerOf, mcpClient, refusalOf, REVISIONS, rpc, toolCall, ty
 const PROGRAM = join(process.cwd(), 'dist/cli/main.js')
 
 /** Starts the built program, as a desktop client does. */
-async function startProgram (t: Test, revision: Revision, env: Record<string, string>, args: string[] = []): Promise<Client> {
+async function startProgram (
+  t: Test, revision: Revision, env: Record<string, string>, args: string[] = [],
+): Promise<Client> {
   const client = mcpClient(revision)
   const transport = new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp', ...args], env: { PATH: process.env['PATH'] ?? '', ...env }, stderr: 'pipe' })
   await client.connect(transport)

@@ -11,7 +11,9 @@ for (const revision of REVISIONS) {
 
     const { tools } = await client.listTools()
     t.same(tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget', 'list_banks'])
-    t.same(tools.map(({ name, annotations = {} }) => [name, annotations.readOnlyHint, annotations.destructiveHint, annotations.idempotentHint]), [
+    t.same(tools.map(({ name, annotations = {} }) => [
+      name, annotations.readOnlyHint, annotations.destructiveHint, annotations.idempotentHint,
+    ]), [
       ['retain', false, false, true],
       ['recall', true, false, true],
       ['reflect', true, false, true],

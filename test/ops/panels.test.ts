@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { testApp } from '../helpers/app.js'
 import { scrape } from '../helpers/exposition.js'
+import { freePort } from '../helpers/free-port.js'
 
 interface Panel { title: string, targets?: Array<{ expr: string }> }
 
@@ -38,15 +38,6 @@ function hasPrometheus (): boolean {
   }
 }
 
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** Starts Prometheus, which asks the gateway every 200 ms. @returns its address */
 async function startPrometheus (t: Test, target: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-prometheus-'))
@@ -64,13 +55,16 @@ async function startPrometheus (t: Test, target: string): Promise<string> {
 }
 
 /** Asks until there is an answer with series: Prometheus has to start and to scrape first. */
-async function evaluate (prometheus: string, expr: string): Promise<Array<{ metric: Record<string, string>, value: number }>> {
+async function evaluate (
+  prometheus: string, expr: string,
+): Promise<Array<{ metric: Record<string, string>, value: number }>> {
   const query = expr.replaceAll('$job', 'memory-gateway').replaceAll('$instance', '.*').replaceAll('$__rate_interval', '10s')
   for (;;) {
     const answer = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => undefined)
     if (answer?.status === 400) throw new Error(await answer.text())
     if (answer?.status !== 200) continue
-    const { data: { result } } = await answer.json() as { data: { result: Array<{ metric: Record<string, string>, value: [number, string] }> } }
+    const { data: { result } } =
+      await answer.json() as { data: { result: Array<{ metric: Record<string, string>, value: [number, string] }> } }
     if (result.length > 0) return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }))
   }
 }

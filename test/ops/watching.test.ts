@@ -4,9 +4,29 @@ import { parse, parseAllDocuments } from 'yaml'
 import { testApp } from '../helpers/app.js'
 
 interface Target { expr: string }
-interface Panel { id: number, type: string, title: string, targets?: Target[], gridPos: { x: number, y: number, w: number, h: number } }
+interface Panel {
+  id: number,
+  type: string,
+  title: string,
+  targets?: Target[],
+  gridPos: {
+    x: number
+    y: number
+    w: number
+    h: number
+  }
+}
 interface Dashboard { panels: Panel[], templating: { list: Array<{ name: string, definition?: string }> } }
-interface Rule { alert: string, expr: string, for?: string, labels: { severity: string }, annotations: { summary: string, description?: string } }
+interface Rule {
+  alert: string,
+  expr: string,
+  for?: string,
+  labels: { severity: string },
+  annotations: {
+    summary: string
+    description?: string
+  }
+}
 
 const read = (path: string) => readFileSync(new URL(`../../ops/${path}`, import.meta.url), 'utf8')
 const dashboard = JSON.parse(read('grafana/memory-gateway.json')) as Dashboard
@@ -14,7 +34,9 @@ const alerts = parse(read('prometheus/alerts.yaml')) as { groups: Array<{ rules:
 const rules = alerts.groups.flatMap(({ rules }) => rules)
 const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ where: title, expr }))),
-  ...dashboard.templating.list.flatMap(({ name, definition }) => definition === undefined ? [] : [{ where: name, expr: definition }]),
+  ...dashboard.templating.list.flatMap(
+    ({ name, definition }) => definition === undefined ? [] : [{ where: name, expr: definition }],
+  ),
   ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
 ]
 
@@ -23,7 +45,7 @@ const { app, get } = await testApp(t)
 const types = new Map([...(await get('/metrics')).body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
 const routes = new Set(app.routeTable.map(({ url }) => url))
 
-/** Names as a query writes them, without what stands in quotation marks and braces. */
+/** Names as a query writes them, without the content of quotation marks and braces. */
 function namesIn (expr: string): string[] {
   return expr.replaceAll(/\{[^}]*\}|"[^"]*"/g, '').match(/\b(?:memory_gateway|nodejs|process)_\w+/g) ?? []
 }

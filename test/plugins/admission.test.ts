@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
+import { until } from '../helpers/waiting.js'
 import { refused } from '../routes/support.js'
 
 /** A store in which every search waits until it is let go. */
@@ -15,10 +16,6 @@ function waitingStore () {
     return await search(...given)
   }
   return { store, waiting }
-}
-
-async function until (holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
 }
 
 await t.test('beyond requests_in_flight a request gets Retry-After, and probes are answered', async (t) => {
@@ -60,7 +57,7 @@ await t.test('so many connections are open at a time, and a further one is close
   t.match(answer.toString(), /^HTTP\/1\.1 200 /)
 })
 
-await t.test('a request whose body does not come in time is answered, and its room is given back', async (t) => {
+await t.test('a request whose body does not come in time is answered, and its bytes are released', async (t) => {
   const { app } = await testApp(t, { file: { bounds: { request_seconds: 1 } } })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }

@@ -14,7 +14,10 @@ const record = fc.record({
   bank_id: text,
   text,
   tags: fc.array(text, { maxLength: 3 }),
-  metadata: fc.dictionary(text, fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)), { maxKeys: 3 }),
+  metadata: fc.dictionary(
+    text, fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)),
+    { maxKeys: 3 },
+  ),
   occurred_at: fc.option(fc.constant('2026-01-15T10:00:00.000Z')),
   retained_at: fc.constant('2026-01-15T10:00:00.000Z'),
   expires_at: fc.constant(null),
@@ -24,8 +27,13 @@ const record = fc.record({
 })
 const hit = fc.tuple(record, fc.record({
   score: fc.double({ min: 0, max: 1, noNaN: true }),
-  passages: maybe(fc.array(fc.record({ text, start: fc.nat(), end: fc.nat(), score: fc.double({ noNaN: true, noDefaultInfinity: true }) }), { maxLength: 2 })),
-  scores: maybe(fc.record({ signals: maybe(fc.dictionary(text, fc.double({ noNaN: true, noDefaultInfinity: true }), { maxKeys: 2 })) })),
+  passages: maybe(fc.array(
+    fc.record({ text, start: fc.nat(), end: fc.nat(), score: fc.double({ noNaN: true, noDefaultInfinity: true }) }),
+    { maxLength: 2 },
+  )),
+  scores: maybe(fc.record({
+    signals: maybe(fc.dictionary(text, fc.double({ noNaN: true, noDefaultInfinity: true }), { maxKeys: 2 })),
+  })),
 })).map(([memory, more]) => ({ ...memory, ...more }))
 const list = <T>(element: fc.Arbitrary<T>) => fc.array(element, { maxLength: 4 })
 
@@ -36,7 +44,10 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
     truncated: fc.boolean(),
     usage: fc.record({ tokens: fc.nat() }),
     degraded: maybe(fc.constant(['semantic'])),
-    trace: maybe(fc.record({ stages: fc.array(fc.record({ name: text, start_ms: fc.nat(), duration_ms: fc.nat() })), strategies: fc.constant([]) })),
+    trace: maybe(fc.record({
+      stages: fc.array(fc.record({ name: text, start_ms: fc.nat(), duration_ms: fc.nat() })),
+      strategies: fc.constant([]),
+    })),
     unknown: maybe(text),
   })],
   ['reflect', ReflectAnswer, ['sources'], fc.record({
@@ -50,7 +61,14 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
   ['memory', MemoryRecord, [], record],
   ['banks', BanksAnswer, ['banks'], fc.record({ banks: list(fc.record({ bank_id: text, memory_count: fc.nat(), last_retained_at: fc.constant(null) })), next_cursor: fc.option(text) })],
   ['retain/batch', RetainBatchAnswer, ['results'], fc.record({
-    results: list(fc.record({ stored: fc.boolean(), memory_id: fc.uuid(), chunk_count: fc.nat(), deduplicated: fc.boolean(), bank_id: text, redactions: maybe(fc.array(text, { maxLength: 2 })) })),
+    results: list(fc.record({
+      stored: fc.boolean(),
+      memory_id: fc.uuid(),
+      chunk_count: fc.nat(),
+      deduplicated: fc.boolean(),
+      bank_id: text,
+      redactions: maybe(fc.array(text, { maxLength: 2 })),
+    })),
   })],
 ]
 

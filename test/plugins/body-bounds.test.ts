@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { head, listening } from '../helpers/byte-by-byte.js'
+import { until } from '../helpers/waiting.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from '../routes/support.js'
 import { openSource, send } from '../routes/webhooks.js'
 
@@ -12,10 +13,6 @@ const MIB = 1_048_576
 
 async function sendText ({ inject }: TestApp, url: string, payload: string, headers: Record<string, string> = {}) {
   return await inject({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload })
-}
-
-async function until (holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => { setImmediate(resolve) })
 }
 
 await t.test('a body that is too deep or holds too much is refused with the bound, before it is looked at', async (t) => {

@@ -165,7 +165,7 @@ await t.test('messages name the fields as the client wrote them', async (t) => {
   t.match((await post('/v1/retain', {})).json(), { errors: [{ field: 'bank_id', message: 'is required' }, { field: 'content', message: 'is required' }] })
 })
 
-await t.test('a body of a thousand wrong items is told about its first twenty fields', async (t) => {
+await t.test('the refusal of a body of a thousand wrong items names its first twenty fields', async (t) => {
   const { post } = await testApp(t)
   const response = await post('/v1/retain/batch', { bank_id: 'b', items: Array.from({ length: 1000 }, () => ({ content: 5, tags: 'a', other: 1 })) })
   refused(t, response, 400, 'invalid_request')

@@ -37,7 +37,9 @@ t.test('steps are closed one by one, empty ones too, and an hour of them is kept
   advance(30_000)
   t.match(history.samples(), [
     { at: begin, requests: 3, clientErrors: 1, serverErrors: 1, longest: 5 },
-    { at: begin + 10_000, requests: 0, p50: null, longest: null }, { at: begin + 20_000, requests: 0 }, { at: begin + 30_000, requests: 0 },
+    { at: begin + 10_000, requests: 0, p50: null, longest: null }, { at: begin + 20_000, requests: 0 }, {
+      at: begin + 30_000, requests: 0,
+    },
   ])
   t.match(history.samples(begin + 20_000).map(({ at }) => at - begin), [20_000, 30_000])
   for (let step = 0; step < 400; step++) {

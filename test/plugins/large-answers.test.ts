@@ -23,7 +23,9 @@ function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_h
   const { recall } = memory
   const answerInPlace: typeof recall = async (...given) => {
     const answer = await recall(...given)
-    const hits = Array.from({ length: Math.min(count, given[0].max_results!) }, (_, index) => ({ ...answer.hits[index % answer.hits.length]! }))
+    const hits = Array.from({ length: Math.min(count, given[0].max_results!) }, (_, index) => ({
+      ...answer.hits[index % answer.hits.length]!,
+    }))
     hits.forEach(change)
     return { ...answer, hits }
   }

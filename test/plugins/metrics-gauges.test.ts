@@ -19,7 +19,9 @@ await t.test('breaker, queue and cache are as the provider says at the scrape', 
   const app = await testApp(t, {}, { embeddings })
   const states = { closed: 0, half_open: 1, open: 2 } as const
   for (const state of ['closed', 'open', 'half_open'] as const) {
-    embeddings.standing = () => ({ breaker: { state, tenantsOpen: 3 }, running: 4, waiting: 5, cache: { hits: 60, misses: 7 } })
+    embeddings.standing = () => ({
+      breaker: { state, tenantsOpen: 3 }, running: 4, waiting: 5, cache: { hits: 60, misses: 7 },
+    })
     const samples = await scrape(app)
     t.equal(valueOf(samples, 'memory_gateway_breaker_state', { kind: 'embedding' }), states[state])
     t.equal(valueOf(samples, 'memory_gateway_breaker_tenants_open', { kind: 'embedding' }), 3)
@@ -30,13 +32,13 @@ await t.test('breaker, queue and cache are as the provider says at the scrape', 
   }
 })
 
-await t.test('a provider that does not say how it stands has no samples', async (t) => {
+await t.test('a provider that does not report its state has no samples', async (t) => {
   const samples = await scrape(await testApp(t, {}, { embeddings: new SteeredEmbeddings() }))
   t.equal(valueOf(samples, 'memory_gateway_breaker_state', { kind: 'embedding' }), undefined)
   t.equal(valueOf(samples, 'memory_gateway_cache_hits_total', { cache: 'embedding' }), undefined)
 })
 
-await t.test('a provider that cannot say how it stands takes nothing from the others', async (t) => {
+await t.test('a provider that fails to report its state does not affect the others', async (t) => {
   const embeddings = new StandingEmbeddings()
   embeddings.standing = () => { throw new Error('sk-secret') }
   const reranker = { rerank: async () => [], status: () => ({ running: 1 }) }

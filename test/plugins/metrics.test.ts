@@ -88,7 +88,7 @@ await t.test('a client that leaves before its answer is counted as 499, and no l
   socket.destroy()
   let samples = await scrape(app)
   while (valueOf(samples, COUNT, { route: '/v1/recall', status: '499' }) === undefined) {
-    // The socket's end is told by the event loop.
+    // The event loop reports the socket's end.
     await setImmediate()
     samples = await scrape(app)
   }
@@ -121,7 +121,9 @@ await t.test('a call to a model that fails is counted by what became of it', asy
 
 await t.test('what is denied and what is limited is counted, once an operation', async (t) => {
   const app = await testApp(t, {
-    file: { ...ONE_PERMISSION_EACH, homeostasis: { rate_limits: { recall_per_minute: 1 }, quotas: { retain_per_day: 1 } } },
+    file: {
+      ...ONE_PERMISSION_EACH, homeostasis: { rate_limits: { recall_per_minute: 1 }, quotas: { retain_per_day: 1 } },
+    },
   })
   const all = as('user:all')
   await app.retain('team', 'One.', {}, all)

@@ -1,6 +1,13 @@
 /** What the tests look at of an OpenAPI document. */
 
-export interface Content { schema?: object, example?: unknown, examples?: Record<string, { value?: unknown, $ref?: string }> }
+export interface Content {
+  schema?: object,
+  example?: unknown,
+  examples?: Record<string, {
+    value?: unknown
+    $ref?: string
+  }>
+}
 export interface Operation {
   operationId: string
   summary: string
@@ -15,5 +22,11 @@ export interface Document {
   info: { version: string }
   tags: Array<{ name: string }>
   paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes: Record<string, unknown>, schemas: Record<string, object>, examples: Record<string, { value: unknown }> }
+  components: {
+    securitySchemes: Record<string, unknown>,
+    schemas: Record<string, object>,
+    examples: Record<string, {
+      value: unknown
+    }>
+  }
 }

@@ -60,7 +60,9 @@ for (const mode of ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const satisfie
   await t.test(`in mode ${mode} the document differs from it in the credentials of callers alone`, async (t) => {
     const { app: other } = await testApp(t, { auth: { mode } })
     t.ok(JSON.stringify(other.openApiDocumentOfEveryMode()) === JSON.stringify(JSON.parse(committed)))
-    const ownSecurity = (text: string) => (JSON.parse(text) as { paths: Record<string, Record<string, { security: unknown[] }>> })
+    const ownSecurity = (text: string) => (JSON.parse(text) as {
+      paths: Record<string, Record<string, { security: unknown[] }>>
+    })
       .paths['/v1/recall']!['post']!.security
     t.not(ownSecurity(other.openApiDocument().toString()).length, 4)
     t.strictSame(ownSecurity(committed), [{}, { principal: [] }, { apiKey: [], principal: [] }, { bearer: [] }])
@@ -70,7 +72,9 @@ for (const mode of ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const satisfie
 await t.test('every object that a client sends or gets, alone or in a list, has a name', async (t) => {
   const isUnnamed = (schema: Schema | undefined) => schema?.properties !== undefined || schema?.oneOf !== undefined
   const bodies = operations.filter(({ operation }) => mediaOf(operation).some(([, { schema }]) => isUnnamed(schema)))
-  const elements = [...operations.map(({ name, operation }) => [name, operation] as const), ...Object.entries(document.components.schemas)]
+  const elements = [...operations.map(({ name, operation }) => [name, operation] as const), ...Object.entries(
+    document.components.schemas,
+  )]
     .filter(([, node]) => [...within(node)].some(({ items }) => isUnnamed(items)))
   const advice = 'Give the TypeBox schema a `title` of one capitalised word; it is the name in the document'
   t.strictSame(bodies.map(({ name }) => name), [], advice)
@@ -148,7 +152,7 @@ await t.test('the events of a reflect and the lines of an export are what the do
   t.notOk(isImportLine({ content: 'No text.' }))
 })
 
-await t.test('a route whose schemas have no names is in the document as it stands', async (t) => {
+await t.test('a route whose schemas have no names is in the document unchanged', async (t) => {
   const gateway = await buildApp(testConfig({ logLevel: 'silent' }))
   t.teardown(async () => { await gateway.close() })
   const answer = { type: 'object', properties: { said: { type: 'string' } } }

@@ -7,7 +7,7 @@ import { latch } from '../routes/reflecting.js'
 const WHOAMI = request('GET', '/v1/whoami')
 const CUT_OFF = 'a client that sends requests without reading the responses is disconnected'
 
-/** A listening gateway that lists no banks until it is told. */
+/** A listening gateway that lists no banks until the test says so. */
 async function held (t: Test) {
   const app = await testApp(t)
   const { opened, open } = latch()
@@ -24,7 +24,7 @@ async function held (t: Test) {
 
 const HELD = request('GET', '/v1/banks')
 
-await t.test('32 requests may wait behind an answer, again and again', async (t) => {
+await t.test('32 requests may wait for an answer, again and again', async (t) => {
   const app = await held(t)
   const connection = await RawConnection.open(t, app.url)
   connection.write(HELD + WHOAMI.repeat(32))

@@ -20,7 +20,9 @@ async function batch ({ post }: TestApp, size: number) {
   return await post('/v1/retain/batch', { bank_id: 'bank', items: Array.from({ length: size }, () => ({ content: `Tea ${serial++}.` })) }, as('user:ada'))
 }
 
-async function limited (t: Parameters<typeof testApp>[0], homeostasis: Limits, more: FileConfig = {}): Promise<TestApp> {
+async function limited (
+  t: Parameters<typeof testApp>[0], homeostasis: Limits, more: FileConfig = {},
+): Promise<TestApp> {
   return await testApp(t, { file: { homeostasis, ...more } })
 }
 
@@ -91,7 +93,9 @@ await t.test('a request over several banks counts on each, or on none', async (t
 })
 
 await t.test('what is refused before it is done does not count', async (t) => {
-  const { post } = await limited(t, { rate_limits: { retain_per_minute: 1, global_per_minute: 1 }, quotas: { retain_per_day: 1 } }, {
+  const { post } = await limited(t, {
+    rate_limits: { retain_per_minute: 1, global_per_minute: 1 }, quotas: { retain_per_day: 1 },
+  }, {
     access_control: { enabled: true, default_policy: 'deny' }, access_grants: [{ bank_id: 'bank', principal: 'user:ada', permissions: ['write'] }],
   })
   for (let round = 0; round < 3; round++) {

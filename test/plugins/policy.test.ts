@@ -35,7 +35,11 @@ await t.test('max_content_length', async (t) => {
 })
 
 await t.test('retain_max_content_bytes bounds the bytes of a content and answers 400', async (t) => {
-  const { post } = await testApp(t, { file: { homeostasis: { retain_max_content_bytes: 10 }, banks: { wide: { homeostasis: { retain_max_content_bytes: 20 } } } } })
+  const { post } = await testApp(t, {
+    file: {
+      homeostasis: { retain_max_content_bytes: 10 }, banks: { wide: { homeostasis: { retain_max_content_bytes: 20 } } },
+    },
+  })
   t.equal((await post('/v1/retain', { bank_id: 'bank', content: ' ééééé ' })).statusCode, 200)
   refusedFields(t, await post('/v1/retain', { bank_id: 'bank', content: 'éééééé' }), 'content')
   t.equal((await post('/v1/retain', { bank_id: 'wide', content: 'éééééé' })).statusCode, 200)

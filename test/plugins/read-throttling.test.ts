@@ -35,7 +35,7 @@ await t.test('bodies in chunks of a byte are held between pieces, read whole, an
   t.ok(held.count >= connections.length)
 })
 
-await t.test('a body in chunks that nobody reads does not end the connection', async (t) => {
+await t.test('a body in chunks that is not read does not end the connection', async (t) => {
   const { url } = await listening(t)
   const connection = await RawConnection.open(t, url)
   connection.write(byteByByte('nowhere').replace('/v1/retain', '/v1/nowhere') + request('GET', '/live'))

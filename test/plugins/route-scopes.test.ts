@@ -16,7 +16,9 @@ const { app, inject } = await testApp(t, {
 type Method = NonNullable<InjectOptions['method']>
 
 /** Each method and URL of a scope, with something in place of the parameters. */
-function routesOf (scope: RouteScope, among: readonly RouteOptions[] = app.routeTable): Array<{ method: Method, url: string }> {
+function routesOf (
+  scope: RouteScope, among: readonly RouteOptions[] = app.routeTable,
+): Array<{ method: Method, url: string }> {
   return among.filter((route) => route.config?.scope === scope).flatMap(({ method, url }) =>
     ([method].flat() as Method[]).map((name) => ({ method: name, url: url.replace(':source_id', 'known').replaceAll(/:\w+/g, 'x') })))
 }

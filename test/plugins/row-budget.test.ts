@@ -11,21 +11,21 @@ import { refused } from '../routes/support.js'
 
 const MIB = 1_048_576
 const MEMORIES = 60
-/** Larger than what the buffers of the system take of an answer that nobody reads. */
+/** Larger than what the buffers of the system take of an answer that is not read. */
 const CONTENT = `ferry \u{1F375} ${'harbour '.repeat(6000)}`
 const LIST = '/v1/banks/big/memories?limit=200'
 const RECALL = { bank_id: 'big', query: 'ferry harbour', max_results: 200 }
 
 await t.test('rows of a database', async (t) => {
   const database = await sqlDatabase(t)
-  /** Called before the statement that reads what is behind the beginning of a page. */
+  /** Called before the statement that reads the rest of a page. */
   let beforeRest: () => Promise<void> = async () => {}
   const schema = schemaIn(t, database)
   const watched: Executor = {
     query: async (text, params, options) => await database.query(text, params, options),
     read: async <R extends object>(...given: Parameters<Executor['read']>) => {
       const [text, params = []] = given
-      // A page that goes on behind a place, and texts by their ids.
+      // A page that continues after a place, and texts by their ids.
       if ((text.includes('bytes_behind') && text.includes(') < ($')) || text.includes('from unnest($3')) await beforeRest()
       return await database.read<R>(text, params, given[2])
     },

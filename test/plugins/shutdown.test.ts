@@ -28,7 +28,7 @@ function reading (socket: Socket): { first: Promise<void>, everything: Promise<s
   }
 }
 
-await t.test('a request in flight finishes when the server is told to stop', async (t) => {
+await t.test('a request in flight finishes when the server stops', async (t) => {
   const store = new InMemoryVectorStore()
   let letGo: () => void = () => undefined
   const arrived = new Promise<void>((resolve) => {

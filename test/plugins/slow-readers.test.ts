@@ -128,7 +128,7 @@ await t.test('a client that takes less than bounds.read_bytes_per_second on aver
   t.equal(server.destroyed, true)
 })
 
-await t.test('while nothing waits to be taken nobody is slow', async (t) => {
+await t.test('while no bytes wait to be read no client is slow', async (t) => {
   const app = await served(t)
   let more = () => {}
   endless(app, async () => await new Promise((resolve) => { more = () => { resolve('one line\n') } }))

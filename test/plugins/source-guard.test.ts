@@ -20,7 +20,11 @@ await app.register(bounds, { bounds: gateway.app.bounds })
 await app.register(exchanges)
 await app.register(bodyReader)
 await app.register(async (scope) => {
-  await scope.register(sourceGuard, { sources: new WebhookSources(settingsOf({ sources: { known: signedSource() } }).sources, gateway.app.memory, gateway.clock, gateway.app.bounds) })
+  await scope.register(sourceGuard, {
+    sources: new WebhookSources(
+      settingsOf({ sources: { known: signedSource() } }).sources, gateway.app.memory, gateway.clock, gateway.app.bounds,
+    ),
+  })
   await scope.register(async (inner) => {
     inner.post('/deep/:source_id', async (request) => { entered.push(request.url); return { bytes: Buffer.isBuffer(request.body) } })
     inner.get('/deep/:source_id', async (request) => { entered.push(request.url) })

@@ -12,7 +12,9 @@ process.env['OTEL_BSP_SCHEDULE_DELAY'] = '1'
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
 
-async function traced (t: Test, config: Parameters<typeof testApp>[1] = {}, overrides: Parameters<typeof testApp>[2] = {}): Promise<TestApp & { collector: TraceCollector }> {
+async function traced (
+  t: Test, config: Parameters<typeof testApp>[1] = {}, overrides: Parameters<typeof testApp>[2] = {},
+): Promise<TestApp & { collector: TraceCollector }> {
   const collector = await startCollector(t)
   return { ...await testApp(t, { tracesUrl: `${collector.url}/traces`, ...config }, overrides), collector }
 }
@@ -120,7 +122,8 @@ await t.test('two gateways of one process send to their own collectors, side by 
 })
 
 await t.test('requests that run side by side keep their spans apart', async (t) => {
-  const { app, post, retain, collector } = await traced(t, {}, { embeddings: new SteeredEmbeddings({ deferred: false }) })
+  const { app, post, retain, collector } =
+    await traced(t, {}, { embeddings: new SteeredEmbeddings({ deferred: false }) })
   await retain('b', 'The doctor drives a car.')
   const traces = Array.from({ length: 8 }, (_, index) => `${index + 1}`.repeat(32))
   await Promise.all(traces.map(async (trace) => await post('/v1/recall', { bank_id: 'b', query: 'physician' }, { traceparent: `00-${trace}-${PARENT}-01` })))
@@ -134,7 +137,8 @@ await t.test('requests that run side by side keep their spans apart', async (t) 
 })
 
 await t.test('vectors that are made after the write belong to no request', async (t) => {
-  const { app, retain, collector } = await traced(t, {}, { embeddings: new SteeredEmbeddings(), store: new InMemoryVectorStore() })
+  const { app, retain, collector } =
+    await traced(t, {}, { embeddings: new SteeredEmbeddings(), store: new InMemoryVectorStore() })
   await retain('b', 'The doctor drives a car.')
   await app.memory.idle()
   await app.close()

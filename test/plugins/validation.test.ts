@@ -17,7 +17,9 @@ const good: Record<string, Record<string, unknown>> = {
   '/v1/forget': { bank_id: 'b', tags: ['none'] },
 }
 
-async function sendText (url: string, payload: string | Buffer | undefined, headers: Record<string, string> = JSON_TYPE) {
+async function sendText (
+  url: string, payload: string | Buffer | undefined, headers: Record<string, string> = JSON_TYPE,
+) {
   return await inject({ method: 'POST', url, headers, ...(payload !== undefined && { payload }) })
 }
 

@@ -7,7 +7,8 @@ import { startServer } from '../helpers/server.js'
 import { DATABASE_URL, freshSchema } from '../helpers/sql-stores.js'
 import { BANKS, FILES, PRINCIPALS, ROOT, rounds, tooLoose, type Change, type Round } from './changes.js'
 import {
-  faultsOf, flatten, grantsOn, longestContent, merged, permissionsOf, valuesInForce, type BankFile, type Document, type Permission, type Sections,
+  faultsOf, flatten, grantsOn, longestContent, merged, permissionsOf, valuesInForce, type BankFile,
+  type Document, type Permission, type Sections,
 } from './oracle.js'
 
 /** What the contract gives a change to be in force everywhere. */
@@ -48,7 +49,9 @@ class Replica {
     writeFileSync(path, JSON.stringify({ vector_store: 'postgres', vector_store_config: { schema, pool_size: 4 }, ...file, ...global }))
   }
 
-  async call (method: string, path: string, principal: string, body?: Sections, headers: Record<string, string> = {}): Promise<Answer> {
+  async call (
+    method: string, path: string, principal: string, body?: Sections, headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
       headers: { 'x-api-key': KEY, 'x-admin-token': KEY, 'x-service-principal': principal, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -89,7 +92,9 @@ interface Bank {
 class Model {
   readonly #t: Test
   readonly #replicas: readonly Replica[]
-  readonly #banks = new Map(BANKS.map((bank): [string, Bank] => [bank, { own: undefined, etag: UNSET, updatedBy: null, history: [], recent: [{}], changedAt: 0 }]))
+  readonly #banks = new Map(BANKS.map((bank): [string, Bank] =>
+    [bank, { own: undefined, etag: UNSET, updatedBy: null, history: [], recent: [{}], changedAt: 0 }]))
+
   readonly #etags = new Set<string>()
   /** How many answers of a kind there were: a run in which hardly anything was allowed would show little. */
   readonly seen = new Map<string, number>()
@@ -125,7 +130,9 @@ class Model {
     }
   }
 
-  /** Waits until every process says what the model does, which may take two seconds from the last change of each bank. */
+  /**
+   * Waits until every process says what the model does, which may take two seconds from the last change of each bank.
+   */
   async settle (quiet: boolean): Promise<void> {
     if (quiet) await this.lapse()
     for (const replica of this.#replicas) {
@@ -170,10 +177,13 @@ class Model {
     const granted = grantsOn(replica.file, id, own)
     const answer = await replica.config(id)
     const { access, profile, ...effective } = answer.effective
-    const wrong = (what: string, found: unknown, wanted: unknown) => isDeepStrictEqual(found, wanted) ? [] : [{ what, found, wanted }]
+    const wrong = (what: string, found: unknown, wanted: unknown) =>
+      isDeepStrictEqual(found, wanted) ? [] : [{ what, found, wanted }]
     const chosen = own.profile ?? entryProfile(replica.file, id)
     const grantOrigin = replica.file.access_control.bank_grants && (own.access ?? []).length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default'
-    const told = await Promise.all(PRINCIPALS.map(async (principal) => ({ principal, found: await replica.permissions(id, principal) })))
+    const told = await Promise.all(
+      PRINCIPALS.map(async (principal) => ({ principal, found: await replica.permissions(id, principal) })),
+    )
     return [
       ...wrong('config', answer.config, own),
       ...wrong('etag', answer.etag, etag),
@@ -190,7 +200,7 @@ class Model {
     ]
   }
 
-  /** Whether a process takes the longest content, and no longer one: what is told is also what is done. */
+  /** Whether a process takes the longest content and refuses a longer one: the limit that it shows is in force. */
   async #wrongLimits (replica: Replica, id: string): Promise<unknown[]> {
     const longest = longestContent(valuesInForce(replica.file, id, this.bank(id).own ?? {}))
     const retain = async (length: number) => (await replica.call('POST', '/v1/retain', ROOT, { bank_id: id, content: 'x'.repeat(length) })).status
@@ -231,7 +241,9 @@ class Model {
   }
 
   /** What the answer to a change must be, and which fields it names. */
-  #verdict (home: Replica, { bank: id, principal, action, ifMatch, malformed }: Change, next: Document): { status: number, field?: string[] } {
+  #verdict (
+    home: Replica, { bank: id, principal, action, ifMatch, malformed }: Change, next: Document,
+  ): { status: number, field?: string[] } {
     const { own } = this.bank(id)
     const isMalformed = action !== 'reset' && malformed !== undefined
     if (!permissionsOf(home.file, id, own ?? {}, principal).includes('admin')) return { status: 403 }
@@ -239,7 +251,9 @@ class Model {
     if (action === 'put' && isMalformed) return { status: 400, field: [malformed[1]] }
     if (ifMatch === 'wrong' || (ifMatch === 'any' && own === undefined)) return { status: 412 }
     if (action === 'reset') return { status: 200 }
-    if (isMalformed) return stillMalformed(next, malformed[0]) ? { status: 400, field: [malformed[1]] } : { status: 200 }
+    if (isMalformed) {
+      return stillMalformed(next, malformed[0]) ? { status: 400, field: [malformed[1]] } : { status: 200 }
+    }
     const faults = faultsOf(home.file, id, next, action === 'patch' ? own : undefined)
     return faults.length > 0 ? { status: 400, field: faults } : { status: 200 }
   }
@@ -254,7 +268,8 @@ class Model {
     const answers = await Promise.all(this.#replicas.map(async (replica, index) => await replica.call('PATCH', `/v1/banks/${id}/config`, ROOT, patches[index], headers)))
     this.#count(`${action} ${answers.map(({ status }) => status).sort().join(' ')}`)
     this.#same(answers.map(({ status }) => status).sort(), action === 'race' ? [200, 412] : [200, 200], `${action} on ${id}`)
-    const byAge = answers.filter(({ status }) => status === 200).sort((one, other) => revisionOf(one) - revisionOf(other))
+    const byAge =
+      answers.filter(({ status }) => status === 200).sort((one, other) => revisionOf(one) - revisionOf(other))
     for (const answer of byAge) {
       const next = merged(this.bank(id).own ?? {}, patches[answers.indexOf(answer)]!)
       this.#put(id, next, String(answer.body['etag']), ROOT)
@@ -306,7 +321,9 @@ function revisionOf ({ body }: Answer): number {
 
 /** By path; the one list among the values, of blocked keys, means the same in any order. */
 function sorted (pairs: Array<[string, unknown]>): Array<[string, unknown]> {
-  return pairs.map(([path, value]): [string, unknown] => [path, Array.isArray(value) ? [...value as string[]].sort() : value]).sort(([one], [other]) => one < other ? -1 : 1)
+  return pairs
+    .map(([path, value]): [string, unknown] => [path, Array.isArray(value) ? [...value as string[]].sort() : value])
+    .sort(([one], [other]) => one < other ? -1 : 1)
 }
 
 async function until (instant: number): Promise<void> {
@@ -325,7 +342,9 @@ async function startReplicas (t: Test, schema: string): Promise<Replica[]> {
   return [await start('one'), await start('two')]
 }
 
-async function play (model: Model, replicas: readonly Replica[], { reloads, homes, quiet, changes }: Round, schema: string): Promise<void> {
+async function play (
+  model: Model, replicas: readonly Replica[], { reloads, homes, quiet, changes }: Round, schema: string,
+): Promise<void> {
   // Two configurations that say the same under one file may differ under another: the older one must be out of force.
   if (reloads.some((file) => file !== undefined)) await model.lapse()
   for (const [index, file] of reloads.entries()) {

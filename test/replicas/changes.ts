@@ -3,7 +3,10 @@ import type { BankFile, Document, Sections } from './oracle.js'
 
 export const ROOT = 'service:root'
 export const PRINCIPALS = [ROOT, 'user:ann', 'user:bob', 'user:lead', 'agent:bot']
-/** One with an owner by either pattern, two under a pattern of the file, one of them with an entry of its own, one that the file does not know. */
+/**
+ * One with an owner by either pattern, two under a pattern of the file, one of them with an entry of its own, one that
+ * the file does not know.
+ */
 export const BANKS = ['user-ann', 'bob', 'team-red', 'team-blue', 'shared']
 
 const STRICT = { homeostasis: { recall_max_tokens: 500 }, barriers: { validation: { max_content_length: 300 } }, reflect: { min_trust: 'untrusted' } }
@@ -31,7 +34,13 @@ const FIRST: BankFile = {
         import_per_minute: 400_000,
         global_per_minute: 500_000,
       },
-      quotas: { retain_per_day: 2_000_000, import_per_day: 2_000_000, reflect_per_day: 2_000_000, model_calls_per_day: 2_000_000, model_tokens_per_day: 2_000_000 },
+      quotas: {
+        retain_per_day: 2_000_000,
+        import_per_day: 2_000_000,
+        reflect_per_day: 2_000_000,
+        model_calls_per_day: 2_000_000,
+        model_tokens_per_day: 2_000_000,
+      },
     },
     barriers: { validation: { max_content_length: 800 }, metadata: { blocked_keys: ['password'] } },
     retrieval: { diversity: 0.4 },
@@ -44,7 +53,10 @@ const FIRST: BankFile = {
   },
 }
 
-/** What an operator may put in its place: tighter, without grants by banks, without one of the profiles, with other grants of its own. */
+/**
+ * What an operator may put in its place: tighter, without grants by banks, without one of the profiles, with other
+ * grants of its own.
+ */
 const SECOND: BankFile = {
   ...FIRST,
   access_control: { ...FIRST.access_control, bank_grants: false },
@@ -56,7 +68,9 @@ const SECOND: BankFile = {
 export const FILES: readonly BankFile[] = [FIRST, SECOND]
 
 const pick = <T>(...values: T[]) => fc.constantFrom(...values)
-const some = <T extends object>(members: { [Key in keyof T]: fc.Arbitrary<T[Key]> }) => fc.record(members, { requiredKeys: [], noNullPrototype: true })
+const some = <T extends object>(members: { [Key in keyof T]: fc.Arbitrary<T[Key]> }) => fc.record(members, {
+  requiredKeys: [], noNullPrototype: true,
+})
 
 const grant = fc.record({
   principal: pick('user:ann', 'user:bob', 'user:lead', 'user:*', 'agent:*', 'agent:bot', 'agent:b', 'service:*', '*'),
@@ -71,7 +85,11 @@ const sections = {
     recall_max_tokens: pick(100, 300, 500, 600, 4000, 8000),
     reflect_max_tokens: pick(50, 5000),
     retain_max_content_bytes: pick(150, 200, 350, 500, 1000),
-    rate_limits: some({ retain_per_minute: pick(200_000, 300_000, 400_000, 800_000), forget_per_minute: pick(300_000), import_per_minute: pick(200_000, 300_000) }),
+    rate_limits: some({
+      retain_per_minute: pick(200_000, 300_000, 400_000, 800_000),
+      forget_per_minute: pick(300_000),
+      import_per_minute: pick(200_000, 300_000),
+    }),
     quotas: some({ retain_per_day: pick(1_000_000), import_per_day: pick(500_000), model_calls_per_day: pick(10, 20) }),
   }),
   barriers: some({
@@ -92,7 +110,10 @@ const sections = {
 
 /** A few sections at a time: with all of them hardly any would be within every ceiling. */
 const wellFormed: fc.Arbitrary<Document> = fc.uniqueArray(pick(...Object.keys(sections) as Array<keyof typeof sections>, 'access', 'access', 'barriers'), { maxLength: 3 })
-  .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, sections[name as keyof typeof sections] as fc.Arbitrary<unknown>])), { noNullPrototype: true }))
+  .chain((names) => fc.record(
+    Object.fromEntries(names.map((name) => [name, sections[name as keyof typeof sections] as fc.Arbitrary<unknown>])),
+    { noNullPrototype: true },
+  ))
 const document: fc.Arbitrary<Document> = fc.tuple(wellFormed, fc.option(pick('strict', 'strict', 'strict', 'terse', 'terse', 'terse', 'loose', 'unheard'), { freq: 2, nil: undefined }))
   .map(([some, profile]) => ({ ...some, ...(profile !== undefined && { profile }) }))
 
@@ -130,7 +151,7 @@ export interface Round {
   reloads: Array<number | undefined>
   /** For each bank the process that takes its changes in this round. */
   homes: number[]
-  /** Whether nobody asks the other process until two seconds have passed. */
+  /** Whether the other process gets no request until two seconds have passed. */
   quiet: boolean
   changes: Change[]
 }

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defaultSections } from '../../lib/config/bank-sections.js'
 
-/** What the configuration of a bank means, written a second time from the contract and without a look at lib/policy or lib/access. */
+/**
+ * What the configuration of a bank means, written a second time from the contract and without a look at lib/policy or
+ * lib/access.
+ */
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -64,7 +67,8 @@ function withoutNames ({ profile: _, access: __, ...sections }: Document): Secti
 }
 
 function entryOf (file: BankFile, bank: string): Document | undefined {
-  const fitting = Object.keys(file.banks).filter((name) => matches(name, bank) && name !== bank).sort((a, b) => b.length - a.length)
+  const fitting =
+    Object.keys(file.banks).filter((name) => matches(name, bank) && name !== bank).sort((a, b) => b.length - a.length)
   return file.banks[bank] ?? file.banks[fitting[0] ?? '']
 }
 
@@ -95,12 +99,14 @@ export function valuesInForce (file: BankFile, bank: string, own: Document): Val
   for (const [path, limit] of allowed) {
     const { value, origin } = values.get(path)!
     if (isLooser(path, value, limit)) values.set(path, limit)
-    if (path === BLOCKED_KEYS) values.set(path, { origin, value: [...new Set([...limit.value as string[], ...value as string[]])] })
+    if (path === BLOCKED_KEYS) {
+      values.set(path, { origin, value: [...new Set([...limit.value as string[], ...value as string[]])] })
+    }
   }
   return values
 }
 
-/** A field that is wrong, what about it, and what stands in it. */
+/** A wrong field, what is wrong about it, and its value. */
 interface Fault {
   field: string
   about: string
@@ -148,7 +154,8 @@ export function grantsOn (file: BankFile, bank: string, own: Document): Grant[] 
 export function permissionsOf (file: BankFile, bank: string, own: Document, principal: string): Permission[] {
   const [type, id] = principal.split(':')
   if (bank === `${type}-${id}` || bank === id) return [...PERMISSIONS]
-  const granted = grantsOn(file, bank, own).filter((grant) => matches(grant.principal, principal)).flatMap(({ permissions }) => permissions)
+  const granted = grantsOn(file, bank, own).filter((grant) => matches(grant.principal, principal))
+    .flatMap(({ permissions }) => permissions)
   return PERMISSIONS.filter((permission) => granted.includes(permission) || granted.includes('*'))
 }
 

@@ -99,7 +99,9 @@ await t.test('a store that fails is 503, and one that keeps no configurations is
     refused(t, response, 503, 'dependency_unavailable')
     t.notMatch(response.body, /ECONN|internal/)
   }
-  const without = await testApp(t, {}, { store: Object.assign(new InMemoryVectorStore(), { bankConfigs: undefined, close: async () => {} }) })
+  const without = await testApp(t, {}, {
+    store: Object.assign(new InMemoryVectorStore(), { bankConfigs: undefined, close: async () => {} }),
+  })
   t.match((await operate(without, 'GET', 'home')).json(), { config: {} })
   refused(t, await operate(without, 'DELETE', 'home'), 501, 'not_supported')
 })

@@ -6,7 +6,7 @@ import { refused } from '../routes/support.js'
 
 const TOKEN = { 'x-admin-token': 'operator' }
 
-await t.test('an operator is told what the server runs with', async (t) => {
+await t.test('an operator sees what the server runs with', async (t) => {
   const { get, app, clock } = await testApp(t, {
     adminToken: 'operator', auth: { mode: 'api_key' }, file: { access_control: { enabled: true } },
   }, { store: new InMemoryVectorStore() })
@@ -56,7 +56,7 @@ class AskedStore extends InMemoryVectorStore {
   }
 }
 
-await t.test('a store that is down is told of with status 200, and nothing of its cause', async (t) => {
+await t.test('a store that is down is reported with status 200, without its cause', async (t) => {
   const store = new AskedStore()
   const { get } = await testApp(t, { healthTimeoutMs: 20 }, { store })
   const faults: Record<string, () => Promise<StoreHealth>> = {

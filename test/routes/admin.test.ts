@@ -48,14 +48,18 @@ await t.test('without an admin token the admin routes are open', async (t) => {
 
 await t.test('banks over all tenants', async (t) => {
   const { get, app, clock } = await testApp(t)
-  const put = async (tenantId: string | null, bankId: string, content: string) => { await app.memory.retain({ bank_id: bankId, content }, { tenantId }) }
+  const put = async (tenantId: string | null, bankId: string, content: string) => {
+    await app.memory.retain({ bank_id: bankId, content }, { tenantId })
+  }
   t.same((await get('/v1/admin/banks')).json(), { banks: [] })
   await put(null, 'a', 'one')
   await put('acme', 'a', 'two')
   await put('acme', 'a', 'three')
   await put('acme', 'b', 'four')
   await put('zeta', 'b', 'five')
-  const entry = (tenantId: string | null, bankId: string, count: number) => ({ tenant_id: tenantId, bank_id: bankId, memory_count: count, last_retained_at: RETAINED })
+  const entry = (tenantId: string | null, bankId: string, count: number) => ({
+    tenant_id: tenantId, bank_id: bankId, memory_count: count, last_retained_at: RETAINED,
+  })
 
   await t.test('are listed, those without a tenant first', async (t) => {
     t.same((await get('/v1/admin/banks')).json(), { banks: [entry(null, 'a', 1), entry('acme', 'a', 2), entry('acme', 'b', 1), entry('zeta', 'b', 1)] })

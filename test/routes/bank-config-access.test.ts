@@ -17,7 +17,9 @@ type Permission = typeof PERMISSIONS[number]
 
 const grant = (principal: string, ...permissions: Array<Permission | '*'>) => ({ access: [{ principal, permissions }] })
 
-async function permissionsOf (app: TestApp, bankId: string, headers: Record<string, string>): Promise<Array<{ permission: string, granted_by: string }>> {
+async function permissionsOf (
+  app: TestApp, bankId: string, headers: Record<string, string>,
+): Promise<Array<{ permission: string, granted_by: string }>> {
   return (await app.get(`/v1/whoami?bank_id=${bankId}`, headers)).json<{ permissions: Array<{ permission: string, granted_by: string }> }>().permissions
 }
 
@@ -68,7 +70,7 @@ await t.test('the list of banks shows those on which the bank grants read', asyn
   t.same(await listed(), [])
 })
 
-await t.test('a recall of several banks needs read on every one, whoever grants it', async (t) => {
+await t.test('a recall of several banks needs read on every one, by whichever grant', async (t) => {
   const app = await testApp(t, { file: FILE })
   await putConfig(app, 'a', grant('user:bob', 'read'), ADMIN)
   const recall = async () => await app.post('/v1/recall', { banks: ['a', 'b'], query: 'otter' }, as('user:bob'))

@@ -67,7 +67,7 @@ await t.test('the dedup of a bank holds for its next retain', async (t) => {
   t.equal(await repeat('home', ' gladly!'), true)
 })
 
-await t.test('the mission of a bank, or of its profile, is told to the model', async (t) => {
+await t.test('the mission of a bank, or of its profile, is given to the model', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const app = await testApp(t, { file: { profiles: { formal: { mission: 'Speak like a notary.' } } } }, { languageModel })
@@ -167,7 +167,7 @@ await t.test('memories that stood before a configuration stay as they were', asy
   t.match((await app.get('/v1/banks/home/memories')).json().memories, [{ metadata: { secret: 'kept' } }])
 })
 
-await t.test('the profile that the file chooses for banks holds, and is told', async (t) => {
+await t.test('the profile that the file chooses for banks is in force, and is shown', async (t) => {
   const app = await testApp(t, { file: { profiles: { terse: { homeostasis: { recall_max_tokens: 5 } } }, banks: { 'team-*': { profile: 'terse' } } } })
   t.match(await getConfig(app, 'team-a'), { config: {}, effective: { profile: 'terse', homeostasis: { recall_max_tokens: 5 } }, origin: { profile: 'file', 'homeostasis.recall_max_tokens': 'profile' } })
   t.equal((await getConfig(app, 'home')).effective.profile, undefined)

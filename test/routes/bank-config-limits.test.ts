@@ -14,7 +14,9 @@ interface Row {
   tighter: unknown
 }
 
-const atMost = (path: string, operator: number): Row => ({ path, operator, looser: operator + 1, tighter: operator - 1 })
+const atMost = (path: string, operator: number): Row => ({
+  path, operator, looser: operator + 1, tighter: operator - 1,
+})
 const off = (path: string, value: unknown, on: unknown): Row => ({ path, operator: value, looser: on, tighter: value })
 
 const ROWS: readonly Row[] = [
@@ -53,7 +55,9 @@ const ROWS: readonly Row[] = [
 
 const RERANKER = { rerank: async () => [] }
 
-const of = (path: string, value: unknown): Record<string, unknown> => withValueAt<Record<string, unknown>>({}, path, value)
+const of = (
+  path: string, value: unknown,
+): Record<string, unknown> => withValueAt<Record<string, unknown>>({}, path, value)
 /** A section of a file; the gateway under test gets it as a validated one. */
 const fileOf = (path: string, value: unknown): FileConfig => withValueAt<FileConfig>({}, path, value)
 
@@ -90,12 +94,19 @@ for (const { path, operator, looser, tighter } of ROWS) {
 
 await t.test('where the file sets no limit, a bank sets its own', async (t) => {
   const app = await testApp(t)
-  const config = { homeostasis: { recall_max_tokens: 5_000_000, rate_limits: { recall_per_minute: 1_000_000 }, quotas: { retain_per_day: 10 } }, reflect: { min_score: 0 } }
+  const config = {
+    homeostasis: {
+      recall_max_tokens: 5_000_000, rate_limits: { recall_per_minute: 1_000_000 }, quotas: { retain_per_day: 10 },
+    },
+    reflect: { min_score: 0 },
+  }
   t.match((await putConfig(app, 'home', config)).effective, config)
 })
 
 await t.test('what the operator switched on a bank may switch off, and on again', async (t) => {
-  const app = await testApp(t, { file: { retrieval: { weights: { semantic: 0.5 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } } })
+  const app = await testApp(t, {
+    file: { retrieval: { weights: { semantic: 0.5 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } },
+  })
   for (const [semantic, enabled] of [[0, false], [0.9, true]] as const) {
     const config = { retrieval: { weights: { semantic }, rewrite: { enabled }, model_rerank: { enabled } } }
     t.match((await putConfig(app, 'home', config)).effective, config)
@@ -115,7 +126,9 @@ await t.test('the keys that a bank blocks are added to those of the operator', a
 })
 
 await t.test('several values beyond the limits are all named', async (t) => {
-  const app = await testApp(t, { file: { homeostasis: { recall_max_tokens: 5, quotas: { retain_per_day: 6 } }, reflect: { max_evidence: 7 } } })
+  const app = await testApp(t, {
+    file: { homeostasis: { recall_max_tokens: 5, quotas: { retain_per_day: 6 } }, reflect: { max_evidence: 7 } },
+  })
   const response = await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 6, quotas: { retain_per_day: 7 } }, reflect: { max_evidence: 8 } })
   refusedFields(t, response, 'homeostasis.recall_max_tokens', 'homeostasis.quotas.retain_per_day', 'reflect.max_evidence')
   t.match(response.json().errors, [{ message: 'must be at most 5' }, { message: 'must be at most 6' }, { message: 'must be at most 7' }])

@@ -75,7 +75,7 @@ await t.test('a DELETE takes back what was set, once and again', async (t) => {
   t.same(await resetConfig(app, 'home'), await getConfig(app, 'home'))
 })
 
-await t.test('null stands for an absent member in a PUT, at any depth', async (t) => {
+await t.test('null counts as an absent member in a PUT, at any depth', async (t) => {
   const app = await testApp(t)
   t.same((await putConfig(app, 'home', { mission: null, homeostasis: { recall_max_tokens: null, quotas: null, rate_limits: { recall_per_minute: null } } })).config, { homeostasis: { rate_limits: {} } })
 })
@@ -235,7 +235,7 @@ await t.test('every request on the configuration asks for admin, and tells other
   const before = await putConfig(app, 'team', { mission: 'A secret mission.' }, of('user:admin'))
   const requests = [
     ['GET', '/config'], ['PUT', '/config', { mission: 'Mine.' }], ['PATCH', '/config', { mission: 'Mine.' }], ['DELETE', '/config'], ['GET', '/config/history'], ['DELETE', ''],
-    // Told before anything is said of the body or of what stands there.
+    // Refused before anything is said of the body or of the stored configuration.
     ['PUT', '/config', { barriers: { validation: { max_content_length: 1_000_000 } } }],
   ] as const
   for (const [method, path, payload] of requests) {

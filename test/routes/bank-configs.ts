@@ -7,7 +7,9 @@ type Method = 'GET' | 'PUT' | 'PATCH' | 'DELETE'
 const url = (bankId: string) => `/v1/banks/${encodeURIComponent(bankId)}/config`
 
 /** A request on the configuration of a bank. A string is taken as the body itself. */
-export async function askConfig ({ inject }: TestApp, method: Method, bankId: string, body?: unknown, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+export async function askConfig (
+  { inject }: TestApp, method: Method, bankId: string, body?: unknown, headers: Record<string, string> = {},
+): Promise<LightMyRequestResponse> {
   if (body === undefined) return await inject({ method, url: url(bankId), headers })
   const payload = typeof body === 'string' ? body : JSON.stringify(body)
   return await inject({ method, url: url(bankId), headers: { 'content-type': 'application/json', ...headers }, payload })
@@ -19,19 +21,27 @@ export function configAnswer (response: LightMyRequestResponse): BankConfigAnswe
 }
 
 /** The configuration of a bank; the request has to succeed, as those below. */
-export async function getConfig (app: TestApp, bankId: string, headers?: Record<string, string>): Promise<BankConfigAnswer> {
+export async function getConfig (
+  app: TestApp, bankId: string, headers?: Record<string, string>,
+): Promise<BankConfigAnswer> {
   return configAnswer(await askConfig(app, 'GET', bankId, undefined, headers))
 }
 
-export async function putConfig (app: TestApp, bankId: string, config: unknown, headers?: Record<string, string>): Promise<BankConfigAnswer> {
+export async function putConfig (
+  app: TestApp, bankId: string, config: unknown, headers?: Record<string, string>,
+): Promise<BankConfigAnswer> {
   return configAnswer(await askConfig(app, 'PUT', bankId, config, headers))
 }
 
-export async function patchConfig (app: TestApp, bankId: string, patch: unknown, headers?: Record<string, string>): Promise<BankConfigAnswer> {
+export async function patchConfig (
+  app: TestApp, bankId: string, patch: unknown, headers?: Record<string, string>,
+): Promise<BankConfigAnswer> {
   return configAnswer(await askConfig(app, 'PATCH', bankId, patch, headers))
 }
 
-export async function resetConfig (app: TestApp, bankId: string, headers?: Record<string, string>): Promise<BankConfigAnswer> {
+export async function resetConfig (
+  app: TestApp, bankId: string, headers?: Record<string, string>,
+): Promise<BankConfigAnswer> {
   return configAnswer(await askConfig(app, 'DELETE', bankId, undefined, headers))
 }
 

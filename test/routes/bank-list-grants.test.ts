@@ -100,7 +100,7 @@ await t.test('a caller whom the default policy refuses everything, without grant
   t.same((await app.get('/v1/banks?limit=10', ADA)).json(), { banks: [], next_cursor: null })
 })
 
-await t.test('on behalf of another the list has the banks that both may read, whoever grants it to whom', async (t) => {
+await t.test('on behalf of another the list has the banks that both may read, by grants to either of them', async (t) => {
   const key = rsaKey('one')
   const provider = await startJwksServer(key)
   t.teardown(async () => { await provider.close() })

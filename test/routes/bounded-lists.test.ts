@@ -5,7 +5,9 @@ import { askConfig, getConfig, putConfig } from './bank-configs.js'
 import { refusedFields } from './support.js'
 
 const many = (count: number): Record<string, number> => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]))
-const blocking = (blockedKeys: string[]): BankConfiguration => ({ barriers: { metadata: { blocked_keys: blockedKeys } } })
+const blocking = (blockedKeys: string[]): BankConfiguration => ({
+  barriers: { metadata: { blocked_keys: blockedKeys } },
+})
 /** With the default, such a body is refused before anybody asks what it is. */
 const MORE = { array_elements: 20_000 }
 const KEYS = 'barriers.metadata.blocked_keys'

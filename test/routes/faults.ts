@@ -1,5 +1,6 @@
 import {
-  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent, stallInTheMiddle, USUAL_ANSWER,
+  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent,
+  stallInTheMiddle, USUAL_ANSWER,
   type Behaviour,
 } from '../helpers/language-server.js'
 
@@ -13,7 +14,7 @@ export const QUESTION = 'Where does Alice live, in which town?'
  * - `brief`: an attempt has 400 ms and is the only one
  * - `single`: an attempt has 10 s and is the only one
  * - `patient`: an attempt has 10 s, and there is a second one
- * - `refused`: as single, and nobody listens where the model should be
+ * - `refused`: as single, with no listener at the model's address
  */
 export type Setting = 'brief' | 'single' | 'patient' | 'refused'
 
@@ -50,7 +51,10 @@ export interface Fault {
   withinMs: number
   /** Whether no other request may be under way. */
   alone?: true
-  /** What happens instead in the extractive mode: `sentences` by default; `error` when a stream has told something already. Absent: not tried. */
+  /**
+   * What happens instead in the extractive mode: `sentences` by default; `error` when a stream has told something
+   * already. Absent: not tried.
+   */
   extractive?: { plain: 'sentences', stream: 'sentences' | 'error' }
 }
 
@@ -65,7 +69,7 @@ const PAUSE_MS = 250
 const WORK_MS = 250
 const ATTEMPT_MS = 400
 const TIMEOUT_MS = 500
-/** A sentence that is told, and the beginning of one that is not. */
+/** A complete sentence, and the beginning of another. */
 const PIECES = ['Alice lives in Lyon. [1] ', 'She ']
 const refusal = (status: number, code: string, headers: Record<string, string> = {}) => (
   answering(status, JSON.stringify({ error: { type: code, code, message: `Not with ${KEY}: ${FACT} ${QUESTION}` } }), headers)
@@ -89,7 +93,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'a page of HTML', setting: 'single', script: [garbage('html')], plain: unusable(SOMETHING_ELSE), asked: 1, withinMs: WORK_MS, extractive: BOTH },
   { name: 'JSON of something else', setting: 'single', script: [garbage('json')], plain: unusable(SOMETHING_ELSE), asked: 1, withinMs: WORK_MS },
   { name: 'broken JSON', setting: 'single', script: [garbage('broken')], plain: unusable(SOMETHING_ELSE), asked: 1, withinMs: WORK_MS },
-  // Its bytes have to be read up to the bound, which takes a while and leaves nobody else in this process any time.
+  // Its bytes have to be read up to the bound, which takes a while and blocks everything else in this process.
   { name: 'an answer without an end', setting: 'patient', script: [endless], more: { max_tokens: 8 }, alone: true, plain: unusable(/answered with more than \d+ bytes/), stream: unusable(/answered with more than \d+ bytes/, { begun: true }), asked: 1, withinMs: 2000 + WORK_MS },
   { name: 'no text', setting: 'single', script: [says('')], plain: unusable(/answered without a text$/), asked: 1, withinMs: WORK_MS, extractive: BOTH },
   { name: 'no text, for its thoughts took all tokens', setting: 'single', script: [says('', { finish: 'length', reasoning: 'Well …' })], plain: unusable(/answered without a text: it used up its tokens before/), asked: 1, withinMs: WORK_MS },

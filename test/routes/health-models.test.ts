@@ -18,7 +18,9 @@ class Models {
     embed: async (texts: readonly string[]) => this.#answer(texts.map(() => Float32Array.of(1, 0))),
   }
 
-  readonly reranker = { rerank: async (_query: string, texts: readonly string[]) => this.#answer(texts.map((_, index) => index)) }
+  readonly reranker = {
+    rerank: async (_query: string, texts: readonly string[]) => this.#answer(texts.map((_, index) => index)),
+  }
 
   readonly languageModel = {
     generate: async (): Promise<Generation> => this.#answer({ text: 'Green tea. [1]', usage: { inputTokens: 1, outputTokens: 1 } }),
@@ -55,7 +57,7 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
   }
 }
 
-await t.test('the built-in models, which ask nobody, are ok from the start, and no reranker is shown where there is none', async (t) => {
+await t.test('the built-in models, which make no calls, are ok from the start, and no reranker is shown where there is none', async (t) => {
   const { get } = await testApp(t)
   const { checks } = (await get('/health')).json()
   t.same(checks, { vector_store: checks.vector_store, embedding: { status: 'ok' }, language_model: { status: 'ok' } })

@@ -15,7 +15,9 @@ class PatientStore extends InMemoryVectorStore {
   }
 }
 
-async function patient (t: Parameters<typeof testApp>[0], config: Parameters<typeof testApp>[1] = {}): Promise<TestApp & { store: PatientStore }> {
+async function patient (
+  t: Parameters<typeof testApp>[0], config: Parameters<typeof testApp>[1] = {},
+): Promise<TestApp & { store: PatientStore }> {
   const store = new PatientStore()
   return { ...await testApp(t, { healthTimeoutMs: 20, ...config }, { store }), store }
 }

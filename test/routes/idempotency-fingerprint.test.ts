@@ -17,9 +17,13 @@ const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme
   .map((units) => String.fromCharCode(...units)))
 
 await t.test('the fingerprint of any JSON body is that of earlier releases', async () => {
-  await fc.assert(fc.asyncProperty(query, fc.jsonValue({ maxDepth: 4 }), async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(fc.asyncProperty(query, fc.jsonValue({ maxDepth: 4 }), async (query, body) =>
+    await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
   const object = fc.dictionary(text, fc.oneof(fc.array(fc.jsonValue()), fc.jsonValue(), text))
-  await fc.assert(fc.asyncProperty(query, object, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(
+    fc.asyncProperty(query, object, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)),
+    { numRuns: 500 },
+  )
 })
 
 await t.test('of a request without a body too', async (t) => {
@@ -34,7 +38,10 @@ await t.test('of a body of thousands of keys, and of lists that are longer than 
 })
 
 await t.test('of any text, as a text and as its bytes', async () => {
-  await fc.assert(fc.asyncProperty(query, text, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)), { numRuns: 500 })
+  await fc.assert(
+    fc.asyncProperty(query, text, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)),
+    { numRuns: 500 },
+  )
   await fc.assert(fc.asyncProperty(query, fc.uint8Array({ maxLength: 60 }), async (query, bytes) => {
     const body = Buffer.from(bytes)
     return await fingerprint(query, body) === inOneGo(query, body.toString('utf8'))
@@ -56,7 +63,7 @@ await t.test('wherever a long text is cut', async (t) => {
     const bytes = Buffer.from(text)
     t.equal(await fingerprint({}, bytes), inOneGo({}, bytes.toString('utf8')), `bytes ${index}`)
   }
-  // Bytes that are no UTF-8, before, in and behind a cut.
+  // Bytes that are no UTF-8, before, in and after a cut.
   for (let shift = -4; shift <= 4; shift++) {
     const bytes = Buffer.from(filled(PIECE * 2))
     bytes.set([0xf0, 0x9f, 0x98, 0xe2, 0x82, 0xff], PIECE + shift)

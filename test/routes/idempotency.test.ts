@@ -154,7 +154,9 @@ await t.test('a refusal is not kept', async (t) => {
 })
 
 await t.test('a replay does not count for limits and quotas', async (t) => {
-  const { post } = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 2 } } } })
+  const { post } = await testApp(t, {
+    file: { homeostasis: { rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 2 } } },
+  })
   const retain = async (content: string, key: string) => await post('/v1/retain', { bank_id: 'bank', content }, { 'idempotency-key': key })
   for (let round = 0; round < 5; round++) t.equal((await retain('one', 'a')).statusCode, 200)
   t.equal((await retain('two', 'b')).statusCode, 200)

@@ -32,7 +32,8 @@ await t.test('an import has bounds.import_bytes bytes, whatever the bodies of ot
 })
 
 await t.test('a line that is longer than any memory of the bank, or nested deeper than a body, is not parsed', async (t) => {
-  const app = await bounded(t, { json_depth: 8 }, { banks: { brief: { barriers: { validation: { max_content_length: 10 } } } } })
+  const app =
+    await bounded(t, { json_depth: 8 }, { banks: { brief: { barriers: { validation: { max_content_length: 10 } } } } })
   const long = `{"text": "x", "tags": ["${'a'.repeat(600_000)}"]}`
   refused(t, await importInto(app, 'brief', ndjson(HEADER, long)), 413, 'body_too_large', { detail: /^Line 2 is longer than \d+ bytes/ })
   refusedFields(t, await importInto(app, 'home', ndjson(HEADER, long)), 'line 2: tags[0]')
@@ -73,7 +74,7 @@ await t.test('who may not import learns nothing of the lines', async (t) => {
   refusedFields(t, await importInto(app, 'team', 'no JSON', as('user:admin')), 'line 1')
 })
 
-await t.test('nobody sees a part of an import, and imports into one bank go one after the other, within a bound', async (t) => {
+await t.test('no reader sees a part of an import, and imports into one bank go one after the other, within a bound', async (t) => {
   const store = new InMemoryVectorStore()
   const takes = store.import.bind(store)
   const reached = latch()
@@ -103,6 +104,8 @@ await t.test('nobody sees a part of an import, and imports into one bank go one 
   t.equal((await importInto(app, 'work', lines('Elsewhere'))).statusCode, 200, 'another bank does not wait')
   t.equal(begun, 2)
   released.open()
-  for (const response of [await first, ...await Promise.all(waiting)]) t.same(response.json(), { imported: 2, skipped: 0, overwritten: 0 })
+  for (const response of [await first, ...await Promise.all(waiting)]) {
+    t.same(response.json(), { imported: 2, skipped: 0, overwritten: 0 })
+  }
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 10)
 })

@@ -33,7 +33,7 @@ await t.test('import_per_minute counts the memories, for each principal and bank
   t.equal((await importInto(app, 'home', memories(10), ADA)).statusCode, 200)
 })
 
-await t.test('import_per_day counts the memories of a bank, whoever brings them, up to midnight UTC', async (t) => {
+await t.test('import_per_day counts the memories of a bank, of all importers together, up to midnight UTC', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 5 } })
   t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(3), BOB), 429, 'quota_exceeded', { detail: /import_per_day \(5\)/, retry_after_seconds: 14 * 3600 })
@@ -42,7 +42,7 @@ await t.test('import_per_day counts the memories of a bank, whoever brings them,
   t.equal((await importInto(app, 'home', memories(5), ADA)).statusCode, 200)
 })
 
-await t.test('what stands already and what has expired count too, a header and blank lines do not', async (t) => {
+await t.test('repeats and expired memories count too, a header and blank lines do not', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 4 } })
   const lines = ndjson(HEADER, '', { text: 'One.' }, '  ', { text: 'Over.', expires_at: '2026-01-15T09:00:00Z' })
   t.same((await importInto(app, 'home', lines)).json(), { imported: 1, skipped: 1, overwritten: 0 })
@@ -60,7 +60,8 @@ await t.test('an import larger than a limit ever lets through is invalid, for wa
 })
 
 await t.test('global_per_minute counts an import once, and those of retain do not count it', async (t) => {
-  const app = await limited(t, { rate_limits: { retain_per_minute: 1, global_per_minute: 2 }, quotas: { retain_per_day: 1 } })
+  const app =
+    await limited(t, { rate_limits: { retain_per_minute: 1, global_per_minute: 2 }, quotas: { retain_per_day: 1 } })
   t.equal((await importInto(app, 'home', memories(50))).statusCode, 200)
   t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Mine.' })).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(1)), 429, 'rate_limited', { detail: /global_per_minute \(2\)/ })

@@ -55,7 +55,7 @@ await t.test('metadata, tags and occurred_at are taken, and nothing else', async
   })
 })
 
-await t.test('null stands for an absent extra', async (t) => {
+await t.test('null counts as an absent extra', async (t) => {
   t.match(await memoryOf(app, await sendJson(app, 'open', { content: 'Null extras.', metadata: null, tags: null, occurred_at: null })), { tags: { length: 0 }, metadata: {} })
 })
 

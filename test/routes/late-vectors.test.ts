@@ -7,10 +7,14 @@ import { testApp, type TestApp } from '../helpers/app.js'
 
 type Gateway = TestApp & { embeddings: SteeredEmbeddings, time: SteeredTime }
 
-async function gateway (t: Parameters<typeof testApp>[0], { deferred = true, ...overrides }: { deferred?: boolean } & MemoryOverrides = {}): Promise<Gateway> {
+async function gateway (
+  t: Parameters<typeof testApp>[0], { deferred = true, ...overrides }: { deferred?: boolean } & MemoryOverrides = {},
+): Promise<Gateway> {
   const embeddings = new SteeredEmbeddings({ deferred })
   const time = new SteeredTime()
-  return { ...await testApp(t, {}, { embeddings, schedule: time.schedule, random: () => 1, ...overrides }), embeddings, time }
+  return {
+    ...await testApp(t, {}, { embeddings, schedule: time.schedule, random: () => 1, ...overrides }), embeddings, time,
+  }
 }
 
 /** Texts that a recall finds by meaning: the query shares no word with them. */

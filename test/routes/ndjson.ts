@@ -9,8 +9,10 @@ export function ndjson (...lines: unknown[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
 }
 
-/** POST of an import; `bank` may have a query string behind it. */
-export async function importInto ({ inject }: TestApp, bank: string, payload: string | Buffer, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+/** POST of an import; `bank` may be followed by a query string. */
+export async function importInto (
+  { inject }: TestApp, bank: string, payload: string | Buffer, headers: Record<string, string> = {},
+): Promise<LightMyRequestResponse> {
   const [bankId, query] = bank.split('?') as [string, string?]
   return await inject({
     method: 'POST',
@@ -21,7 +23,9 @@ export async function importInto ({ inject }: TestApp, bank: string, payload: st
 }
 
 /** The lines of an export that has to succeed, parsed: the header, then the memories. */
-export async function exportOf ({ get }: TestApp, bankId: string): Promise<[header: Record<string, unknown>, ...memories: Array<Record<string, unknown>>]> {
+export async function exportOf (
+  { get }: TestApp, bankId: string,
+): Promise<[header: Record<string, unknown>, ...memories: Array<Record<string, unknown>>]> {
   const response = await get(`/v1/banks/${bankId}/export`)
   if (response.statusCode !== 200) throw new Error(`export answered ${response.statusCode}: ${response.body}`)
   const lines = response.body.split('\n')

@@ -59,7 +59,9 @@ t.test('two gateways on one database together make no more calls of the model th
   const quotas = { model_calls_per_day: 7 }
   const both = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)]
   await retain(both[0]!, 'Alice lives in Lyon.')
-  t.same(await statuses(Array.from({ length: 30 }, async (_, index) => await reflect(both[index % 2]!))), { 200: 7, 429: 23 })
+  t.same(await statuses(Array.from({ length: 30 }, async (_, index) => await reflect(both[index % 2]!))), {
+    200: 7, 429: 23,
+  })
   t.equal(both[0]!.model.asked.length + both[1]!.model.asked.length, 7)
   for (const one of both) refused(t, await reflect(one), 429, 'quota_exceeded', { detail: /model_calls_per_day \(7\) is used up/, retry_after_seconds: 14 * 3600 })
   for (const { clock } of both) clock.advance(DAY)
@@ -120,7 +122,9 @@ t.test('two gateways together retain and reflect no more than a day has; a batch
   refused(t, await one.post('/v1/retain/batch', { bank_id: 'home', items }), 429, 'quota_exceeded', { detail: /retain_per_day \(9\) is used up/ })
   const exported = (await one.get('/v1/banks/home/export')).body
   t.equal((await other.inject({ method: 'POST', url: '/v1/banks/home/import', headers: { 'content-type': 'application/x-ndjson' }, payload: exported })).statusCode, 200)
-  t.same(await statuses(Array.from({ length: 12 }, async (_, index) => await reflect(both[index % 2]!))), { 200: 4, 429: 8 })
+  t.same(await statuses(Array.from({ length: 12 }, async (_, index) => await reflect(both[index % 2]!))), {
+    200: 4, 429: 8,
+  })
 })
 
 t.test('a reflect that fails gives its day back for every gateway', async (t) => {
@@ -130,7 +134,7 @@ t.test('a reflect that fails gives its day back for every gateway', async (t) =>
   await retain(one, 'Alice lives in Lyon.')
   one.model.answer = () => generation(' ')
   t.equal((await reflect(one)).statusCode, 502)
-  // What one gateway gives back is behind its answer; its end waits for that.
+  // A gateway refunds after its answer; its end waits for that.
   await one.app.close()
   t.equal((await reflect(other)).statusCode, 200)
   refused(t, await reflect(other), 429, 'quota_exceeded', { detail: /reflect_per_day/ })
@@ -169,7 +173,9 @@ t.test('forgetting everything gives nothing of the day back', async (t) => {
 t.test('a reflect over several banks counts on all of them or on none', async (t) => {
   const schema = schemaIn(t, database)
   const banks = { narrow: { homeostasis: { quotas: { reflect_per_day: 1 } } } }
-  const [one, other] = [await gateway(t, schema, { reflect_per_day: 2 }, { banks }), await gateway(t, schema, { reflect_per_day: 2 }, { banks })]
+  const [one, other] = [await gateway(t, schema, { reflect_per_day: 2 }, { banks }), await gateway(
+    t, schema, { reflect_per_day: 2 }, { banks },
+  )]
   const over = { bank_id: undefined, banks: ['home', 'narrow', 'work'] }
   t.equal((await reflect(one, over)).statusCode, 200)
   refused(t, await reflect(other, over), 429, 'quota_exceeded', { detail: /reflect_per_day \(1\)/ })

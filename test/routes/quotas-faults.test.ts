@@ -140,7 +140,7 @@ t.test('no answer waits for a correction; the end of the service does', async (t
 })
 
 for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }]] as const) {
-  t.test(`a reflect whose time is over while the store counts ${what} asks no model, and what is counted later is given back`, async (t) => {
+  t.test(`a reflect whose time is over while the store counts ${what} asks no model, and what is counted later is refunded`, async (t) => {
     const app = await faulty(t, quotas)
     const { opened, open } = latch()
     app.usage.beforeReserving = async () => { await opened }
@@ -157,18 +157,21 @@ for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its 
 
 t.test('a store with one of the two methods leaves the counting to the process', async (t) => {
   for (const method of ['reserveUsage', 'adjustUsage'] as const) {
-    const { retain, post } = await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 1 } } } }, { store: Object.assign(new InMemoryVectorStore(), { [method]: fail }) })
+    const { retain, post } = await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 1 } } } }, {
+      store: Object.assign(new InMemoryVectorStore(), { [method]: fail }),
+    })
     await retain('home', 'Alice lives in Lyon.')
     refused(t, await post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 429, 'quota_exceeded')
   }
 })
 
-t.test('a database that goes away under the counting is 503, and what it had acknowledged is still counted when it is back', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('a database that stops during the counting is 503, and what it had acknowledged is still counted when it is back', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const schema = quoteSchema(freshSchema(t))
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const executor = new PostgresExecutor(postgresOptions({ url, statementTimeoutMs: 1000, connectTimeoutMs: 1000 }))
   const store = new SqlVectorStore({ executor, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
-  const { post, retain, app } = await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 4 } } } }, { store })
+  const { post, retain, app } =
+    await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 4 } } } }, { store })
   const again = async (content: string) => await post('/v1/retain', { bank_id: 'home', content })
   await retain('home', 'one')
   // The counter is bound, so it is in what is sent for every reservation, prepared or not.

@@ -4,7 +4,7 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { refused } from './support.js'
 
-await t.test('a request that cannot be counted is given back what it was charged of every rate', async (t) => {
+await t.test('a request that cannot be counted gets a refund of every rate', async (t) => {
   const counts = new ProcessUsage()
   let isDown = true
   const store = Object.assign(new InMemoryVectorStore(), {
@@ -14,7 +14,11 @@ await t.test('a request that cannot be counted is given back what it was charged
     },
     adjustUsage: async (entries: Parameters<ProcessUsage['adjustUsage']>[0]) => { await counts.adjustUsage(entries) },
   })
-  const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 3, global_per_minute: 3 }, quotas: { retain_per_day: 100 } } } }, { store })
+  const app = await testApp(t, {
+    file: {
+      homeostasis: { rate_limits: { retain_per_minute: 3, global_per_minute: 3 }, quotas: { retain_per_day: 100 } },
+    },
+  }, { store })
   const batch = async (size: number) => await app.post('/v1/retain/batch', { bank_id: 'home', items: Array.from({ length: size }, (_, index) => ({ content: `Text ${index} of ${size}.` })) })
   for (let count = 0; count < 5; count++) refused(t, await batch(3), 503, 'dependency_unavailable')
   isDown = false

@@ -21,7 +21,8 @@ async function fill ({ post, retain }: TestApp, bank = 'bank'): Promise<{ order:
 await t.test('a budget in the request', async (t) => {
   const app = await testApp(t)
   const { post } = app
-  const { order, costs: [first, second, third] } = await fill(app) as { order: string[], costs: [number, number, number] }
+  const { order, costs: [first, second, third] } =
+    await fill(app) as { order: string[], costs: [number, number, number] }
   const total = first + second + third
   t.same(order, [SHORT, LONG, LAST], 'what the cases rest on')
   t.ok(third < second)

@@ -3,7 +3,7 @@ import { testApp } from '../helpers/app.js'
 import { explain, NOBODY } from './explaining.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
-await t.test('a memory that is not there, has expired, or is of another bank or tenant is not in the bank, and nothing else is told', async (t) => {
+await t.test('a memory that is not there, has expired, or is of another bank or tenant is not in the bank, and the answer says nothing else', async (t) => {
   const app = await testApp(t)
   const elsewhere = await app.retain('other', 'Alice drinks tea.')
   const expiring = await app.retain('bank', 'Alice drinks tea.', { expires_at: '2026-01-15T11:00:00Z' })
@@ -18,7 +18,7 @@ await t.test('a memory that is not there, has expired, or is of another bank or 
   }
 })
 
-await t.test('a time that the query names is told, with whether the memory is of it', async (t) => {
+await t.test('a time that the query names is shown, with whether the memory is of it', async (t) => {
   const app = await testApp(t)
   const then = await app.retain('bank', 'We painted the fence.', { occurred_at: '2025-03-10T09:00:00Z' })
   const later = await app.retain('bank', 'We painted the gate.', { occurred_at: '2025-08-10T09:00:00Z' })
@@ -28,7 +28,7 @@ await t.test('a time that the query names is told, with whether the memory is of
   t.equal((await explain(app, later, 'What was painted?')).stages.times, undefined)
 })
 
-await t.test('a query that asks for two things is told by its parts', async (t) => {
+await t.test('a query that asks for two things is explained by its parts', async (t) => {
   const app = await testApp(t)
   const ann = await app.retain('bank', 'Ann likes plums.')
   await app.retain('bank', 'Bob likes pears.')
@@ -48,7 +48,7 @@ await t.test('ids may be written in capitals', async (t) => {
   t.match(await explain(app, id.toUpperCase(), 'tea'), { memory_id: id, verdict: 'returned' })
 })
 
-await t.test('null stands for what is absent', async (t) => {
+await t.test('null counts as absent', async (t) => {
   const app = await testApp(t)
   const id = await app.retain('bank', 'Tea.')
   t.match(await explain(app, id, 'tea', { max_results: null, max_tokens: null, tags: null, tags_match: null, metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null }), { verdict: 'returned' })

@@ -92,7 +92,7 @@ await t.test('what shares no word with the query is found by no strategy, when o
   t.equal((await explain(app, id, '?!')).verdict, 'no_strategy_found_it')
 })
 
-await t.test('what only its meaning finds is told so', async (t) => {
+await t.test('the explanation says that only its meaning found a memory', async (t) => {
   const app = await testApp(t, CONCEPTS)
   const id = await app.retain('bank', 'Alice saw her doctor.')
   await app.retain('bank', 'Bob parked the car.')
@@ -131,7 +131,7 @@ await t.test('with words switched off, only meaning is searched', async (t) => {
   t.match(await explain(app, id, 'physician'), { verdict: 'returned', stages: { lexical: { state: 'off', rank: null, score: null }, semantic: { state: 'candidate', rank: 1 } } })
 })
 
-await t.test('a memory behind the candidates is no candidate, and its true rank is told', async (t) => {
+await t.test('a memory after the last candidate is no candidate, and its true rank is shown', async (t) => {
   const app = await testApp(t)
   await otters(app, 120)
   const id = await app.retain('bank', LONG)
@@ -155,7 +155,7 @@ await t.test('a memory that one strategy hands on and the other does not has its
   t.match(stages.semantic, { state: 'candidate', rank: 1 })
 })
 
-await t.test('a memory that is not even among the first thousand is beyond them, and its score is told when something tells it apart', async (t) => {
+await t.test('a memory that is not even among the first thousand is beyond them, and its score is shown when something distinguishes it', async (t) => {
   const app = await testApp(t)
   await otters(app, 1005)
   const id = await app.retain('bank', LONG)
@@ -208,7 +208,7 @@ await t.test('a reranker', async (t) => {
     await app.retain('bank', 'Tea, tea and tea.')
     return await app.retain('bank', 'Bob, who is a busy man in a small shop, rarely drinks tea with anybody.')
   }
-  await t.test('that lifts a memory is told beside the rank before it', async (t) => {
+  await t.test('that lifts a memory is shown with the rank before it', async (t) => {
     const app = await testApp(t, { file })
     const id = await fill(app)
     t.match(await explain(app, id, 'tea'), { verdict: 'returned', rank: 1, stages: { scorers: { rank: 2 }, rerank: { state: 'judged', rank: 1, score: 7 } } })

@@ -3,7 +3,10 @@ import { testApp } from '../helpers/app.js'
 import { generation, hanging, ScriptedModel } from './reflecting.js'
 import { hitsOf, refused, textsOf } from './support.js'
 
-const ON = { rewrite: { enabled: true, max_queries: 2, timeout_ms: 10_000 }, model_rerank: { enabled: true, candidates: 3, timeout_ms: 10_000, weight: 1 } }
+const ON = {
+  rewrite: { enabled: true, max_queries: 2, timeout_ms: 10_000 },
+  model_rerank: { enabled: true, candidates: 3, timeout_ms: 10_000, weight: 1 },
+}
 const QUERY = 'Where does Alice live?'
 const FACTS = ['Alice lives in Lyon with her cat.', 'Alice moved.', 'Bob does not know where Alice lives.', 'The city of silk has two rivers.']
 
@@ -73,7 +76,11 @@ for (const [what, answer] of Object.entries(failures)) {
 }
 
 await t.test('a model that takes too long is gone without', async (t) => {
-  const { post, retain } = await testApp(t, { file: { retrieval: { rewrite: { enabled: true, timeout_ms: 20 }, model_rerank: { enabled: true, timeout_ms: 20 } } } }, { languageModel })
+  const { post, retain } = await testApp(t, {
+    file: {
+      retrieval: { rewrite: { enabled: true, timeout_ms: 20 }, model_rerank: { enabled: true, timeout_ms: 20 } },
+    },
+  }, { languageModel })
   for (const fact of FACTS) await retain('bank', fact)
   languageModel.answer = hanging
   const response = await post('/v1/recall', { bank_id: 'bank', query: QUERY, rewrite: true, model_rerank: true })
@@ -108,9 +115,11 @@ await t.test('numbers of an order that name nothing, or twice, are passed over; 
   t.same(response.json().degraded, ['rerank'])
 })
 
-await t.test('what an order leaves out stays as it was, behind the rest; so an empty one changes nothing', async (t) => {
+await t.test('what an order leaves out keeps its order after the rest, so an empty one changes nothing', async (t) => {
   const last = plain.slice(0, 3).length
-  t.same(textsOf(await recall({ order: [last] }, { model_rerank: true })), [plain[last - 1], ...plain.slice(0, last - 1), ...plain.slice(last)])
+  t.same(textsOf(await recall({ order: [last] }, { model_rerank: true })), [
+    plain[last - 1], ...plain.slice(0, last - 1), ...plain.slice(last),
+  ])
   const response = await recall({ order: [] }, { model_rerank: true })
   t.same(textsOf(response), plain)
   t.equal(response.json().degraded, undefined)
@@ -152,7 +161,10 @@ await t.test('without a hit there is nothing to order, and no call', async (t) =
 })
 
 await t.test('what is not switched on is refused: 501, before a limit is touched', async (t) => {
-  const { post } = await testApp(t, { file: { retrieval: { rewrite: { enabled: true } }, homeostasis: { rate_limits: { recall_per_minute: 1 } } } }, { languageModel })
+  const { post } = await testApp(
+    t, { file: { retrieval: { rewrite: { enabled: true } }, homeostasis: { rate_limits: { recall_per_minute: 1 } } } },
+    { languageModel },
+  )
   const body = { bank_id: 'bank', query: QUERY }
   refused(t, await post('/v1/recall', { ...body, model_rerank: true }), 501, 'not_supported', { detail: /retrieval\.model_rerank\.enabled/ })
   t.equal((await post('/v1/recall', { ...body, rewrite: true })).statusCode, 200)

@@ -83,7 +83,9 @@ await t.test('max_results is 10 by default and clamped to 1–1000', async (t) =
   const batch = (from: number, count: number) => ({ bank_id: 'many', items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.` })) })
   t.equal((await post('/v1/retain/batch', batch(0, 1000))).statusCode, 200)
   t.equal((await post('/v1/retain/batch', batch(1000, 5))).statusCode, 200)
-  for (const [asked, given] of [[undefined, 10], [null, 10], [-5, 1], [0, 1], [1, 1], [11, 11], [1000, 1000], [1001, 1000], [1e9, 1000]]) {
+  for (const [asked, given] of [
+    [undefined, 10], [null, 10], [-5, 1], [0, 1], [1, 1], [11, 11], [1000, 1000], [1001, 1000], [1e9, 1000],
+  ]) {
     const answer = (await post('/v1/recall', { bank_id: 'many', query: 'note', max_results: asked })).json()
     t.equal(answer.hits.length, given, String(asked))
     t.equal(answer.total_available, 1005)
@@ -174,7 +176,20 @@ for (const [what, field, body] of wrong) {
 
 await t.test('takes a query of 8192 characters, 64 banks, and null for what is optional', async (t) => {
   const banks = ['tea', ...Array.from({ length: 63 }, (_, index) => `b${index}`)]
-  const nothing = { bank_id: null, max_results: null, max_tokens: null, tags: null, tags_match: null, metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null, explain: null }
+  const nothing = {
+    bank_id: null,
+    max_results: null,
+    max_tokens: null,
+    tags: null,
+    tags_match: null,
+    metadata: null,
+    occurred_after: null,
+    occurred_before: null,
+    as_of: null,
+    reference_time: null,
+    min_score: null,
+    explain: null,
+  }
   t.equal(textsOf(await post('/v1/recall', { query: 'tea '.repeat(2048), banks, ...nothing })).length, TEA.length)
 })
 

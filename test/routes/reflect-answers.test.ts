@@ -3,7 +3,9 @@ import { testApp } from '../helpers/app.js'
 import { answerOf, evidenceIn, generation, ScriptedModel, USAGE } from './reflecting.js'
 
 const languageModel = new ScriptedModel()
-const app = await testApp(t, { file: { banks: { sure: { homeostasis: { quotas: { reflect_per_day: 1 } } } } } }, { languageModel })
+const app = await testApp(
+  t, { file: { banks: { sure: { homeostasis: { quotas: { reflect_per_day: 1 } } } } } }, { languageModel },
+)
 const { post, retain } = app
 await retain('bank', 'Alice lives in Lyon.')
 await retain('bank', 'Alice lives with a cat in a small flat.')
@@ -95,7 +97,7 @@ await t.test('the quota of an abstention counts, for it is an answer', async (t)
   t.match((await ask()).json(), { code: 'quota_exceeded' })
 })
 
-await t.test('the quota of an answer that did not come is given back', async (t) => {
+await t.test('the quota of an answer that did not come is refunded', async (t) => {
   app.clock.advance(24 * 3_600_000)
   const ask = async () => await post('/v1/reflect', { bank_id: 'sure', query: 'Where does Alice live?' })
   languageModel.answer = () => { throw new Error('down') }

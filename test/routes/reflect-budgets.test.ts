@@ -52,7 +52,7 @@ await t.test('a budget of calls is a bank\'s and a tenant\'s, and refuses before
   t.equal((await ask('calls-a')).statusCode, 200, 'a new day')
 })
 
-await t.test('a stream is counted like any other, and refused as an event behind its evidence', async (t) => {
+await t.test('a stream is counted like any other, and refused as an event after its evidence', async (t) => {
   for (let index = 0; index < 2; index++) t.equal((await ask('calls-a', {}, { ...one, ...EVENTS })).statusCode, 200)
   t.match(parseEvents((await ask('calls-a', {}, { ...one, ...EVENTS })).body), [{ event: 'evidence' }, { event: 'error', data: { code: 'quota_exceeded', retry_after_seconds: Number } }])
   t.equal(languageModel.asked.length, 2)
@@ -106,7 +106,8 @@ await t.test('with a price the usage tells the cost, that of a repair too', asyn
 })
 
 await t.test('without a price for this model there is no cost', async (t) => {
-  const { post, retain } = await testApp(t, { file: { prices: { other: { input: 2, output: 10 } } } }, { languageModel })
+  const { post, retain } =
+    await testApp(t, { file: { prices: { other: { input: 2, output: 10 } } } }, { languageModel })
   await retain('bank', 'Alice lives in Lyon.')
   t.same(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: QUERY })).usage, { tokens: 34, input_tokens: 30, output_tokens: 4 })
 })

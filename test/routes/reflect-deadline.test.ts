@@ -48,7 +48,7 @@ const hangs: Record<string, () => void> = {
   'language model that hears no signal': () => { languageModel.answer = async () => await new Promise<never>(() => {}) },
 }
 for (const [what, hang] of Object.entries(hangs)) {
-  await t.test(`over a ${what} that hangs the deadline is kept, and the quota given back`, async (t) => {
+  await t.test(`over a ${what} that hangs the deadline is kept, and the quota refunded`, async (t) => {
     hang()
     refused(t, await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE), 503, 'deadline_exceeded', { detail: 'The answer was not ready in time' })
     store.search = search
@@ -81,7 +81,7 @@ await t.test('the log has the reason of what was late, as a fault', (t) => {
   t.end()
 })
 
-await t.test('the call of a model that missed the deadline is told as such', async (t) => {
+await t.test('the call of a model that missed the deadline is reported as such', async (t) => {
   calls.length = 0
   languageModel.answer = hanging
   await post('/v1/reflect', LATE_ANSWER)
@@ -108,7 +108,10 @@ for (const timeout of [0, -5, 1.5, 'soon']) {
 
 await t.test('embeddings that come too late for the recall are gone without, and the answer says so', async (t) => {
   const slow = new MockEmbeddingProvider()
-  const { post, retain } = await testApp(t, { file: { retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 20 } } }, { embeddings: slow, languageModel })
+  const { post, retain } = await testApp(
+    t, { file: { retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 20 } } },
+    { embeddings: slow, languageModel },
+  )
   await retain('bank', 'Alice drinks green tea.')
   slow.embed = async () => await new Promise<never>(() => {})
   t.match(answerOf(await post('/v1/reflect', QUESTION)), { answer: 'Tea [1].', degraded: ['semantic'] })

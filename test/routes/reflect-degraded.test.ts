@@ -10,7 +10,9 @@ import { refused } from './support.js'
 
 const EVENTS = { accept: 'text/event-stream' }
 const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
-const FILE: FileConfig = { escalation: { circuit_breaker: { failure_threshold: 1000 } }, reflect: { timeout_ms: 60_000 } }
+const FILE: FileConfig = {
+  escalation: { circuit_breaker: { failure_threshold: 1000 } }, reflect: { timeout_ms: 60_000 },
+}
 const SECRET = 'api.models.test refused the key sk-123'
 
 async function failing (t: Test, file: FileConfig = {}) {
@@ -90,7 +92,7 @@ await t.test('a model that hangs until the deadline is answered for by the memor
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })
 })
 
-await t.test('sentences of memories have no form: a caller that asked for one is told of the fault', async (t) => {
+await t.test('sentences of memories have no form: a caller that asked for one gets the fault', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = () => { throw new Error(SECRET) }
   const schema = { type: 'object', properties: { drink: { type: 'string' } } }

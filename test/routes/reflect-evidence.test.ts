@@ -57,7 +57,7 @@ await t.test('several banks keep their names in prompt and sources', async (t) =
   t.same(evidence.map(({ bank, text }) => `${String(bank)}: ${String(text)}`).sort(), ['left: The lighthouse is red.', 'right: The lighthouse is white.'])
 })
 
-await t.test('a text that stands twice in a bank is evidence once; in two banks it is two', async (t) => {
+await t.test('a text that a bank contains twice is evidence once; in two banks it is two', async (t) => {
   const { retain, evidenceFor } = app
   await retain('twice', 'The ferry is blue.', { document_id: 'one' })
   await retain('twice', 'The ferry is blue.', { document_id: 'two' })
@@ -66,7 +66,7 @@ await t.test('a text that stands twice in a bank is evidence once; in two banks 
   t.equal((await evidenceFor('ferry', { banks: ['twice', 'thrice'] })).length, 2)
 })
 
-await t.test('trust: the floor of the configuration stands, and a request can only ask for more', async (t) => {
+await t.test('trust: the floor of the configuration holds, and a request can only raise it', async (t) => {
   const file: FileConfig = { reflect: { min_trust: 'untrusted' }, identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } }
   const { retain, evidenceFor } = await asking(t, file)
   await retain('bank', 'The tower is tall.')
@@ -112,7 +112,8 @@ await t.test('max_evidence_tokens bounds their texts: what does not fit is passe
 })
 
 await t.test('a long memory that does not fit is given by the passages that match', async (t) => {
-  const { retain, evidenceFor } = await asking(t, { reflect: { max_evidence_tokens: 150, min_score: 0 }, retrieval: { chunk_max_characters: 300 } })
+  const { retain, evidenceFor } =
+    await asking(t, { reflect: { max_evidence_tokens: 150, min_score: 0 }, retrieval: { chunk_max_characters: 300 } })
   const text = longText(60)
   await retain('bank', text)
   const [evidence, ...more] = await evidenceFor('Who repaired the lamp in number41?')
@@ -123,7 +124,8 @@ await t.test('a long memory that does not fit is given by the passages that matc
 })
 
 await t.test('the ceiling of a bank bounds the evidence as it bounds its recalls, and the candidates are wider than that', async (t) => {
-  const { retain, evidenceFor } = await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
+  const { retain, evidenceFor } =
+    await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
   await retain('tight', `Zebras eat grass, zebras eat grass: ${'zebras eat grass and more grass, '.repeat(4)}every day.`)
   for (let index = 0; index < 4; index++) await retain('tight', `Zebra ${index} eats oats.`)
   const evidence = await evidenceFor('What do zebras eat?', { bank_id: 'tight' })

@@ -46,7 +46,9 @@ interface Met {
   lostMs: number
 }
 
-async function ask (t: Test, { post, url }: Gateway, mode: Mode, id: string, more: Record<string, unknown> = {}): Promise<Met> {
+async function ask (
+  t: Test, { post, url }: Gateway, mode: Mode, id: string, more: Record<string, unknown> = {},
+): Promise<Met> {
   const request = { bank_id: 'bank', query: `${QUESTION} ${id}`, ...more }
   const headers = { 'x-request-id': id }
   const lost = lostTime()
@@ -58,10 +60,19 @@ async function ask (t: Test, { post, url }: Gateway, mode: Mode, id: string, mor
   }
   const reader = await EventReader.open(t, url, request, headers)
   const events = await reader.all()
-  return { status: reader.status, body: events.at(-1)?.data as Record<string, unknown>, events: events.map(({ event }) => event), retryAfter: undefined, ...times() }
+  return {
+    status: reader.status,
+    body: events.at(-1)?.data as Record<string, unknown>,
+    events: events.map(({ event }) => event),
+    retryAfter: undefined,
+    ...times(),
+  }
 }
 
-/** Whether the model was asked as often as the fault says; less often only where the process stood still for much of an attempt's time. */
+/**
+ * Whether the model was asked as often as the fault says; less often only where the process stood still for much of an
+ * attempt's time.
+ */
 function askedAsOften (times: number, { asked }: Fault, { lostMs }: Met): boolean {
   return times === asked || (times < asked && lostMs > STOOD_STILL_MS)
 }
@@ -103,7 +114,7 @@ function messages (error: unknown): string {
   return `${String(message)}\n${messages(cause)}`.trim()
 }
 
-/** Does with each request what its row says, by the id that stands in the question. */
+/** Does with each request what its row says, by the id that the question contains. */
 function dispatch (server: LanguageServer, scripts: ReadonlyMap<string, Behaviour[]>): (id: string) => number {
   const asked = new Map<string, number>()
   const idOf = ({ user }: LanguageRequest) => / (row-\d+)"\n/.exec(user)?.[1] ?? ''
@@ -132,12 +143,16 @@ interface Row {
 }
 
 let rowCount = 0
-const rowsOf = (faults: readonly Fault[]): Row[] => faults.flatMap((fault) => (Object.keys(PROTOCOLS) as Protocol[]).flatMap((protocol) => (
-  MODES.map((mode) => ({ id: `row-${++rowCount}`, fault, protocol, mode }))
-)))
+const rowsOf = (faults: readonly Fault[]): Row[] => faults.flatMap(
+  (fault) => (Object.keys(PROTOCOLS) as Protocol[]).flatMap((protocol) => (
+    MODES.map((mode) => ({ id: `row-${++rowCount}`, fault, protocol, mode }))
+  )),
+)
 
 function table (t: Test, rows: ReadonlyArray<readonly [row: Row, line: string]>): void {
-  for (const [{ fault, protocol, mode }, line] of [...rows].sort(([a], [b]) => Number(a.id.slice(4)) - Number(b.id.slice(4)))) {
+  for (const [{ fault, protocol, mode }, line] of [...rows].sort(
+    ([a], [b]) => Number(a.id.slice(4)) - Number(b.id.slice(4)),
+  )) {
     t.comment(`${fault.name.padEnd(52)} ${protocol.padEnd(9)} ${mode.padEnd(6)} ${line}`)
   }
 }
@@ -244,7 +259,9 @@ t.test('in the extractive mode the memories answer for the model, with a warning
 for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
   t.test(`after faults in a row the model is not asked, until it is tried again, ${protocol}`, async (t) => {
     const server = await startLanguageServer(t)
-    const app = await gateway(t, protocol, server.url, SETTINGS.single, { circuit_breaker: { failure_threshold: 3, recovery_timeout_seconds: 2 } })
+    const app = await gateway(t, protocol, server.url, SETTINGS.single, {
+      circuit_breaker: { failure_threshold: 3, recovery_timeout_seconds: 2 },
+    })
     const [failing] = FAULTS.filter(({ name }) => name === '500 every time').map(({ script }) => script[0]!)
     server.always(failing!)
     for (const [index, mode] of (['plain', 'stream', 'plain'] as const).entries()) t.match((await ask(t, app, mode, `fault-${index}`)).body, { code: 'dependency_unavailable' })

@@ -12,7 +12,9 @@ const QUESTION = { bank_id: 'bank', query: 'Where does Alice live?' }
 const server = await startLanguageServer(t)
 const calls: ModelCallRecord[] = []
 const told: Array<() => void> = []
-const app = await testApp(t, { file: { ...remoteModel(server), retrieval: { rewrite: { enabled: true, timeout_ms: 60_000 } } } }, {
+const app = await testApp(t, {
+  file: { ...remoteModel(server), retrieval: { rewrite: { enabled: true, timeout_ms: 60_000 } } },
+}, {
   telemetry: {
     ...NO_TELEMETRY,
     modelCall: (record) => {
@@ -96,6 +98,6 @@ await t.test('a client that stays has its answer: the body that was read to its 
   t.equal(calls[4]?.outcome, 'ok')
 })
 
-await t.test('what clients left behind holds no place: the model has nothing under way', async (t) => {
+await t.test('requests that clients abandoned hold no permit: the model has no call in progress', async (t) => {
   t.match(app.app.memory.status().models.find(({ kind }) => kind === 'llm')?.status, { running: 0, waiting: 0, breaker: { state: 'closed' } })
 })

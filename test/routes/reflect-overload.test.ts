@@ -9,14 +9,18 @@ import { refused } from './support.js'
 
 const QUESTION = { bank_id: 'bank', query: 'Where does Alice live?' }
 
-async function remote (t: Test, { settings = {}, file = {}, more = {} }: { settings?: Record<string, unknown>, file?: FileConfig, more?: TestConfig } = {}) {
+async function remote (t: Test, {
+  settings = {}, file = {}, more = {},
+}: { settings?: Record<string, unknown>, file?: FileConfig, more?: TestConfig } = {}) {
   const server = await startLanguageServer(t)
   const app = await testApp(t, { ...more, file: { ...remoteModel(server, settings), ...file } })
   return { server, app, ask: async (body: Record<string, unknown> = {}, headers: Record<string, string> = {}) => await app.post('/v1/reflect', { ...QUESTION, ...body }, headers) }
 }
 
 await t.test('one call at a time and one that waits: the third is refused with a time to come back', async (t) => {
-  const { server, app, ask } = await remote(t, { settings: { max_concurrency: 1, max_waiting: 1 }, file: { homeostasis: { quotas: { reflect_per_day: 3 } } } })
+  const { server, app, ask } = await remote(t, {
+    settings: { max_concurrency: 1, max_waiting: 1 }, file: { homeostasis: { quotas: { reflect_per_day: 3 } } },
+  })
   await app.retain('bank', 'Alice lives in Lyon.')
   const release = server.hold()
   const first = ask()
@@ -55,7 +59,11 @@ await t.test('one that waits is refused when its time is over, and holds no plac
 })
 
 await t.test('a model that fails is given up for a while, tried by one call, and had again', async (t) => {
-  const { server, app, ask } = await remote(t, { file: { escalation: { circuit_breaker: { failure_threshold: 2, recovery_timeout_seconds: 30, half_open_max_calls: 1 } } } })
+  const { server, app, ask } = await remote(t, {
+    file: {
+      escalation: { circuit_breaker: { failure_threshold: 2, recovery_timeout_seconds: 30, half_open_max_calls: 1 } },
+    },
+  })
   await app.retain('bank', 'Alice lives in Lyon.')
   server.next(hangUp, says('Lyon. [1]'), hangUp, hangUp)
   const statuses: number[] = []
@@ -70,7 +78,13 @@ await t.test('a model that fails is given up for a while, tried by one call, and
 })
 
 await t.test('after the time of recovery one call tries it', async (t) => {
-  const { server, app, ask } = await remote(t, { file: { escalation: { circuit_breaker: { failure_threshold: 1, recovery_timeout_seconds: 0.001, half_open_max_calls: 1 } } } })
+  const { server, app, ask } = await remote(t, {
+    file: {
+      escalation: {
+        circuit_breaker: { failure_threshold: 1, recovery_timeout_seconds: 0.001, half_open_max_calls: 1 },
+      },
+    },
+  })
   await app.retain('bank', 'Alice lives in Lyon.')
   server.next(hangUp)
   t.equal((await ask()).statusCode, 503)
@@ -105,7 +119,8 @@ await t.test('an answer that the caller did not wait for is no fault of the mode
 
 await t.test('what one tenant provokes takes the model from that tenant alone', async (t) => {
   const { auth, of } = await tenants(t)
-  const { server, app, ask } = await remote(t, { more: { auth }, file: { escalation: { circuit_breaker: { failure_threshold: 2 } } } })
+  const { server, app, ask } =
+    await remote(t, { more: { auth }, file: { escalation: { circuit_breaker: { failure_threshold: 2 } } } })
   const [one, other] = [of('one'), of('other')]
   for (const headers of [one, other]) await app.retain('bank', 'Alice lives in Lyon.', {}, headers)
   server.next(garbage('html'), garbage('json'))

@@ -83,12 +83,15 @@ t.test('a caller who asks for any number of tokens does not lift the bound on wh
 t.test('a caller who leaves the queue before its call was made has used no call', async (t) => {
   const languageModel = Object.assign(new ScriptedModel(), { limits: { maxConcurrency: 1 } })
   languageModel.answer = hanging
-  const { app, post, retain } = await testApp(t, { file: { homeostasis: { quotas: { model_calls_per_day: 3 } } } }, { languageModel })
+  const { app, post, retain } =
+    await testApp(t, { file: { homeostasis: { quotas: { model_calls_per_day: 3 } } } }, { languageModel })
   await retain('bank', 'Alice drinks green tea.')
   const { memory } = app
   const [first, second] = [new AbortController(), new AbortController()]
   const asked = [memory.reflect(QUESTION, CALLER, first.signal), memory.reflect(QUESTION, CALLER, second.signal)]
-  await until(() => languageModel.asked.length === 1 && app.memory.status().models.some(({ status }) => status.waiting === 1))
+  await until(
+    () => languageModel.asked.length === 1 && app.memory.status().models.some(({ status }) => status.waiting === 1),
+  )
   second.abort(new Error('gone'))
   await t.rejects(asked[1]!)
   first.abort(new Error('gone'))
@@ -129,7 +132,7 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   const [socket] = await connected
   while (socket.writableLength === 0) await setImmediate()
   const ended = once(socket, 'close')
-  // The stream stands still by the second look at the latest.
+  // The stream has stopped by the second look at the latest.
   for (let now = 0; !socket.destroyed; now += 60_000) {
     app.cutOffSlowReaders(now)
     await setImmediate()
@@ -141,7 +144,8 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
 t.test('a caller who asks for too few tokens does not open the circuit for others', async (t) => {
   const server = await startLanguageServer(t)
   server.always((request, response) => { says(request.maxTokens === 1 ? '' : 'Tea [1].', { finish: request.maxTokens === 1 ? 'length' : 'stop', reasoning: 'Well' })(request, response) })
-  const { post, retain } = await testApp(t, { file: { ...remoteModel(server), escalation: { circuit_breaker: { failure_threshold: 1 } } } })
+  const { post, retain } =
+    await testApp(t, { file: { ...remoteModel(server), escalation: { circuit_breaker: { failure_threshold: 1 } } } })
   await retain('bank', 'Alice drinks green tea.')
   for (let index = 0; index < 3; index++) t.equal((await post('/v1/reflect', { ...QUESTION, max_tokens: 1 })).statusCode, 502)
   t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)

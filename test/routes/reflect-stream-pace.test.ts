@@ -19,7 +19,11 @@ async function served (t: Test, heartbeatMs: number) {
   await app.listen({ port: 0, host: '127.0.0.1' })
   await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice lives in Lyon.' } })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1/reflect`
-  return { server, app, ask: async (more: Record<string, unknown> = {}) => await EventReader.open(t, url, { ...QUESTION, ...more }) }
+  return {
+    server,
+    app,
+    ask: async (more: Record<string, unknown> = {}) => await EventReader.open(t, url, { ...QUESTION, ...more }),
+  }
 }
 
 await t.test('while the model thinks a comment is sent now and then', async (t) => {

@@ -15,7 +15,12 @@ async function streaming (t: Test, file: FileConfig = {}) {
   const app = await testApp(t, { file: { ...remoteModel(server), ...file } })
   await app.retain('bank', 'Alice lives in Lyon with a cat named Tom.')
   const url = await listening(app)
-  return { server, app, ask: async (more: Record<string, unknown> = {}, headers: Record<string, string> = {}) => await EventReader.open(t, url, { ...QUESTION, ...more }, headers) }
+  return {
+    server,
+    app,
+    ask: async (more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+      await EventReader.open(t, url, { ...QUESTION, ...more }, headers),
+  }
 }
 
 const { server, app, ask } = await streaming(t, { escalation: { circuit_breaker: { failure_threshold: 1000 } } })

@@ -25,7 +25,7 @@ async function ask (answers: string[], more: Record<string, unknown> = {}, heade
   return await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', response_schema: SCHEMA, ...more }, headers)
 }
 
-await t.test('the answer stands beside the object that satisfies the schema', async (t) => {
+await t.test('the answer has both a text and the object that satisfies the schema', async (t) => {
   const { sources, usage, ...rest } = answerOf(await ask([GOOD]))
   t.same(rest, { answer: 'Alice lives in Lyon [1].', abstained: false, structured: { city: 'Lyon', since: 2019 } })
   t.equal(sources.length, 1)
@@ -33,7 +33,7 @@ await t.test('the answer stands beside the object that satisfies the schema', as
   t.equal(languageModel.asked.length, 1)
 })
 
-await t.test('the model is told the form: in the prompt, and as a schema of the whole', async (t) => {
+await t.test('the model gets the form in the prompt and as a schema of the whole', async (t) => {
   await ask([GOOD])
   const { responseSchema, messages } = languageModel.last
   t.match(responseSchema, { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'] })
@@ -143,7 +143,7 @@ await t.test('nine schemas deep is refused, eight are taken', async (t) => {
   t.match((await ask([of(9)], { response_schema: nested(9) })).json(), { code: 'invalid_request' })
 })
 
-await t.test('a bad schema is told before anything is recalled, also to a client that wants events', async (t) => {
+await t.test('a bad schema is refused before anything is recalled, also to a client that wants events', async (t) => {
   refusedFields(t, await ask([GOOD], { response_schema: {} }, { accept: 'text/event-stream' }), 'response_schema.type')
 })
 

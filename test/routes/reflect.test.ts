@@ -88,7 +88,7 @@ await t.test('max_tokens bounds the answer', async (t) => {
   }
 })
 
-await t.test('the model is told the ceiling: of the request, under that of the bank', async (t) => {
+await t.test('the model gets the token limit: that of the request, below that of the bank', async (t) => {
   await scripted.retain('tight', 'Alice drinks water.')
   const ceiling = async (body: Record<string, unknown>) => {
     await scripted.post('/v1/reflect', { query: 'What does Alice drink?', ...body })
@@ -157,8 +157,20 @@ for (const [what, field, body] of wrong) {
   })
 }
 
-await t.test('null stands for an absent field', async (t) => {
-  const nothing = { banks: null, max_tokens: null, tags: null, tags_match: null, include_sources: null, min_trust: null, as_of: null, reference_time: null, instructions: null, response_schema: null, timeout_ms: null }
+await t.test('null counts as an absent field', async (t) => {
+  const nothing = {
+    banks: null,
+    max_tokens: null,
+    tags: null,
+    tags_match: null,
+    include_sources: null,
+    min_trust: null,
+    as_of: null,
+    reference_time: null,
+    instructions: null,
+    response_schema: null,
+    timeout_ms: null,
+  }
   t.ok((await post('/v1/reflect', { query: 'tea', bank_id: 'bank', ...nothing })).json().sources.length > 0)
 })
 

@@ -19,7 +19,7 @@ export function generation (text: string): Generation {
   return { text, usage: USAGE }
 }
 
-/** A model that answers as it is told and remembers what it was asked. */
+/** A model that answers as the test says and records its requests. */
 export class ScriptedModel implements LanguageModel {
   readonly asked: GenerateRequest[] = []
   readonly model: string = 'scripted'
@@ -85,7 +85,7 @@ export function evidenceIn (request: GenerateRequest): Array<Record<string, unkn
   })
 }
 
-/** Configuration of a model behind this server that is not asked twice. */
+/** Configuration of a model on this server without retries. */
 export function remoteModel ({ url }: LanguageServer, settings: Record<string, unknown> = {}): FileConfig {
   return { llm_provider: 'openai_compatible', llm_provider_config: { base_url: url, model: 'remote', max_retries: 0, ...settings } }
 }
@@ -118,7 +118,7 @@ export async function until (isSo: () => boolean): Promise<void> {
   while (!isSo()) await setImmediate()
 }
 
-/** How the language model of an app stands. */
+/** The state of the language model of an app. */
 export function modelStatus ({ app }: TestApp): ModelStatus {
   return app.memory.status().models.find(({ kind }) => kind === 'llm')?.status ?? {}
 }

@@ -7,7 +7,7 @@ import { refused } from './support.js'
 
 const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1:9/v1", model: some-model, api_key_env: MODEL_KEY}\n'
 
-/** A gateway whose configuration stands in files of a folder, as it is started with. */
+/** A gateway whose configuration is in files of a folder, as when it is started from the command line. */
 async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SERVICES_PG_DSN' = 'DATABASE_URL') {
   const folder = t.testdir({ 'gateway.yaml': yaml, database: 'postgres://user:database-secret-1@db.internal/main\n', admin: 'admin-secret-1\n', model: 'model-secret-1\n', api: 'api-secret-1\n' })
   const env = {
@@ -53,7 +53,7 @@ for (const [name, file] of rows) {
 }
 
 for (const name of ['DATABASE_URL', 'SERVICES_PG_DSN'] as const) {
-  await t.test(`another URI of the database in the file of ${name} is told under that name`, async (t) => {
+  await t.test(`another URI of the database in the file of ${name} is reported under that name`, async (t) => {
     const { write, reload } = await start(t, LLM, name)
     write('database', 'postgres://user:another-secret@db.internal/main\n')
     const response = await reload()

@@ -16,7 +16,9 @@ interface Reloading extends TestApp {
   reload (headers?: Record<string, string>): ReturnType<TestApp['post']>
 }
 
-async function start (t: Test, file: FileConfig, config: TestConfig = {}, overrides: MemoryOverrides = {}): Promise<Reloading> {
+async function start (
+  t: Test, file: FileConfig, config: TestConfig = {}, overrides: MemoryOverrides = {},
+): Promise<Reloading> {
   let written: FileConfig | Error = file
   const app = await testApp(t, { ...config, file }, overrides, {
     reloadConfig: () => {

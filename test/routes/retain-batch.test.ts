@@ -21,7 +21,9 @@ await t.test('a batch answers for each item in the order of the items', async (t
   })
   t.equal(response.statusCode, 200)
   const { results } = response.json()
-  t.same(results.map(({ stored, deduplicated, chunk_count: chunks, bank_id: bank }: Record<string, unknown>) => [stored, deduplicated, chunks, bank]), [
+  t.same(results.map(({ stored, deduplicated, chunk_count: chunks, bank_id: bank }: Record<string, unknown>) => [
+    stored, deduplicated, chunks, bank,
+  ]), [
     [true, false, 1, 'order'], [false, true, 1, 'order'], [true, false, 1, 'order'],
   ])
   t.equal(results[1].memory_id, standing)
@@ -36,7 +38,7 @@ await t.test('equal items of one batch are stored once', async (t) => {
   t.equal(await countOf('twins'), 1)
 })
 
-await t.test('null stands for an absent field of an item', async (t) => {
+await t.test('null counts as an absent field of an item', async (t) => {
   const response = await post('/v1/retain/batch', { bank_id: 'nulls', items: [{ content: 'Bare.', tags: null, occurred_at: null }] })
   t.equal(response.statusCode, 200)
 })

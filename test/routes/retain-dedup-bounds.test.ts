@@ -6,7 +6,7 @@ import { refused } from './support.js'
 
 const WORDS = 'copper kettle stands behind wooden garden shed near young apple'
 
-await t.test('64 writes wait for others of their bank; a further one is told to come back, and costs nothing of the day', async (t) => {
+await t.test('64 writes wait for others of their bank; a further one is asked to retry later, and counts for no quota of the day', async (t) => {
   const store = new InMemoryVectorStore()
   const searches = store.search.bind(store)
   const reached = latch()
@@ -43,6 +43,8 @@ await t.test('near-duplicates are found among items that tell the same words in 
   const turned = words.map((_, index) => [...words.slice(index), ...words.slice(0, index)].join(' '))
   const items = [...turned, `${turned[3]!} quickly`].map((content) => ({ content }))
   const { results } = (await post('/v1/retain/batch', { bank_id: 'home', items })).json()
-  t.strictSame(results.map(({ near_duplicate: near }: { near_duplicate?: object }) => near !== undefined), [...turned.map(() => false), true])
+  t.strictSame(results.map(({ near_duplicate: near }: { near_duplicate?: object }) => near !== undefined), [
+    ...turned.map(() => false), true,
+  ])
   t.equal(results.at(-1).near_duplicate.memory_id, results[3].memory_id)
 })

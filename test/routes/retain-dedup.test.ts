@@ -29,13 +29,17 @@ async function texts ({ get }: TestApp, bank = 'home'): Promise<string[]> {
   return (await get(`/v1/banks/${bank}/memories`)).json<{ memories: Array<{ text: string }> }>().memories.map(({ text }) => text).sort()
 }
 
-async function keep ({ post }: TestApp, content: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Answer> {
+async function keep (
+  { post }: TestApp, content: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {},
+): Promise<Answer> {
   const response = await post('/v1/retain', { bank_id: 'home', content, ...more }, headers)
   if (response.statusCode !== 200) throw new Error(response.body)
   return response.json<Answer>()
 }
 
-async function keepAll ({ post }: TestApp, contents: Array<string | Record<string, unknown>>, headers: Record<string, string> = {}): Promise<Answer[]> {
+async function keepAll (
+  { post }: TestApp, contents: Array<string | Record<string, unknown>>, headers: Record<string, string> = {},
+): Promise<Answer[]> {
   const items = contents.map((item) => typeof item === 'string' ? { content: item } : item)
   return (await post('/v1/retain/batch', { bank_id: 'home', items }, headers)).json<{ results: Answer[] }>().results
 }
@@ -78,7 +82,10 @@ t.test('update: the new content takes the place of the standing memory under its
   const id = await home.retain('home', LONG, { tags: ['old'], expires_at: '2026-01-16T00:00:00Z' })
   home.clock.advance(60_000)
   const answer = await keep(home, NEAR, { tags: ['new'], metadata: { version: 2 } })
-  t.strictSame([answer.stored, answer.updated, answer.deduplicated, answer.memory_id, answer.near_duplicate?.memory_id], [true, true, false, id, id])
+  t.strictSame(
+    [answer.stored, answer.updated, answer.deduplicated, answer.memory_id, answer.near_duplicate?.memory_id],
+    [true, true, false, id, id],
+  )
   const memory = (await home.get(`/v1/banks/home/memories/${id}`)).json()
   t.strictSame(memory, {
     memory_id: id,
@@ -195,21 +202,27 @@ t.test('the items of a batch are compared with the bank and with each other, in 
   const other = 'Bob repairs old wooden boats in the harbour of Marseille on weekends'
   const skipped = await keepAll(skip, [other, NEAR, `${other} only`, other])
   const first = skipped[0]!.memory_id
-  t.strictSame(skipped.map(({ stored, memory_id: memoryId, near_duplicate: near }) => [stored, memoryId, near?.memory_id]), [
+  t.strictSame(skipped.map(
+    ({ stored, memory_id: memoryId, near_duplicate: near }) => [stored, memoryId, near?.memory_id],
+  ), [
     [true, first, undefined], [false, id, id], [false, first, first], [false, first, undefined],
   ])
   t.strictSame(await texts(skip), [LONG, other])
 
   const warn = await testApp(t, { file: bankOf('warn') })
   const warned = await keepAll(warn, [other, `${other} only`])
-  t.strictSame(warned.map(({ stored, near_duplicate: near }) => [stored, near?.memory_id]), [[true, undefined], [true, warned[0]!.memory_id]])
+  t.strictSame(warned.map(({ stored, near_duplicate: near }) => [stored, near?.memory_id]), [
+    [true, undefined], [true, warned[0]!.memory_id],
+  ])
 
   const update = await testApp(t, { file: bankOf('update') })
   const standing = await update.retain('home', LONG)
   const updated = await keepAll(update, [NEAR, other, `${NEAR} early`, `${other} only`, 'It will rain.', `${NEAR} early`])
   const fresh = updated[1]!.memory_id
   t.strictSame(updated.map(({ stored, updated, memory_id: memoryId }) => [stored, updated, memoryId]), [
-    [true, true, standing], [true, undefined, fresh], [true, true, standing], [true, true, fresh], [true, undefined, updated[4]!.memory_id], [false, undefined, standing],
+    [true, true, standing], [true, undefined, fresh], [
+      true, true, standing,
+    ], [true, true, fresh], [true, undefined, updated[4]!.memory_id], [false, undefined, standing],
   ])
   t.strictSame(await texts(update), [`${NEAR} early`, `${other} only`, 'It will rain.'])
 })
@@ -228,7 +241,7 @@ t.test('an import compares nothing', async (t) => {
   t.equal(answer.json().imported, 1)
 })
 
-t.test('write alone is enough, and nothing of the standing memory is told but its id', async (t) => {
+t.test('write alone is enough, and the answer shows only the id of the stored memory', async (t) => {
   const file: FileConfig = {
     ...bankOf('skip'),
     access_control: { enabled: true, default_policy: 'deny' },
@@ -252,7 +265,9 @@ class RecordingStore extends InMemoryVectorStore {
 
   #keep<Outcome> (idempotency: IdempotentWrite | undefined, outcome: Outcome): Outcome {
     if (idempotency !== undefined) {
-      this.records.set(idempotency.key, { requestFingerprint: idempotency.requestFingerprint, text: recordText(idempotency, outcome) })
+      this.records.set(idempotency.key, {
+        requestFingerprint: idempotency.requestFingerprint, text: recordText(idempotency, outcome),
+      })
     }
     return outcome
   }

@@ -54,7 +54,7 @@ for (const [index, [what, { first = STANDING, second }]] of Object.entries(other
   })
 }
 
-await t.test('a repeat changes nothing of the memory that stands', async (t) => {
+await t.test('a repeat changes nothing of the stored memory', async (t) => {
   const id = await retain('unchanged', 'Keep me.', { metadata: { version: 1 } })
   await retain('unchanged', 'Keep me.', { metadata: { version: 2 }, source: 'later' })
   t.match((await get(`/v1/banks/unchanged/memories/${id}`)).json(), { metadata: { version: 1 }, source: null })

@@ -40,7 +40,7 @@ await t.test('everything that was retained comes back, instants in UTC', async (
   })
 })
 
-await t.test('null stands for an absent field', async (t) => {
+await t.test('null counts as an absent field', async (t) => {
   const nothing = { tags: null, metadata: null, occurred_at: null, document_id: null, source: null, expires_at: null }
   const id = await retain('nulls', 'Bare.', nothing)
   t.match((await get(`/v1/banks/nulls/memories/${id}`)).json(), { ...nothing, tags: [], metadata: {} })
@@ -151,7 +151,7 @@ await t.test('retain asks for the permission write and for no other', async (t) 
   t.equal((await post('/v1/retain', body, as('user:write'))).json().stored, true)
 })
 
-await t.test('what a limit refuses has not been prepared, and a wrong field is told before a limit', async (t) => {
+await t.test('what a limit refuses has not been prepared, and a wrong field is reported before a limit', async (t) => {
   const ids = countingIds()
   let given = 0
   const newId = () => { given++; return ids() }

@@ -10,7 +10,10 @@ import type { TestConfig } from '../helpers/config.js'
 import { generation, latch, ScriptedModel } from './reflecting.js'
 import { as, refused } from './support.js'
 
-/** Counts the exports that are not ended. Each waits where it is told: before its scan is there, or after so many memories. */
+/**
+ * Counts the exports that are not ended. Each waits where the test says: before its scan is there, or after so many
+ * memories.
+ */
 class SlowStore extends InMemoryVectorStore {
   readonly signals: AbortSignal[] = []
   begun = 0
@@ -19,7 +22,9 @@ class SlowStore extends InMemoryVectorStore {
   haltAfter = Infinity
   halted: Promise<void> = Promise.resolve()
 
-  override async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
+  override async scan (
+    bank: BankKey, now: number, signal?: AbortSignal,
+  ): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
     if (signal !== undefined) this.signals.push(signal)
     this.begun++
     await this.scanning

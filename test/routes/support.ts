@@ -1,10 +1,13 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { Hit } from '../../lib/memory/schemas.js'
+import type { Hit, MemoryRecord } from '../../lib/memory/schemas.js'
+import type { TestApp } from '../helpers/app.js'
 
 /** Checks that an answer is this refusal, in the shape that every error has; `more` is what else must be in it. */
-export function refused (t: Test, response: LightMyRequestResponse, status: number, code: string, more: Record<string, unknown> = {}): void {
+export function refused (
+  t: Test, response: LightMyRequestResponse, status: number, code: string, more: Record<string, unknown> = {},
+): void {
   t.match({ status: response.statusCode, ...response.json<Record<string, unknown>>() }, {
     status, code, detail: /\S/, request_id: response.headers['x-request-id'], ...more,
   })
@@ -31,7 +34,7 @@ export function as (principal: string): Record<string, string> {
   return { 'x-service-principal': principal }
 }
 
-/** Access control that lets `user:<permission>` do just that, `user:all` everything, and nobody else anything. */
+/** Access control that lets `user:<permission>` do just that, `user:all` everything, and any other caller nothing. */
 export const ONE_PERMISSION_EACH: FileConfig = {
   access_control: { enabled: true, default_policy: 'deny' },
   access_grants: [
@@ -43,4 +46,10 @@ export const ONE_PERMISSION_EACH: FileConfig = {
 /** A text of so many sentences, each with words of its own, that needs several passages. */
 export function longText (sentences: number): string {
   return Array.from({ length: sentences }, (_, index) => `Chapter ${index} tells how the lighthouse keeper number${index} repaired the lamp.`).join(' ')
+}
+
+/** The texts of the memories of bank `b` with their trust, by text. */
+export async function listed ({ get }: TestApp): Promise<Array<[text: string, trust: string]>> {
+  const { memories } = (await get('/v1/banks/b/memories')).json<{ memories: MemoryRecord[] }>()
+  return memories.map(({ text, trust }): [string, string] => [text, trust]).sort(([a], [b]) => a < b ? -1 : 1)
 }

@@ -36,7 +36,10 @@ await t.test('of an import whose last line is bad nothing is stored, and the err
       await t.test(`it ${what} ${query}`, async (t) => {
         const response = await importInto(app, `bank${query}`, ndjson(HEADER, ...good, line))
         refused(t, response, 400, 'invalid_request')
-        t.ok(response.json().errors.some((error: { field: string }) => error.field.startsWith(field)), response.body.slice(0, 300))
+        t.ok(
+          response.json().errors.some((error: { field: string }) => error.field.startsWith(field)),
+          response.body.slice(0, 300),
+        )
         t.equal(await countOf(app, 'bank'), 0)
       })
     }
@@ -116,7 +119,9 @@ await t.test('an import passes the same barriers as a retain', async (t) => {
     file: {
       barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['SSN'], max_metadata_size_bytes: 20 } },
       homeostasis: { retain_max_content_bytes: 12 },
-      banks: { wide: { barriers: { validation: { max_content_length: 100 } }, homeostasis: { retain_max_content_bytes: 100 } } },
+      banks: {
+        wide: { barriers: { validation: { max_content_length: 100 } }, homeostasis: { retain_max_content_bytes: 100 } },
+      },
     },
   })
   refused(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'a'.repeat(11) })), 400, 'invalid_request', { detail: /^line 2: .* 10 characters/ })
@@ -128,7 +133,9 @@ await t.test('an import passes the same barriers as a retain', async (t) => {
 })
 
 await t.test('the limits of retain do not count an import', async (t) => {
-  const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 }, quotas: { retain_per_day: 1 } } } })
+  const app = await testApp(t, {
+    file: { homeostasis: { rate_limits: { retain_per_minute: 1 }, quotas: { retain_per_day: 1 } } },
+  })
   for (let round = 0; round < 3; round++) {
     t.equal((await importInto(app, 'bank', ndjson(HEADER, { text: `a ${round}` }, { text: `b ${round}` }))).statusCode, 200)
   }

@@ -69,7 +69,17 @@ await t.test("the header's bank and the lines' are information only", async (t) 
 
 await t.test('a line needs no more than its text', async (t) => {
   const app = await testApp(t)
-  const nothing = { tags: null, metadata: null, occurred_at: null, expires_at: null, document_id: null, source: null, retained_at: null, memory_id: null, bank_id: null }
+  const nothing = {
+    tags: null,
+    metadata: null,
+    occurred_at: null,
+    expires_at: null,
+    document_id: null,
+    source: null,
+    retained_at: null,
+    memory_id: null,
+    bank_id: null,
+  }
   t.same((await importInto(app, 'bank', ndjson(HEADER, { text: ' one ' }, { text: 'two', ...nothing }, { text: 'three', tags: [] }))).json(), { imported: 3, skipped: 0, overwritten: 0 })
   const [, ...memories] = await exportOf(app, 'bank')
   t.same(memories.map((memory) => memory['text']).sort(), ['one', 'three', 'two'])
@@ -97,7 +107,7 @@ await t.test('a conflict', async (t) => {
   }
   for (const [what, line] of Object.entries(conflicts)) {
     for (const query of ['', '?on_conflict=skip']) {
-      await t.test(`${what} leaves what stands with ${query || 'no query'}`, async (t) => {
+      await t.test(`${what} keeps the stored memory with ${query || 'no query'}`, async (t) => {
         const app = await testApp(t)
         const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
         t.same((await importInto(app, `bank${query}`, ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 1, overwritten: 0 })
@@ -105,7 +115,7 @@ await t.test('a conflict', async (t) => {
         t.equal((await app.get('/v1/banks/bank')).json().memory_count, 2)
       })
     }
-    await t.test(`${what} takes the place of what stands with on_conflict=overwrite`, async (t) => {
+    await t.test(`${what} replaces the stored memory with on_conflict=overwrite`, async (t) => {
       const app = await testApp(t)
       const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
       t.same((await importInto(app, 'bank?on_conflict=overwrite', ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 0, overwritten: 1 })

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import type { MemoryRecord, RetainAnswer } from '../../lib/memory/schemas.js'
+import type { RetainAnswer } from '../../lib/memory/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
-import { as } from './support.js'
+import { as, listed } from './support.js'
 
 const BOT = as('bot:1')
 const FIRST = 'Alice likes strong black tea in the morning.'
@@ -17,15 +17,12 @@ async function open (t: Test, action: Action, store?: InMemoryVectorStore): Prom
   }, store === undefined ? {} : { store })
 }
 
-async function retained ({ post }: TestApp, contents: readonly string[], headers: Record<string, string> = {}): Promise<RetainAnswer[]> {
+async function retained (
+  { post }: TestApp, contents: readonly string[], headers: Record<string, string> = {},
+): Promise<RetainAnswer[]> {
   const response = await post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content, tags: ['t', content] })) }, headers)
   if (response.statusCode !== 200) throw new Error(`retain answered ${response.statusCode}: ${response.body}`)
   return response.json<{ results: RetainAnswer[] }>().results
-}
-
-async function listed ({ get }: TestApp): Promise<Array<[text: string, trust: string]>> {
-  const { memories } = (await get('/v1/banks/b/memories')).json<{ memories: MemoryRecord[] }>()
-  return memories.map(({ text, trust }): [string, string] => [text, trust]).sort(([a], [b]) => a < b ? -1 : 1)
 }
 
 t.test('update: a less trusted near-duplicate is stored beside what it repeats, which the answer names', async (t) => {
@@ -68,7 +65,7 @@ t.test('skip: what is trusted less keeps nothing out, what is trusted as much do
 })
 
 for (const action of ['skip', 'warn', 'update'] as const) {
-  t.test(`${action}: an exact repeat by a more trusted writer takes the place of what stands`, async (t) => {
+  t.test(`${action}: an exact repeat by a more trusted writer takes the place of the stored memory`, async (t) => {
     const app = await open(t, action)
     await retained(app, [FIRST], BOT)
     t.match((await retained(app, [FIRST]))[0], { stored: true, deduplicated: false })
@@ -84,11 +81,16 @@ class Forgetful extends InMemoryVectorStore {
 
   override async search (...request: Parameters<InMemoryVectorStore['search']>): ReturnType<InMemoryVectorStore['search']> {
     const found = await super.search(...request)
-    return { ...found, ...(found.lexical !== undefined && { lexical: found.lexical.filter(({ memory }) => !this.hidden.has(memory.text)) }) }
+    return {
+      ...found,
+      ...(found.lexical !== undefined && {
+        lexical: found.lexical.filter(({ memory }) => !this.hidden.has(memory.text)),
+      }),
+    }
   }
 }
 
-t.test('update: what stands and was not seen is not replaced by what is trusted less either', async (t) => {
+t.test('update: a stored memory that the search did not find is not replaced by one of lower trust either', async (t) => {
   const store = new Forgetful()
   const app = await open(t, 'update', store)
   await retained(app, [THIRD, 'Bob plays chess on Sundays'])

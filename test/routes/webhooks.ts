@@ -22,8 +22,10 @@ export function signedSource (auth: { header?: string, timestamp_header?: string
   return { type: 'webhook', target_bank: 'inbox', auth: { type: 'hmac', secret: SECRET, ...auth } }
 }
 
-/** POST of an event as it stands on the wire. */
-export async function send ({ inject }: TestApp, source: string, payload: string | Buffer, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+/** POST of an event as it is on the wire. */
+export async function send (
+  { inject }: TestApp, source: string, payload: string | Buffer, headers: Record<string, string> = {},
+): Promise<LightMyRequestResponse> {
   return await inject({ method: 'POST', url: `/v1/ingest/webhook/${source}`, headers: { 'content-type': 'application/json', ...headers }, payload })
 }
 

@@ -7,7 +7,7 @@ import { as, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 const NOBODY = { principal: null, actor: null, tenant_id: null, on_behalf_of: null }
 const EVERYTHING = ['read', 'write', 'forget', 'admin']
 
-await t.test('an anonymous caller of dev mode is nobody', async (t) => {
+await t.test('an anonymous caller of dev mode has no principal', async (t) => {
   const { get } = await testApp(t)
   t.same((await get('/v1/whoami')).json(), NOBODY)
 })

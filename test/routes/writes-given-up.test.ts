@@ -47,7 +47,9 @@ function send (t: Test, { app }: TestApp, { path, headers, body }: Write): Clien
 }
 
 /** The first write is held in the store. The client of the second, which waits for its turn, leaves. */
-async function leaveTheQueue (t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write]): Promise<void> {
+async function leaveTheQueue (
+  t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write],
+): Promise<void> {
   await app.app.listen({ port: 0, host: '127.0.0.1' })
   const inject = async ({ path, headers, body }: Write) => await app.inject({ method: 'POST', url: path, headers, payload: body })
   const earlier = inject(first)
@@ -79,7 +81,7 @@ t.test('an import that waits for another is given up when its client leaves', as
   t.strictSame(memories.map(({ text }) => text), ['copper kettle', 'silver bucket'])
 })
 
-t.test('so is a retain that waits to be compared with what another stores, and its quota is given back', async (t) => {
+t.test('so is a retain that waits to be compared with what another stores, and its quota is refunded', async (t) => {
   const store = new GatedStore()
   const file = {
     signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } },

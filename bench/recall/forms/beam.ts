@@ -20,7 +20,9 @@ const Message = Type.Object({
 })
 const Sample = Type.Object({
   id: Type.String({ pattern: '^[A-Za-z0-9._/-]{1,64}$' }),
-  chat: Type.Array(Type.Object({ batch_number: Type.Integer(), turns: Type.Array(Type.Array(Message)) }), { minItems: 1 }),
+  chat: Type.Array(
+    Type.Object({ batch_number: Type.Integer(), turns: Type.Array(Type.Array(Message)) }), { minItems: 1 },
+  ),
   probing_questions: Type.Record(Type.String(), Type.Array(Type.Object({
     question: Type.String({ minLength: 1 }),
     source_chat_ids: Type.Optional(Type.Unknown()),
@@ -48,7 +50,9 @@ export function readBeam (sample: unknown, place: string): Conversation {
       return contents.length === 0 ? [] : [{ id: String(message), contents, role, occurredAt: at }]
     }),
   }))
-  const questions = answerable(Object.entries(probing).flatMap(([ability, asked]) => asked.map(({ question: text, source_chat_ids: source, question_date: date }) => ({
+  const questions = answerable(Object.entries(probing).flatMap(([ability, asked]) => asked.map(({
+    question: text, source_chat_ids: source, question_date: date,
+  }) => ({
     text,
     category: ability,
     evidence: numbersIn(source).map(String),

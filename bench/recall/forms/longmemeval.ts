@@ -28,7 +28,9 @@ const Sample = Type.Object({
  */
 export function readLongMemEval (sample: unknown, place: string): Conversation {
   const found = checker(Sample, place)(sample)
-  const { question_id: id, question: text, haystack_sessions: haystack, haystack_session_ids: ids, haystack_dates: dates } = found
+  const {
+    question_id: id, question: text, haystack_sessions: haystack, haystack_session_ids: ids, haystack_dates: dates,
+  } = found
   if (ids.length !== haystack.length || dates.length !== haystack.length) throw new UnusableInput(`${place}: haystack_sessions, haystack_session_ids and haystack_dates are not of one length`)
   const sessions: Session[] = []
   const evidence: string[] = []

@@ -53,7 +53,9 @@ export function readTalk (sample: unknown, place: string, name: string): Convers
 /** Facts, each by itself: without document, time and speaker. */
 export function readFacts (sample: unknown, place: string): Conversation {
   const { sample_id: id, facts, qa } = checker(Facts, place)(sample)
-  const sessions = facts.map(({ dia_id: fact, text }) => ({ id: fact, turns: [{ id: fact, contents: contentsOf(text), role: undefined, occurredAt: undefined }] }))
+  const sessions = facts.map(({ dia_id: fact, text }) => ({
+    id: fact, turns: [{ id: fact, contents: contentsOf(text), role: undefined, occurredAt: undefined }],
+  }))
   return { id, form: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })) }
 }
 
@@ -80,7 +82,12 @@ function sessionsOf (conversation: Record<string, unknown>, place: string): Sess
       if (time === undefined) throw new UnusableInput(`${place}: ${id} has no ${id}_date_time`)
       const text = checkTime(time)
       const startsAt = timeOr(parseSessionTime(text), `${place}: ${id}_date_time`, text, SESSION_TIME)
-      const turns = checkTurns(conversation[id]).map((turn, index) => ({ id: turn.dia_id, contents: contentsOf(turnContent(turn)), role: undefined, occurredAt: startsAt + index * SECOND }))
+      const turns = checkTurns(conversation[id]).map((turn, index) => ({
+        id: turn.dia_id,
+        contents: contentsOf(turnContent(turn)),
+        role: undefined,
+        occurredAt: startsAt + index * SECOND,
+      }))
       return { id, turns }
     })
 }

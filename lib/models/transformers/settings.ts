@@ -40,9 +40,9 @@ export interface ModelOptions {
   module: string
   /** Name on the hub or absolute path. */
   model: string
-  dtype?: string
+  dtype: string | undefined
   /** Absolute. */
-  cacheDir?: string
+  cacheDir: string | undefined
   allowRemote: boolean
 }
 
@@ -67,7 +67,7 @@ export function modelOptions (
     module,
     model,
     allowRemote,
-    ...(dtype !== undefined && { dtype }),
-    ...(cacheDir !== undefined && { cacheDir: resolve(baseDirectory, cacheDir) }),
+    dtype,
+    cacheDir: cacheDir === undefined ? undefined : resolve(baseDirectory, cacheDir),
   }
 }

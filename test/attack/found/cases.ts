@@ -11,7 +11,7 @@ export interface Case {
   request: () => Request
 }
 
-/** What fits into the limit of a body together with what stands around it. */
+/** What fits into the limit of a body together with what surrounds it. */
 const ROOM = BODY_LIMIT - 1024
 /** Node.js takes 16 KiB of a head. */
 const URL_ROOM = 12_000
@@ -21,16 +21,20 @@ const MEMORY_ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
 const CALLERS = [{ principal: OWNER, bank: OWN_BANK }, { principal: STRANGER, bank: FOREIGN_BANK }] as const
 type Caller = typeof CALLERS[number]
 
-const knownOf = ({ bank }: Caller): Record<string, Json> => ({ bank_id: bank, banks: [bank], source_id: SOURCE, memory_id: MEMORY_ID, memory_ids: [MEMORY_ID] })
+const knownOf = ({ bank }: Caller): Record<string, Json> => ({
+  bank_id: bank, banks: [bank], source_id: SOURCE, memory_id: MEMORY_ID, memory_ids: [MEMORY_ID],
+})
 
 /**
- * Every way to grow every place of every operation, for both callers, in an order that follows from the seed. The operations take turns: in
- * whatever time there is, none is left out because another has a great schema.
+ * Every way to grow every place of every operation, for both callers, in an order that follows from the seed. The
+ * operations take turns: in whatever time there is, none is left out because another has a great schema.
  */
 export function casesOf (document: unknown, seed: number): Case[] {
   const reader = new SchemaReader(document)
   const random = seededRandom(seed)
-  const groups = operationsOf(document).flatMap((operation) => CALLERS.map((caller) => shuffle([...bodyCases(reader, operation, caller), ...queryCases(operation, caller)], random)))
+  const groups = operationsOf(document).flatMap((operation) => CALLERS.map(
+    (caller) => shuffle([...bodyCases(reader, operation, caller), ...queryCases(operation, caller)], random),
+  ))
   const rounds = Math.max(...groups.map(({ length }) => length))
   return Array.from({ length: rounds }, (_, round) => groups.flatMap((group) => group[round] ?? [])).flat()
 }

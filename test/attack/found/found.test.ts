@@ -23,21 +23,23 @@ const document = {
 
 await t.test('operations are those of the document, with body and query', async (t) => {
   const operations = operationsOf(document)
-  t.strictSame(operations.map(({ method, path, body, query }) => [method, path, body?.contentType, query.map(({ name }) => name)]), [
+  t.strictSame(operations.map(
+    ({ method, path, body, query }) => [method, path, body?.contentType, query.map(({ name }) => name)],
+  ), [
     ['POST', '/a/{id}', 'application/json', ['shared', 'q']],
     ['GET', '/b', undefined, []],
   ])
   t.throws(() => operationsOf({}), { message: /no operation/ })
 })
 
-await t.test('every member, element and value of a map is a place, also behind references and alternatives', async (t) => {
+await t.test('every member, element and value of a map is a place, also inside references and alternatives', async (t) => {
   const reader = new SchemaReader(document)
   const places = reader.places(schema).map((place) => place.join('.'))
   for (const place of ['', 'name', 'list', 'list.[]', 'list.[].id', 'list.[].tags', 'list.[].tags.[]', 'map', 'map.{}', 'map.{}.x', 'map.{}.next.x']) t.ok(places.includes(place), place)
   t.equal(new Set(places).size, places.length)
 })
 
-await t.test('a text stands at its place, in what is else valid', async (t) => {
+await t.test('a text is put at its place in an otherwise valid request', async (t) => {
   const reader = new SchemaReader(document)
   const filled = (place: string[]) => around(reader, schema, place, { name: 'known' }).join('HERE')
   t.equal(filled([]), 'HERE')

@@ -13,7 +13,8 @@ export interface Growth {
 /** Shorter runs show what is wrong with a value, longer ones what it costs. */
 const SHORT = 2000
 
-const repeated = (piece: string, bytes: number) => piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
+const repeated = (piece: string, bytes: number) =>
+  piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
 const listOf = (element: string) => (bytes: number) => `[${repeated(`${element},`, bytes - element.length - 2)}${element}]`
 const text = (piece: string) => (bytes: number) => `"${repeated(piece, bytes - 2)}"`
 const constant = (value: string) => () => value
@@ -93,7 +94,7 @@ export function growthsOf (schema: Schema, sample: Json, element: Json | undefin
   if (isMap(schema)) own.push({ name: 'map of texts', make: mapOf('"a"') }, fixed('20 members', mapOf('1')(200)))
   if (schema.maxLength !== undefined) own.push(...[schema.maxLength, schema.maxLength + 1].map((length) => fixed(`${length} characters`, JSON.stringify('a'.repeat(length)))))
   own.push({ name: 'members that are unknown', make: (bytes) => isPlainObject(sample) ? merged(sample, mapOf('1')(bytes)) : mapOf('"x"')(bytes) })
-  // Half of what costs much is told by small sizes, too: what grows with the square of it shows itself at the full one.
+  // Half of the costly inputs are found with small sizes too; quadratic growth shows at the full size.
   return [...own, ...ANYWHERE, ...ANYWHERE.slice(0, 4).map(({ name, make }) => ({ name: `short ${name}`, make: (bytes: number) => make(Math.min(bytes, SHORT)) }))]
 }
 

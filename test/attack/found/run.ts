@@ -26,7 +26,9 @@ const CLEAN_EVERY = 50
 const CASE_LIMIT_MS = 60_000
 
 /** Sends what is made from the document of the running server, one request after the other, until the time is over. */
-export async function runFound (options: TargetOptions, { seed, seconds }: FoundOptions, control: ChildServer): Promise<Found> {
+export async function runFound (
+  options: TargetOptions, { seed, seconds }: FoundOptions, control: ChildServer,
+): Promise<Found> {
   const results: Result[] = []
   const total = new Tally()
   const peak = { worstMs: 0, freshWorstMs: 0, machineMs: 0, peakMb: 0 }
@@ -118,6 +120,15 @@ async function measureCase ({ name, request }: Case, { target, prober }: Live, t
     const verdict = faultsOf(measured)
     if (verdict.length > 0 && runs <= REPEATS && isWorthRepeating(measured)) continue
     total.add(sent)
-    return { input: name, store: target.store, status: sent.status, seconds: (performance.now() - startedAt) / 1000, machineMs: live.machineMs, ...measured, verdict, runs }
+    return {
+      input: name,
+      store: target.store,
+      status: sent.status,
+      seconds: (performance.now() - startedAt) / 1000,
+      machineMs: live.machineMs,
+      ...measured,
+      verdict,
+      runs,
+    }
   }
 }

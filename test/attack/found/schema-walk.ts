@@ -72,7 +72,9 @@ function read (method: string, path: string, shared: unknown, operation: Record<
     const { schema, example } = members(value)
     return { contentType, schema: { ...schemaOf(schema), ...(isJson(example) && { example }) } }
   })
-  return (bodies.length === 0 ? [undefined] : bodies).map((body) => ({ method: method.toUpperCase(), path, body, query }))
+  return (bodies.length === 0 ? [undefined] : bodies).map((body) => ({
+    method: method.toUpperCase(), path, body, query,
+  }))
 }
 
 /** A document is trusted to have schemas where schemas belong; what is none allows everything. */
@@ -97,7 +99,9 @@ export class SchemaReader {
     if (depth > DEEPEST) return []
     const { $ref, anyOf, oneOf, allOf, ...own } = schema
     const others = [...anyOf ?? [], ...oneOf ?? [], ...allOf ?? [], ...($ref === undefined ? [] : [this.#follow($ref)])]
-    return [own, ...others.flatMap((other) => this.variants(other, depth + 1))].filter((variant) => Object.keys(variant).length > 0)
+    return [own, ...others.flatMap((other) => this.variants(other, depth + 1))].filter(
+      (variant) => Object.keys(variant).length > 0,
+    )
   }
 
   /** Every place in values of a schema, the whole value first. */
@@ -119,7 +123,9 @@ export class SchemaReader {
   at (schema: Schema, [step, ...rest]: Place): Schema | undefined {
     if (step === undefined) return schema
     for (const variant of this.variants(schema)) {
-      const next = step === ELEMENT ? variant.items : step === MEMBER ? asSchema(variant.additionalProperties) : variant.properties?.[step]
+      const next = step === ELEMENT
+        ? variant.items
+        : step === MEMBER ? asSchema(variant.additionalProperties) : variant.properties?.[step]
       const found = next === undefined ? undefined : this.at(next, rest)
       if (found !== undefined) return found
     }
@@ -131,14 +137,18 @@ export class SchemaReader {
    * @param known values for members by their names, which the document cannot tell, such as a bank that is there
    */
   sample (schema: Schema, known: Readonly<Record<string, Json>> = {}, depth = 0): Json {
-    const variant = this.variants(schema).find(({ type, enum: choices, const: only }) => type !== undefined || choices !== undefined || only !== undefined) ?? {}
+    const variant = this.variants(schema).find(
+      ({ type, enum: choices, const: only }) => type !== undefined || choices !== undefined || only !== undefined,
+    ) ?? {}
     const { type, enum: choices, const: only, examples, properties = {}, required = [], items, minItems = 1 } = variant
     if (only !== undefined) return only
     if (choices?.[0] !== undefined) return choices[0]
     const kind = Array.isArray(type) ? type.find((name) => name !== 'null') : type
     if (kind === 'object') {
       const named = Object.entries(properties).filter(([name]) => required.includes(name) && depth < DEEPEST)
-      return Object.fromEntries(named.map(([name, member]) => [name, known[name] ?? this.sample(member, known, depth + 1)]))
+      return Object.fromEntries(
+        named.map(([name, member]) => [name, known[name] ?? this.sample(member, known, depth + 1)]),
+      )
     }
     if (examples?.[0] !== undefined) return examples[0]
     if (kind === 'array') return items === undefined ? [] : Array.from({ length: Math.max(1, minItems) }, () => this.sample(items, known, depth + 1))
@@ -167,16 +177,20 @@ function scalar (kind: string | undefined, { format, minimum = 0, minLength = 1 
 const HOLE = '\u0001hole\u0001'
 
 /**
- * A body with a text of JSON at a place: a value that is too big to be made as one is put in as it stands.
- * @returns what stands before and after that text
+ * A body with a text of JSON at a place: a value that is too big to be made as one is put in unchanged.
+ * @returns what precedes and what follows that text
  */
-export function around (reader: SchemaReader, schema: Schema, place: Place, known: Readonly<Record<string, Json>>): readonly [string, string] {
+export function around (
+  reader: SchemaReader, schema: Schema, place: Place, known: Readonly<Record<string, Json>>,
+): readonly [string, string] {
   const whole = JSON.stringify(put(reader, schema, place, known))
   const [before = '', after = ''] = whole.split(JSON.stringify(HOLE))
   return [before, after]
 }
 
-function put (reader: SchemaReader, schema: Schema, [step, ...rest]: Place, known: Readonly<Record<string, Json>>): Json {
+function put (
+  reader: SchemaReader, schema: Schema, [step, ...rest]: Place, known: Readonly<Record<string, Json>>,
+): Json {
   if (step === undefined) return HOLE
   const inner = put(reader, reader.at(schema, [step]) ?? {}, rest, known)
   if (step === ELEMENT) return [inner]

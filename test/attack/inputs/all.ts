@@ -11,4 +11,7 @@ import { readers } from './readers.js'
 import { transfers } from './transfers.js'
 
 /** Every hostile input, in the order in which they are run. */
-export const INPUTS: readonly Input[] = [...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp, ...hindsight, ...console]
+export const INPUTS: readonly Input[] = [
+  ...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp, ...hindsight,
+  ...console,
+]

@@ -9,7 +9,10 @@ const configuration = `bounds: { request_seconds: ${REQUEST_SECONDS}, stalled_se
 const CUT_OFF_WITHIN_MS = (3 * REQUEST_SECONDS + 10) * 1000
 const SPARED = 4
 
-/** Sends the beginning of a request on many connections and then a byte a second, until the server has cut all off or it takes too long. */
+/**
+ * Sends the beginning of a request on many connections and then a byte a second, until the server has cut all off or it
+ * takes too long.
+ */
 async function dripping (target: Target, tally: Tally, count: number, beginning: string): Promise<string[]> {
   const before = target.connections()
   const sockets = Array.from({ length: count }, () => {

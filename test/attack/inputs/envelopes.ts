@@ -6,7 +6,12 @@ const many = (text: string, count: number) => `${`${text},`.repeat(count - 1)}${
 
 /** One body, of a caller without any right. */
 function one (name: string, about: string, request: () => Request, more: Partial<Input> = {}): Input {
-  return { name, about, run: async (target, tally) => { tally.add(await send(target, { principal: STRANGER, ...request() })) }, ...more }
+  return {
+    name,
+    about,
+    run: async (target, tally) => { tally.add(await send(target, { principal: STRANGER, ...request() })) },
+    ...more,
+  }
 }
 
 /** Bodies with far more elements than a schema allows. */

@@ -23,7 +23,9 @@ function many (name: string, about: string, width: number, requests: () => Reque
     configuration,
     allowed,
     ...(prepare !== undefined && { prepare }),
-    run: async (target, tally) => { await atOnce(width, requests(), async (request) => { tally.add(await send(target, request)) }) },
+    run: async (target, tally) => {
+      await atOnce(width, requests(), async (request) => { tally.add(await send(target, request)) })
+    },
   }
 }
 

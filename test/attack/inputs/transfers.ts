@@ -9,7 +9,9 @@ const WITHIN_BOUND = 49_999
 
 const importing = async (target: Target, body: string, query = '') => await send(target, { path: importPath(OWN_BANK, query), headers: NDJSON_TYPE, body })
 /** A bank as big as one import makes it. */
-const full = async (target: Target) => { await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND) }) }
+const full = async (target: Target) => {
+  await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND) })
+}
 
 /** Imports of the smallest memories, and what can be done with as many. */
 export const transfers: readonly Input[] = [

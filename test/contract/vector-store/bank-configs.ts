@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange, type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange,
+  type BankConfigStore,
 } from '../../../lib/stores/bank-configs.js'
 import type { RemovedBank, VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
@@ -22,7 +23,9 @@ async function inForce (configs: BankConfigStore, key: BankKey): Promise<BankCon
 }
 
 function descriptions (history: readonly BankConfig[]): Array<string | null> {
-  return history.map(({ document }) => document === null ? null : (JSON.parse(document) as { description: string }).description)
+  return history.map(
+    ({ document }) => document === null ? null : (JSON.parse(document) as { description: string }).description,
+  )
 }
 
 const names = (banks: readonly BankKey[] | undefined) => banks?.map(({ bankId }) => bankId).sort()
@@ -65,7 +68,10 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     await configs.write(banks[3]!, change(null))
     t.strictSame(await configs.read([]), [])
     const found = await configs.read([...banks, ...banks.slice(0, 2)])
-    t.strictSame(found.map((each) => each.bank.bankId).sort(), banks.slice(0, 30).filter((_, index) => index !== 3).map(({ bankId }) => bankId).sort())
+    t.strictSame(
+      found.map((each) => each.bank.bankId).sort(),
+      banks.slice(0, 30).filter((_, index) => index !== 3).map(({ bankId }) => bankId).sort(),
+    )
     for (const { bank: { bankId, tenantId }, config } of found) {
       t.strictSame(descriptions([config]), [bankId])
       t.equal(tenantId, banks.find((key) => key.bankId === bankId)!.tenantId)

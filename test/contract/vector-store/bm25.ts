@@ -34,10 +34,13 @@ interface Stand {
 }
 
 /**
- * The lexical strategy over one bank straight from its definition (lib/stores/context.ts). Slow, and so plain that it can be checked by reading.
+ * The lexical strategy over one bank straight from its definition (lib/stores/context.ts). Slow, and so plain that it
+ * can be checked by reading.
  * @param memories those that are live
  */
-export function referenceSearch (memories: readonly NewMemory[], request: LexicalRequest, { limit = 1000, passes = () => true }: ReferenceOptions = {}): Reference {
+export function referenceSearch (
+  memories: readonly NewMemory[], request: LexicalRequest, { limit = 1000, passes = () => true }: ReferenceOptions = {},
+): Reference {
   const { terms, k1, length, context } = request
   const all = memories.flatMap(({ passages }) => passages)
   const average = mean(all)
@@ -57,10 +60,17 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
       return { terms: passage.terms, norm, own: scoreOf((term) => passage.terms.get(term) ?? 0, norm) }
     })
     const own = Math.max(...scored.map((passage) => passage.own))
-    const best = own > 0 ? scored.find((passage) => passage.own === own)! : { terms: new Map(), norm: lengthNorm(mean(memory.passages), length, average), own: 0 }
-    return { memory, ...best, passages: scored.map((passage) => passage.own).filter((score) => score > 0).sort((x, y) => y - x) }
+    const best = own > 0
+      ? scored.find((passage) => passage.own === own)!
+      : { terms: new Map(), norm: lengthNorm(mean(memory.passages), length, average), own: 0 }
+    return {
+      memory,
+      ...best,
+      passages: scored.map((passage) => passage.own).filter((score) => score > 0).sort((x, y) => y - x),
+    }
   })
-  const matching = stands.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own || compare(x.memory.memoryId, y.memory.memoryId))
+  const matching =
+    stands.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own || compare(x.memory.memoryId, y.memory.memoryId))
   const pool = new Set([
     ...matching.slice(0, poolSize(limit)),
     ...matching.filter(({ memory }) => passes(memory)).slice(0, poolSize(limit)),
@@ -74,17 +84,22 @@ export function referenceSearch (memories: readonly NewMemory[], request: Lexica
       for (const lender of window) {
         const places = window.indexOf(lender) - window.indexOf(stand)
         if (places === 0 || Math.abs(places) > WINDOW_REACH) continue
-        loans.set(lender, neighbourWeight(places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages)) / lender.norm)
+        loans.set(lender, neighbourWeight(
+          places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages),
+        ) / lender.norm)
       }
     }
-    const score = scoreOf((term) => (stand.terms.get(term) ?? 0) + sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
+    const score = scoreOf((term) => (stand.terms.get(term) ?? 0) +
+      sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
     const { memory: { memoryId }, own } = stand
     return [memoryId, { memoryId, score, own, passages: stand.passages.length > 0 ? stand.passages : [score] }]
   }))
   for (const { memory: { memoryId }, own, passages } of stands) {
     if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages })
   }
-  const found = [...candidates].filter(({ memory }) => passes(memory)).map(({ memory }) => scores.get(memory.memoryId)!).filter(({ score }) => score > 0)
+  const found = [...candidates].filter(({ memory }) => passes(memory))
+    .map(({ memory }) => scores.get(memory.memoryId)!)
+    .filter(({ score }) => score > 0)
   return {
     found: found.sort((x, y) => y.score - x.score || compare(x.memoryId, y.memoryId)).slice(0, limit),
     total: matching.filter(({ memory }) => passes(memory)).length + found.filter(({ own }) => own === 0).length,
@@ -97,7 +112,8 @@ function windowOf (stand: Stand, stands: readonly Stand[]): Stand[] {
   const { documentId } = stand.memory
   if (documentId === null) return [stand]
   const document = stands.filter(({ memory }) => memory.documentId === documentId)
-    .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) || compare(x.memory.memoryId, y.memory.memoryId))
+    .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) ||
+      compare(x.memory.memoryId, y.memory.memoryId))
   const place = document.indexOf(stand)
   return document.slice(Math.max(0, place - WINDOW_REACH), place + WINDOW_REACH + 1)
 }

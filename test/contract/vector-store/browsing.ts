@@ -7,7 +7,7 @@ import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
 export function browsingContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('a list goes either way, from any place, and over what it is told to pass', async (t) => {
+  t.test('a list goes in either order, from any place, and skips `offset` memories', async (t) => {
     const store = await open(t)
     if (store.countMemories === undefined) {
       t.pass('this store lists newest first alone')
@@ -56,7 +56,9 @@ export function browsingContract (t: Test, open: OpenStore): void {
     ]
     for (const [filters, expected] of cases) {
       t.strictSame(texts(await listAll(store, home, { filters })), expected, JSON.stringify(filters))
-      t.equal(await store.countMemories(home, { now: NOW, filters, limit: 100 }), expected.length, JSON.stringify(filters))
+      t.equal(
+        await store.countMemories(home, { now: NOW, filters, limit: 100 }), expected.length, JSON.stringify(filters),
+      )
     }
     t.equal(await store.countMemories(home, { now: NOW, filters: {}, limit: 3 }), 3)
     t.equal(await store.countMemories(home, { now: NOW, filters: { minTrust: 'untrusted' }, limit: 2 }), 2)
@@ -101,7 +103,10 @@ export function browsingContract (t: Test, open: OpenStore): void {
     const day = (days: number) => days * 86_400_000
     const today = Math.floor(NOW / day(1))
     t.same(await store.countByDay(home, { now: NOW, from: today - 1, until: today }), { before: 0, byDay: new Map() })
-    const instants = [day(-3), day(-2) - 1, day(today - 1) - 1, day(today - 1), day(today) - 1, day(today), day(today + 1), day(today + 2)]
+    const instants = [
+      day(-3), day(-2) - 1, day(today - 1) - 1, day(today - 1), day(today) - 1, day(today), day(today + 1),
+      day(today + 2),
+    ]
     const memories: NewMemory[] = []
     for (const retainedAt of instants) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
     await store.insert(home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], NOW)
@@ -111,6 +116,8 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.same(await store.countByDay(home, { ...asked, now: NOW + 1 }), { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'what has expired is not counted')
     t.same(await store.countByDay(home, { now: NOW + 1, from: -3, until: -3 }), { before: 0, byDay: new Map([[-3, 2]]) }, 'days before the epoch count too')
     await store.remove(home, { kind: 'ids', memoryIds: [memories[4]!.memoryId] }, REMOVE)
-    t.same(await store.countByDay(home, { now: NOW + 1, from: today, until: today }), { before: 4, byDay: new Map([[today, 1]]) })
+    t.same(await store.countByDay(home, { now: NOW + 1, from: today, until: today }), {
+      before: 4, byDay: new Map([[today, 1]]),
+    })
   })
 }

@@ -18,12 +18,15 @@ export async function turn (text: string, fields: MemoryFields = {}): Promise<Ne
 
 /** The turns of a talk, a second apart. */
 async function talk (texts: readonly string[], fields: MemoryFields = {}): Promise<NewMemory[]> {
-  return await Promise.all(texts.map(async (text, index) => await turn(text, { occurredAt: NOW + index * 1000, ...fields })))
+  return await Promise.all(
+    texts.map(async (text, index) => await turn(text, { occurredAt: NOW + index * 1000, ...fields })),
+  )
 }
 
 /** Whether the bank's scores are those of its contents. */
 async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[], parameters: Omit<LexicalRequest, 'terms'> = BM25, now = NOW): Promise<void> {
-  const { lexical, total } = await store.search({ banks: [key], now, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
+  const { lexical, total } =
+    await store.search({ banks: [key], now, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
   const reference = referenceSearch(contents, { terms, ...parameters })
   assertRanking(lexical!, reference.found)
   assert.equal(total, reference.total)
@@ -31,7 +34,9 @@ async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, c
 
 export function contextContract (t: Test, open: OpenStore): void {
   const home = bank('home')
-  const scoresFor = async (store: VectorStore, query: string) => new Map((await lexical(store, [home], query)).map(({ memory, score, scores }) => [memory.text, { score, own: scores.own! }]))
+  const scoresFor = async (store: VectorStore, query: string) => new Map((await lexical(store, [home], query)).map(
+    ({ memory, score, scores }) => [memory.text, { score, own: scores.own! }],
+  ))
 
   t.test('a turn of a talk is found by what was said around it, two turns far', async (t) => {
     const store = await open(t)
@@ -149,7 +154,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['a otter', 'b', 'c'])
   })
 
-  t.test('whoever comes late, between two, lends and borrows as if it had been there', async (t) => {
+  t.test('a memory that is inserted between two others is their neighbour as if it had been there from the start', async (t) => {
     const store = await open(t)
     const all = await talk(['otter zero?', 'heron one', 'otter two', 'otter heron three?', 'four', 'five', 'heron six'])
     for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], NOW)
@@ -207,7 +212,9 @@ export function contextContract (t: Test, open: OpenStore): void {
     await fc.assert(fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 12 }), fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 2 }, context: true }, { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true }), async (places, parameters) => {
       const key = bank(`run-${runs++}`)
       const all = await Promise.all(places.map(async ({ text, document, at, chunk }, index) => (
-        await turn(text, { documentId: document, occurredAt: NOW + at, fingerprint: String(index), chunkMaxCharacters: chunk })
+        await turn(text, {
+          documentId: document, occurredAt: NOW + at, fingerprint: String(index), chunkMaxCharacters: chunk,
+        })
       )))
       await store.insert(key, all.filter((_, index) => !places[index]!.late), NOW)
       for (const [index, memory] of all.entries()) if (places[index]!.late) await store.insert(key, [memory], NOW)
@@ -226,9 +233,11 @@ export function contextContract (t: Test, open: OpenStore): void {
     const request = { banks: [home], now: NOW, filters: {}, limit: 1 }
     const words = { lexical: { terms: ['otter'], ...BM25 } }
     const meaning = { semantic: { vector: Float32Array.of(1, 0, 0, 0) } }
-    const rounded = ({ memory, scores }: Candidate) => [memory.text, Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, Math.round(score * 100) / 100]))]
+    const rounded = ({ memory, scores }: Candidate) => [memory.text, Object.fromEntries(Object.entries(scores)
+      .map(([name, score]) => [name, Math.round(score * 100) / 100]))]
     for (const limit of [1, 4]) {
-      const [alone, both] = [await store.search({ ...request, ...words, limit }), await store.search({ ...request, ...words, ...meaning, limit })]
+      const alone = await store.search({ ...request, ...words, limit })
+      const both = await store.search({ ...request, ...words, ...meaning, limit })
       t.strictSame(both.lexical!.map(({ memory }) => memory.text), alone.lexical!.map(({ memory }) => memory.text))
       for (const [index, { score, scores: { semantic, ...scores } }] of both.lexical!.entries()) {
         t.strictSame(scores, alone.lexical![index]!.scores)

@@ -25,7 +25,9 @@ export function expiringContract (t: Test, open: OpenStore): void {
     t.equal((await store.statistics(home, now)).memoryCount, 2)
   })
 
-  const views: Array<[about: string, look: (store: VectorStore, now: number, id: string) => Promise<unknown>, expected: unknown]> = [
+  const views: Array<[
+    about: string, look: (store: VectorStore, now: number, id: string) => Promise<unknown>, expected: unknown,
+  ]> = [
     ['get', async (store, now, id) => await store.get(home, id, now), undefined],
     ['a list', async (store, now) => texts(await listAll(store, home, { now })), ['a lasting apple']],
     ['a scan and its count', async (store, now) => texts(await scanAll(store, home, now)), ['a lasting apple']],
@@ -72,7 +74,8 @@ export function expiringContract (t: Test, open: OpenStore): void {
   t.test('memories expire one after the other, each at its own time', async (t) => {
     const store = await open(t)
     for (const [index, delay] of [30, 10, 20, 10].entries()) await store.insert(home, [await newMemory(`memory ${index}`, { expiresAt: NOW + delay })], NOW)
-    const left = async (now: number) => texts(await scanAll(store, home, now)).map((text) => Number(text.slice(-1))).sort()
+    const left = async (now: number) => texts(await scanAll(store, home, now)).map((text) => Number(text.slice(-1)))
+      .sort()
     t.strictSame(await left(NOW + 9), [0, 1, 2, 3])
     t.strictSame(await left(NOW + 10), [0, 2])
     t.strictSame(await left(NOW + 20), [0])

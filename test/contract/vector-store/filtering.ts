@@ -22,7 +22,7 @@ export function filteringContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a match is found behind any number of better candidates that the filter takes out', async (t) => {
+  t.test('a match is found after any number of better candidates that the filter excludes', async (t) => {
     const store = await open(t)
     const home = bank('home')
     await store.insert(home, await Promise.all(Array.from({ length: 150 }, async (_, index) => (

@@ -12,7 +12,9 @@ function keyed (key: string): IdempotentWrite {
 }
 
 /** Every way to write, as one that changes something and as one that changes nothing. */
-const WRITES: Array<[about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>]> = [
+const WRITES: Array<[
+  about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>,
+]> = [
   ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, NOW, idempotency)],
   ['an insert of nothing', async (store, _memories, idempotency) => await store.insert(HOME, [], NOW, idempotency)],
   ['an import', async (store, memories, idempotency) => await store.import(HOME, memories, 'skip', NOW, idempotency)],
@@ -46,7 +48,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('the outcome of a repeat is kept with what the repeat is told of the memory that stands', async (t) => {
+  t.test('the outcome of a repeat is kept with what it says of the stored memory', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const memory = await newMemory('once')

@@ -16,7 +16,10 @@ export function importingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const memories = [await newMemory('older', { retainedAt: NOW - 1000 }), await newMemory('newer', { retainedAt: NOW - 10, vectors: [[1, 0, 0, 0]] })]
     t.strictSame(await store.import(home, memories, 'skip', NOW), outcome(2, 0, 0))
-    t.strictSame((await listAll(store, home)).map(({ memoryId, retainedAt }) => [memoryId, retainedAt]), memories.toReversed().map(({ memoryId, retainedAt }) => [memoryId, retainedAt]))
+    t.strictSame(
+      (await listAll(store, home)).map(({ memoryId, retainedAt }) => [memoryId, retainedAt]),
+      memories.toReversed().map(({ memoryId, retainedAt }) => [memoryId, retainedAt]),
+    )
     t.strictSame(texts(await lexical(store, [home], 'older')), ['older'])
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['newer'])
   })
@@ -31,7 +34,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     ['id', ({ memoryId }: NewMemory) => ({ memoryId })],
     ['fingerprint', ({ fingerprint }: NewMemory) => ({ fingerprint })],
   ] as const) {
-    t.test(`a conflict by ${about} leaves what stands with skip, and replaces it with overwrite`, async (t) => {
+    t.test(`a conflict by ${about} keeps the stored memory with skip, and replaces it with overwrite`, async (t) => {
       const store = await open(t)
       const standing = await newMemory('the old apple', { vectors: [[1, 0, 0, 0]] })
       await store.insert(home, [standing, await newMemory('bystander')], NOW)
@@ -45,7 +48,7 @@ export function importingContract (t: Test, open: OpenStore): void {
       t.equal((await store.get(home, incoming.memoryId, NOW))?.text, 'the new pear')
     })
 
-    t.test(`a conflict by ${about} within one call counts like one with a memory that stands`, async (t) => {
+    t.test(`a conflict by ${about} within one call counts like one with a stored memory`, async (t) => {
       for (const [onConflict, expected, standing] of [['skip', outcome(1, 1, 0), 'first'], ['overwrite', outcome(1, 0, 1), 'second']] as const) {
         const store = await open(t)
         const first = await newMemory('first')
@@ -83,7 +86,8 @@ export function importingContract (t: Test, open: OpenStore): void {
     await fc.assert(fc.asyncProperty(fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 }), fc.constantFrom('skip', 'overwrite'), async (standing, incoming, onConflict) => {
       const number = runs++
       const [together, apart] = [bank(`together-${number}`), bank(`apart-${number}`)]
-      const make = async (name: string, list: typeof standing) => await Promise.all(list.map(async ({ id, print }, index) => (
+      type List = typeof standing
+      const make = async (name: string, list: List) => await Promise.all(list.map(async ({ id, print }, index) => (
         await newMemory(`${name} ${index}`, { memoryId: ids[id]!, fingerprint: `print ${print}` })
       )))
       const [before, memories] = [await make('standing', standing), await make('incoming', incoming)]

@@ -53,7 +53,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a repeat of a fingerprint is not stored, and answers the id and the passages of the memory that stands', async (t) => {
+  t.test('a repeat of a fingerprint is not stored, and answers the id and the passages of the stored memory', async (t) => {
     const store = await open(t)
     const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', { chunkMaxCharacters: 30, fingerprint: 'same' })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })
@@ -82,7 +82,9 @@ export function insertingContract (t: Test, open: OpenStore): void {
     await store.insert(home, [first], NOW)
     const fresh = await newMemory('fresh')
     const outcomes = await store.insert(home, [await newMemory('repeat', { fingerprint: 'same' }), fresh], NOW)
-    t.strictSame(outcomes.map(({ stored, memoryId }) => [stored, memoryId]), [[false, first.memoryId], [true, fresh.memoryId]])
+    t.strictSame(
+      outcomes.map(({ stored, memoryId }) => [stored, memoryId]), [[false, first.memoryId], [true, fresh.memoryId]],
+    )
   })
 
   t.test('the same fingerprint in two banks, or two tenants, is no repeat', async (t) => {
@@ -162,7 +164,13 @@ export function insertingContract (t: Test, open: OpenStore): void {
       const memory = await newMemory(word, { chunkMaxCharacters: 50_000 })
       await store.insert(home, [memory, await newMemory(`${word}x`, { chunkMaxCharacters: 50_000 })], NOW)
       const [term] = memory.passages[0]!.terms.keys()
-      const found = async () => (await store.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: [term!], k1: 1, length: { b: 0 }, context: true } })).lexical!.some(({ memory: { memoryId } }) => memoryId === memory.memoryId)
+      const found = async () => (await store.search({
+        banks: [home],
+        now: NOW,
+        filters: {},
+        limit: 10,
+        lexical: { terms: [term!], k1: 1, length: { b: 0 }, context: true },
+      })).lexical!.some(({ memory: { memoryId } }) => memoryId === memory.memoryId)
       t.ok(await found(), `${word.slice(0, 3)}… of ${word.length}`)
       await store.remove(home, { kind: 'ids', memoryIds: [memory.memoryId] }, { now: NOW, dryRun: false, idLimit: 1 })
       t.notOk(await found())

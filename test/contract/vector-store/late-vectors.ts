@@ -35,7 +35,9 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0]), [])
     t.equal(await store.attachVectors(home, [{ memoryId: one.memoryId, vectors: [VECTOR] }], NOW), 1)
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['one'])
-    t.equal(await store.attachVectors(home, [{ memoryId: two.memoryId, vectors: [Float32Array.of(1, 1, 0, 0)] }], NOW), 1)
+    t.equal(
+      await store.attachVectors(home, [{ memoryId: two.memoryId, vectors: [Float32Array.of(1, 1, 0, 0)] }], NOW), 1,
+    )
     const found = await searchFor(store, [home], 'two', { semantic: { vector: VECTOR }, limit: 1 })
     t.strictSame([texts(found.lexical!), texts(found.semantic!), found.total], [['two'], ['one'], 2])
     t.ok(Math.abs(found.lexical![0]!.scores.semantic! - Math.SQRT1_2) < 1e-3)
@@ -46,10 +48,17 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const memory = await newMemory('Sentence number one. Sentence number two.', { chunkMaxCharacters: 24 })
     await store.insert(home, [memory], NOW)
-    for (const vectors of [[], [VECTOR], [VECTOR, VECTOR, VECTOR]]) t.equal(await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors }], NOW), 0)
+    for (const vectors of [[], [VECTOR], [VECTOR, VECTOR, VECTOR]]) {
+      t.equal(await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors }], NOW), 0)
+    }
     t.equal((await store.listUnembedded(all)).length, 1)
-    t.equal(await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors: [Float32Array.of(0, 1, 0, 0), VECTOR] }], NOW), 1)
-    t.strictSame((await semantic(store, [home], [1, 0, 0, 0]))[0]!.passages.map(({ start }) => start), memory.passages.map(({ start }) => start).reverse())
+    t.equal(await store.attachVectors(
+      home, [{ memoryId: memory.memoryId, vectors: [Float32Array.of(0, 1, 0, 0), VECTOR] }], NOW,
+    ), 1)
+    t.strictSame(
+      (await semantic(store, [home], [1, 0, 0, 0]))[0]!.passages.map(({ start }) => start),
+      memory.passages.map(({ start }) => start).reverse(),
+    )
   })
 
   test('what is gone, has vectors, has expired or is of another bank is passed over', async (t, open) => {
@@ -96,7 +105,9 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const paged: Unembedded[] = []
     for (;;) {
       const last = paged.at(-1)
-      const page = await store.listUnembedded({ now: NOW, limit: 2, ...(last !== undefined && { after: { ...last.bank, memoryId: last.memory.memoryId } }) })
+      const page = await store.listUnembedded({
+        now: NOW, limit: 2, ...(last !== undefined && { after: { ...last.bank, memoryId: last.memory.memoryId } }),
+      })
       if (page.length === 0) break
       t.ok(page.length <= 2)
       paged.push(...page)

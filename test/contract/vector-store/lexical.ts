@@ -38,33 +38,43 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const memories = fc.array(fc.array(text, { minLength: 1, maxLength: 4 }).map((sentences) => sentences.join(' ')), { minLength: 1, maxLength: 12 })
     const query = fc.uniqueArray(fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 4 })
     const parameters = fc.constantFrom(
-      BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 3 }, context: true }, { k1: 1.2, length: { b: 0.75 }, context: false },
+      BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 3 }, context: true }, {
+        k1: 1.2, length: { b: 0.75 }, context: false,
+      },
       { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true },
     )
     let runs = 0
-    await fc.assert(fc.asyncProperty(memories, fc.array(fc.nat(11)), query, parameters, async (texts, gone, terms, bm25) => {
-      const key = bank(`run-${runs++}`)
-      const all: NewMemory[] = []
-      for (const [index, text] of texts.entries()) all.push(await newMemory(text, { chunkMaxCharacters: 40, fingerprint: String(index) }))
-      await store.insert(key, all, NOW)
-      const removed = all.filter((_, index) => gone.includes(index))
-      await store.remove(key, { kind: 'ids', memoryIds: removed.map(({ memoryId }) => memoryId) }, REMOVE)
-      const standing = all.filter((memory) => !removed.includes(memory))
-      const answer = await store.search({ banks: [key], now: NOW, filters: {}, limit: 100, lexical: { terms, ...bm25 } })
-      const expected = referenceSearch(standing, { terms, ...bm25 })
-      assertRanking(answer.lexical!, expected.found)
-      assert.equal(answer.total, expected.total)
-      for (const { score, scores } of answer.lexical!) assert.equal(scores.own, score, 'without a document there is no context')
-      const first = await store.search({ banks: [key], now: NOW, filters: {}, limit: 2, lexical: { terms, ...bm25 } })
-      assert.deepEqual(first.lexical, answer.lexical!.slice(0, 2), 'a smaller limit gives the beginning of the list')
-    }), { numRuns: 40 })
+    await fc.assert(fc.asyncProperty(
+      memories, fc.array(fc.nat(11)), query, parameters,
+      async (texts, gone, terms, bm25) => {
+        const key = bank(`run-${runs++}`)
+        const all: NewMemory[] = []
+        for (const [index, text] of texts.entries()) {
+          all.push(await newMemory(text, { chunkMaxCharacters: 40, fingerprint: String(index) }))
+        }
+        await store.insert(key, all, NOW)
+        const removed = all.filter((_, index) => gone.includes(index))
+        await store.remove(key, { kind: 'ids', memoryIds: removed.map(({ memoryId }) => memoryId) }, REMOVE)
+        const standing = all.filter((memory) => !removed.includes(memory))
+        const answer =
+        await store.search({ banks: [key], now: NOW, filters: {}, limit: 100, lexical: { terms, ...bm25 } })
+        const expected = referenceSearch(standing, { terms, ...bm25 })
+        assertRanking(answer.lexical!, expected.found)
+        assert.equal(answer.total, expected.total)
+        for (const { score, scores } of answer.lexical!) assert.equal(scores.own, score, 'without a document there is no context')
+        const first = await store.search({ banks: [key], now: NOW, filters: {}, limit: 2, lexical: { terms, ...bm25 } })
+        assert.deepEqual(first.lexical, answer.lexical!.slice(0, 2), 'a smaller limit gives the beginning of the list')
+      },
+    ), { numRuns: 40 })
   })
 
   t.test('a score is the one of a worked example', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['cat sat cat', 'dog sat']), NOW)
     // N 2, df 1: idf ln 2; tf 2; average length 2.5. What could be reached is idf · (k1 + 1).
-    for (const [length, norm] of [[{ b: 0.75 }, 1 - 0.75 + 0.75 * 3 / 2.5], [{ pivot: 2 }, 3 / 2], [{ pivot: 4 }, 1]] as const) {
+    for (const [length, norm] of [
+      [{ b: 0.75 }, 1 - 0.75 + 0.75 * 3 / 2.5], [{ pivot: 2 }, 3 / 2], [{ pivot: 4 }, 1],
+    ] as const) {
       const expected = 2 / (2 + 1.2 * norm)
       const [candidate] = (await searchFor(store, [home], '', { lexical: { terms: ['cat'], k1: 1.2, length, context: true } })).lexical!
       t.ok(Math.abs(candidate!.score - expected) < EPSILON, `${candidate!.score} is ${expected}`)

@@ -50,8 +50,10 @@ export function poolContract (t: Test, open: OpenStore): void {
     const all = await talk(['otter otter', 'one', 'two', 'otter'])
     await store.insert(home, all, NOW)
     const filtered = async (limit: number) => (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(({ memory }) => memory.text === 'two')!.score
-    // With the filter the one behind is among the best that pass it, and so are all of its window.
-    t.ok(Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
+    // With the filter the next one is among the best that pass it, and so are all of its window.
+    t.ok(
+      Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON,
+    )
     const tagged = await talk(['otter otter', 'one', 'two', 'otter'], 'tagged')
     const other = await open(t)
     await other.insert(home, [...await alone('otter otter', POOL - 1), ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] }))], NOW)
@@ -68,7 +70,9 @@ export function poolContract (t: Test, open: OpenStore): void {
     const { lexical: found, total } = await searchFor(store, [home], 'otter', { filters, limit: 5 })
     t.strictSame(texts(found!), ['otter', 'yes'])
     t.equal(total, 2, 'by their own words, and by those of a neighbour')
-    t.ok(Math.abs(found![1]!.score - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
+    t.ok(
+      Math.abs(found![1]!.score - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON,
+    )
   })
 
   t.test('a find that passes no filter brings its neighbours that do, when it is among the best of all', async (t) => {
@@ -85,7 +89,9 @@ export function poolContract (t: Test, open: OpenStore): void {
 
   t.test('what the semantic strategy finds has its context when it is a candidate, and speaks for itself when it is none', async (t) => {
     const store = await open(t)
-    const meant = ({ passages, ...memory }: NewMemory) => ({ ...memory, passages: passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })) })
+    const meant = ({ passages, ...memory }: NewMemory) => ({
+      ...memory, passages: passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })),
+    })
     const all = await talk(['an otter?', 'yes', 'an otter'])
     await store.insert(home, all.map((memory, index) => index > 0 ? meant(memory) : memory), NOW)
     const scores = async () => {
@@ -130,33 +136,44 @@ export function poolContract (t: Test, open: OpenStore): void {
     const parameters = fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, length: { pivot: 2 } }, { k1: 1.2, length: { b: 0.7 }, context: true }, { ...BM25, length: { pivot: 3 }, context: false })
     const request = fc.record({ parameters, terms: fc.subarray(['appl', 'pear', 'plum', 'nowher'], { minLength: 1 }), limit: fc.constantFrom(3, 40, 120), tagged: fc.boolean(), meaning: fc.boolean() })
     let count = 0
-    await fc.assert(fc.asyncProperty(fc.array(memory, { minLength: 100, maxLength: 220, size: 'max' }), fc.array(request, { minLength: 3, maxLength: 3 }), async (memories, requests) => {
-      const key = bank(`run-${count++}`)
-      const all = await Promise.all(memories.map(async ({ text, document, at, tag, long, expires, direction }, index) => {
-        const plain = await turn(text, {
-          documentId: document, occurredAt: at === 0 ? null : NOW + at, tags: tag ? ['a'] : [], fingerprint: String(index), expiresAt: expires ? NOW + 10 : null, chunkMaxCharacters: long ? 12 : 200,
-        })
-        return { ...plain, passages: plain.passages.map((passage) => direction === undefined ? passage : { ...passage, vector: Float32Array.from(direction) }) }
-      }))
-      await store.insert(key, all, NOW)
-      const now = NOW + 10
-      const live = all.filter(({ expiresAt }) => expiresAt === null)
-      for (const { parameters, terms, limit, tagged, meaning } of requests) {
-        const passes = ({ tags }: NewMemory) => !tagged || tags.includes('a')
-        const semantic = meaning ? { vector: Float32Array.of(1, 0.2, 0, 0) } : undefined
-        const answer = await store.search({
-          banks: [key], now, filters: tagged ? { tags: { values: ['a'], match: 'any' } } : {}, limit, lexical: { terms, ...parameters }, ...(semantic !== undefined && { semantic }),
-        })
-        const reference = referenceSearch(live, { terms, ...parameters }, { limit, passes })
-        assertRanking(answer.lexical!, reference.found)
-        for (const { memory, scores } of answer.semantic ?? []) {
-          const expected = reference.scores.get(memory.memoryId)!
-          assert.ok(Math.abs(scores.lexical! - expected.score) < EPSILON, `${memory.text}: ${scores.lexical}, not ${expected.score}`)
-          assert.ok(Math.abs(scores.own! - expected.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${expected.own}`)
+    await fc.assert(fc.asyncProperty(
+      fc.array(memory, { minLength: 100, maxLength: 220, size: 'max' }),
+      fc.array(request, { minLength: 3, maxLength: 3 }),
+      async (memories, requests) => {
+        const key = bank(`run-${count++}`)
+        const all = await Promise.all(memories.map(async (
+          { text, document, at, tag, long, expires, direction }, index,
+        ) => {
+          const plain = await turn(text, {
+            documentId: document, occurredAt: at === 0 ? null : NOW + at, tags: tag ? ['a'] : [], fingerprint: String(index), expiresAt: expires ? NOW + 10 : null, chunkMaxCharacters: long ? 12 : 200,
+          })
+          return {
+            ...plain,
+            passages: plain.passages.map(
+              (passage) => direction === undefined ? passage : { ...passage, vector: Float32Array.from(direction) },
+            ),
+          }
+        }))
+        await store.insert(key, all, NOW)
+        const now = NOW + 10
+        const live = all.filter(({ expiresAt }) => expiresAt === null)
+        for (const { parameters, terms, limit, tagged, meaning } of requests) {
+          const passes = ({ tags }: NewMemory) => !tagged || tags.includes('a')
+          const semantic = meaning ? { vector: Float32Array.of(1, 0.2, 0, 0) } : undefined
+          const answer = await store.search({
+            banks: [key], now, filters: tagged ? { tags: { values: ['a'], match: 'any' } } : {}, limit, lexical: { terms, ...parameters }, ...(semantic !== undefined && { semantic }),
+          })
+          const reference = referenceSearch(live, { terms, ...parameters }, { limit, passes })
+          assertRanking(answer.lexical!, reference.found)
+          for (const { memory, scores } of answer.semantic ?? []) {
+            const expected = reference.scores.get(memory.memoryId)!
+            assert.ok(Math.abs(scores.lexical! - expected.score) < EPSILON, `${memory.text}: ${scores.lexical}, not ${expected.score}`)
+            assert.ok(Math.abs(scores.own! - expected.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${expected.own}`)
+          }
+          if (!meaning) assert.equal(answer.total, reference.total)
         }
-        if (!meaning) assert.equal(answer.total, reference.total)
-      }
-    }), { numRuns: runs(8, 60) })
+      },
+    ), { numRuns: runs(8, 60) })
   })
 
   t.test('memories of a bank of many are found in the same order, whatever the order in which they came', async (t) => {

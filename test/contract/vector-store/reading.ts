@@ -13,7 +13,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.equal((await (await open(t)).health()).healthy, true)
   })
 
-  t.test('an id that nobody has gets nothing', async (t) => {
+  t.test('an unknown id gets nothing', async (t) => {
     const store = await open(t)
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
     await store.insert(home, await newMemories(['one']), NOW)
@@ -56,7 +56,9 @@ export function readingContract (t: Test, open: OpenStore): void {
     const filters = { tags: { values: ['wanted'], match: 'any' as const } }
     const [first, second] = await listAll(store, home, { limit: 2, filters })
     t.strictSame([first?.text, second?.text], ['memory 12', 'memory 8'])
-    const rest = await listAll(store, home, { limit: 3, filters, after: { retainedAt: second!.retainedAt, memoryId: second!.memoryId } })
+    const rest = await listAll(store, home, {
+      limit: 3, filters, after: { retainedAt: second!.retainedAt, memoryId: second!.memoryId },
+    })
     t.strictSame(texts(rest), ['memory 4', 'memory 0'])
   })
 
@@ -73,7 +75,9 @@ export function readingContract (t: Test, open: OpenStore): void {
     const walked: BankSummary[] = []
     for (;;) {
       const last = walked.at(-1)
-      const page = await store.listBanks({ now: NOW, limit: 3, ...(last !== undefined && { after: { tenantId: last.tenantId, bankId: last.bankId } }) })
+      const page = await store.listBanks({
+        now: NOW, limit: 3, ...(last !== undefined && { after: { tenantId: last.tenantId, bankId: last.bankId } }),
+      })
       walked.push(...page)
       if (page.length < 3) break
     }
@@ -109,7 +113,9 @@ export function readingContract (t: Test, open: OpenStore): void {
       lastOccurredAt: NOW - 10,
     })
     await store.remove(home, { kind: 'ids', memoryIds: [memories[1]!.memoryId] }, REMOVE)
-    t.match(await store.statistics(home, NOW), { memoryCount: 2, passageCount: 4, lastRetainedAt: NOW + 7, firstOccurredAt: NOW - 10 })
+    t.match(await store.statistics(home, NOW), {
+      memoryCount: 2, passageCount: 4, lastRetainedAt: NOW + 7, firstOccurredAt: NOW - 10,
+    })
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [{ ...home, memoryCount: 2, lastRetainedAt: NOW + 7 }])
     await store.remove(home, { kind: 'all' }, REMOVE)
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
@@ -145,7 +151,7 @@ export function readingContract (t: Test, open: OpenStore): void {
         break
       }
       await memories.return?.()
-      // One that nobody has begun to read.
+      // A scan that is not read at all.
       await (await store.scan(home, NOW)).memories.return?.()
     }
     t.equal((await scanAll(store, home)).length, 3)

@@ -14,7 +14,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
   const inDiary = async (text: string) => await newMemory(text, { documentId: 'diary' })
   const diary = { documentIds: ['diary'], keep: [], mayRemove: true }
 
-  t.test('what stands in the documents goes, and nothing else', async (t) => {
+  t.test('the memories of the documents are removed, and nothing else', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const repeated = await inDiary('the same')
@@ -25,7 +25,9 @@ export function replacingContract (t: Test, open: OpenStore): void {
     const pear = await inDiary('the new pear')
     const same = await inDiary('the same')
     const outcome = await store.replaceDocuments(home, { ...diary, keep: [kept.memoryId] }, [pear, same], NOW)
-    t.strictSame(outcome.map(({ stored, memoryId }) => [stored, memoryId]), [[true, pear.memoryId], [false, repeated.memoryId]])
+    t.strictSame(
+      outcome.map(({ stored, memoryId }) => [stored, memoryId]), [[true, pear.memoryId], [false, repeated.memoryId]],
+    )
     t.strictSame(texts(await listAll(store, home)).sort(), ['kept', 'of another', 'of none', 'the new pear', 'the same'])
     t.strictSame(texts(await lexical(store, [home], 'apple')), [], 'it is in no index')
     t.equal((await store.statistics(home, NOW)).memoryCount, 5)

@@ -12,7 +12,9 @@ function similarity (a: readonly number[], b: readonly number[]): number {
   return lengths === 0 ? 0 : Math.max(0, dot / lengths)
 }
 
-const vector = fc.array(fc.integer({ min: -20, max: 20 }).map((n) => n / 4), { minLength: DIMENSIONS, maxLength: DIMENSIONS })
+const vector = fc.array(fc.integer({ min: -20, max: 20 }).map((n) => n / 4), {
+  minLength: DIMENSIONS, maxLength: DIMENSIONS,
+})
 
 export function semanticContract (t: Test, open: OpenStore, tolerance: number): void {
   const home = bank('home')
@@ -20,23 +22,28 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
   t.test('scores and order are those of the exact cosine, whatever was put in and taken out', async (t) => {
     const store = await open(t)
     let runs = 0
-    await fc.assert(fc.asyncProperty(fc.array(vector, { minLength: 1, maxLength: 25 }), fc.array(fc.nat(24)), vector, async (vectors, gone, query) => {
-      const key = bank(`run-${runs++}`)
-      const all: NewMemory[] = []
-      for (const [index, value] of vectors.entries()) all.push(await newMemory(`memory ${index}`, { vectors: [value] }))
-      await store.insert(key, all, NOW)
-      await store.remove(key, { kind: 'ids', memoryIds: all.filter((_, index) => gone.includes(index)).map(({ memoryId }) => memoryId) }, REMOVE)
-      const expected = new Map(all.flatMap(({ memoryId }, index) => gone.includes(index) ? [] : [[memoryId, similarity(vectors[index]!, query)]]))
-      const found = await semantic(store, [key], query)
-      assert.deepEqual(new Set(found.map(({ memory }) => memory.memoryId)), new Set(expected.keys()))
-      found.forEach(({ memory, score }, index) => {
-        assert.ok(Math.abs(score - expected.get(memory.memoryId)!) < tolerance, `${score}, not ${expected.get(memory.memoryId)}`)
-        assert.ok(score >= 0 && score <= 1, `${score} is not within 0–1`)
-        const next = found[index + 1]
-        if (next !== undefined) assert.ok(score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId), 'falling, ties by memory id')
-      })
-      assert.deepEqual(await semantic(store, [key], query, { limit: 3 }), found.slice(0, 3), 'a smaller limit gives the beginning of the list')
-    }), { numRuns: 60 })
+    await fc.assert(fc.asyncProperty(
+      fc.array(vector, { minLength: 1, maxLength: 25 }), fc.array(fc.nat(24)), vector,
+      async (vectors, gone, query) => {
+        const key = bank(`run-${runs++}`)
+        const all: NewMemory[] = []
+        for (const [index, value] of vectors.entries()) all.push(await newMemory(`memory ${index}`, { vectors: [value] }))
+        await store.insert(key, all, NOW)
+        await store.remove(key, { kind: 'ids', memoryIds: all.filter((_, index) => gone.includes(index)).map(({ memoryId }) => memoryId) }, REMOVE)
+        const expected = new Map(all.flatMap(
+          ({ memoryId }, index) => gone.includes(index) ? [] : [[memoryId, similarity(vectors[index]!, query)]],
+        ))
+        const found = await semantic(store, [key], query)
+        assert.deepEqual(new Set(found.map(({ memory }) => memory.memoryId)), new Set(expected.keys()))
+        found.forEach(({ memory, score }, index) => {
+          assert.ok(Math.abs(score - expected.get(memory.memoryId)!) < tolerance, `${score}, not ${expected.get(memory.memoryId)}`)
+          assert.ok(score >= 0 && score <= 1, `${score} is not within 0–1`)
+          const next = found[index + 1]
+          if (next !== undefined) assert.ok(score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId), 'falling, ties by memory id')
+        })
+        assert.deepEqual(await semantic(store, [key], query, { limit: 3 }), found.slice(0, 3), 'a smaller limit gives the beginning of the list')
+      },
+    ), { numRuns: 60 })
   })
 
   t.test('the length of a vector does not matter', async (t) => {
@@ -93,7 +100,9 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     t.strictSame(texts(found), [several.text, 'single'])
     const [candidate] = found
     t.equal(candidate!.passageCount, 5)
-    t.strictSame(candidate!.passages.map(({ start, end }) => several.text.slice(start, end)), [sentences[3], sentences[1], sentences[2]])
+    t.strictSame(candidate!.passages.map(({ start, end }) => several.text.slice(start, end)), [
+      sentences[3], sentences[1], sentences[2],
+    ])
     t.equal(candidate!.passages[0]!.score, candidate!.score)
     t.ok(Math.abs(candidate!.passages[1]!.score - similarity([0.9, 1, 0, 0], [1, 0, 0, 0])) < tolerance)
   })
@@ -139,7 +148,8 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const [words, embedding] = [{ terms: ['fox'], ...BM25 }, { vector: Float32Array.of(1, 2, 0, 0) }]
     const request = { banks: [home], now: NOW, filters: {}, limit: 2 }
     const both = await store.search({ ...request, lexical: words, semantic: embedding })
-    const bare = (candidates: readonly Candidate[] | undefined) => candidates?.map(({ scores: _scores, ...rest }) => rest)
+    const bare = (candidates: readonly Candidate[] | undefined) =>
+      candidates?.map(({ scores: _scores, ...rest }) => rest)
     t.strictSame(bare(both.lexical), bare((await store.search({ ...request, lexical: words })).lexical))
     t.strictSame(bare(both.semantic), bare((await store.search({ ...request, semantic: embedding })).semantic))
     t.equal(both.total, 3)

@@ -32,7 +32,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     return ids
   }
 
-  t.test('a bank shows its own memories and nobody else\'s', async (t) => {
+  t.test('a bank shows its own memories and those of no other bank', async (t) => {
     const store = await open(t)
     const ids = await fill(store)
     for (const [index, key] of BANKS.entries()) {
@@ -42,7 +42,10 @@ export function separationContract (t: Test, open: OpenStore): void {
       t.strictSame(texts(await scanAll(store, key)), own, about)
       t.strictSame(texts(await lexical(store, [key], 'secret')), own, about)
       t.strictSame(texts(await semantic(store, [key], [1, 0, 0, 0])), own, about)
-      t.strictSame(await Promise.all(ids.map(async (id) => (await store.get(key, id, NOW))?.text)), ids.map((_, other) => other === index ? own[0] : undefined), about)
+      t.strictSame(
+        await Promise.all(ids.map(async (id) => (await store.get(key, id, NOW))?.text)),
+        ids.map((_, other) => other === index ? own[0] : undefined), about,
+      )
       const statistics = await store.statistics(key, NOW)
       t.equal(statistics.memoryCount, 1, about)
       t.strictSame([...statistics.tagCounts].sort(), [[`bank-${index}`, 1], ['shared', 1]].sort(), about)
@@ -112,7 +115,10 @@ export function separationContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     await fill(store)
     const [busy, quiet] = [bank('home', 'acme'), bank('home')]
-    const view = async () => ({ ...await everything(store, quiet) as object, banks: await store.listBanks({ now: NOW, tenantId: null, limit: 10 }) })
+    const view = async () => ({
+      ...await everything(store, quiet) as object,
+      banks: await store.listBanks({ now: NOW, tenantId: null, limit: 10 }),
+    })
     const before = await view()
     await store.insert(busy, await newMemories(['one more', 'and another'], { tags: ['shared'] }), NOW)
     await store.import(busy, await newMemories(['three']), 'overwrite', NOW)

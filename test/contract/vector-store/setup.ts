@@ -7,7 +7,7 @@ import { NOW } from '../../helpers/memories.js'
 /** Every vector of the contract has this length, for a store may fix it beforehand. */
 export const DIMENSIONS = 4
 
-/** How the service searches by words, unless it is told otherwise. */
+/** How the service searches by words with its default settings. */
 export const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
 /** Opens an empty store for one test; it is closed when that test ends. */
@@ -18,25 +18,37 @@ export function bank (bankId: string, tenantId: string | null = null): BankKey {
 }
 
 /** A search by words, unless `options` says otherwise. */
-export async function searchFor (store: VectorStore, banks: readonly BankKey[], query: string, options: Partial<SearchRequest> = {}): Promise<SearchResult> {
-  return await store.search({ banks, now: NOW, filters: {}, limit: 1000, lexical: { terms: queryTerms(query), ...BM25 }, ...options })
+export async function searchFor (
+  store: VectorStore, banks: readonly BankKey[], query: string, options: Partial<SearchRequest> = {},
+): Promise<SearchResult> {
+  return await store.search({
+    banks, now: NOW, filters: {}, limit: 1000, lexical: { terms: queryTerms(query), ...BM25 }, ...options,
+  })
 }
 
 /** A search by words alone. */
-export async function lexical (store: VectorStore, banks: readonly BankKey[], query: string, options: Partial<SearchRequest> = {}): Promise<Candidate[]> {
+export async function lexical (
+  store: VectorStore, banks: readonly BankKey[], query: string, options: Partial<SearchRequest> = {},
+): Promise<Candidate[]> {
   const { lexical } = await searchFor(store, banks, query, options)
   if (lexical === undefined) throw new Error('the lexical strategy was asked for and has no answer')
   return lexical
 }
 
 /** A search by embedding alone. */
-export async function semantic (store: VectorStore, banks: readonly BankKey[], vector: readonly number[], options: Partial<SearchRequest> = {}): Promise<Candidate[]> {
-  const { semantic } = await store.search({ banks, now: NOW, filters: {}, limit: 1000, semantic: { vector: Float32Array.from(vector) }, ...options })
+export async function semantic (
+  store: VectorStore, banks: readonly BankKey[], vector: readonly number[], options: Partial<SearchRequest> = {},
+): Promise<Candidate[]> {
+  const { semantic } = await store.search({
+    banks, now: NOW, filters: {}, limit: 1000, semantic: { vector: Float32Array.from(vector) }, ...options,
+  })
   if (semantic === undefined) throw new Error('the semantic strategy was asked for and has no answer')
   return semantic
 }
 
-export async function listAll (store: VectorStore, key: BankKey, options: Partial<ListRequest> = {}): Promise<Memory[]> {
+export async function listAll (
+  store: VectorStore, key: BankKey, options: Partial<ListRequest> = {},
+): Promise<Memory[]> {
   return await store.list(key, { now: NOW, limit: 1000, filters: {}, ...options })
 }
 
@@ -62,7 +74,9 @@ export function texts (memories: ReadonlyArray<{ text: string } | { memory: Memo
 
 /** In a form that compares well: metadata has no order, and a key may be `__proto__`. */
 export function comparable (memory: Memory): unknown {
-  return { ...memory, tags: [...memory.tags], metadata: Object.entries(memory.metadata).sort(([a], [b]) => a < b ? -1 : 1) }
+  return {
+    ...memory, tags: [...memory.tags], metadata: Object.entries(memory.metadata).sort(([a], [b]) => a < b ? -1 : 1),
+  }
 }
 
 /** The other store-wide view: everything that a bank shows of itself. */

@@ -15,7 +15,9 @@ export function trustContract (t: Test, open: OpenStore): void {
           const first = await newMemory('apple', { fingerprint: 'same', trust: standing, metadata: { by: 'first' } })
           await store.insert(home, [first], NOW)
           const repeat = await newMemory('apple', { fingerprint: 'same', trust: coming, metadata: { by: 'second' } })
-          t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: false, memoryId: first.memoryId, passageCount: 1, trust: standing }])
+          t.strictSame(await store.insert(home, [repeat], NOW), [{
+            stored: false, memoryId: first.memoryId, passageCount: 1, trust: standing,
+          }])
           t.strictSame((await listAll(store, home)).map(({ metadata, trust }) => [metadata, trust]), [[{ by: 'first' }, standing]])
         })
       } else {
@@ -30,9 +32,14 @@ export function trustContract (t: Test, open: OpenStore): void {
             t.match(await store.get(home, repeat.memoryId, NOW), { trust: coming, metadata: { by: 'second' } })
             t.equal((await lexical(store, [home], 'apple', { filters: { minTrust: coming } }))[0]?.memory.memoryId, repeat.memoryId)
             t.strictSame(texts(await lexical(store, [home], 'apple')).filter((text) => text === 'apple'), ['apple'])
-            t.strictSame((await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.memoryId, score]), [[repeat.memoryId, 0]])
+            t.strictSame(
+              (await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.memoryId, score]),
+              [[repeat.memoryId, 0]],
+            )
             t.match(await store.statistics(home, NOW), { memoryCount: 2, passageCount: 2 })
-            t.strictSame(await store.insert(home, [first], NOW), [{ stored: false, memoryId: repeat.memoryId, passageCount: 1, trust: coming }])
+            t.strictSame(await store.insert(home, [first], NOW), [{
+              stored: false, memoryId: repeat.memoryId, passageCount: 1, trust: coming,
+            }])
           })
         }
       }
@@ -51,7 +58,9 @@ export function trustContract (t: Test, open: OpenStore): void {
       { stored: true, memoryId: other.memoryId },
       { stored: false, memoryId: high.memoryId, passageCount: 1, trust: 'trusted' },
     ])
-    t.strictSame((await listAll(store, home)).map(({ memoryId }) => memoryId).sort(), [high.memoryId, other.memoryId].sort())
+    t.strictSame(
+      (await listAll(store, home)).map(({ memoryId }) => memoryId).sort(), [high.memoryId, other.memoryId].sort(),
+    )
     const [first, second] = [await newMemory('plum', { fingerprint: 'plum', trust: 'suspect' }), await newMemory('plum', { fingerprint: 'plum', trust: 'trusted' })]
     t.strictSame(await store.insert(home, [first, second], NOW), [
       { stored: true, memoryId: first.memoryId },
@@ -63,7 +72,9 @@ export function trustContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     for (let round = 0; round < 5; round++) {
       const fingerprint = `round ${round}`
-      const memories = await Promise.all([...TRUST_LEVELS, ...TRUST_LEVELS].map(async (trust) => await newMemory(fingerprint, { fingerprint, trust })))
+      const memories = await Promise.all(
+        [...TRUST_LEVELS, ...TRUST_LEVELS].map(async (trust) => await newMemory(fingerprint, { fingerprint, trust })),
+      )
       await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))
       const standing = (await listAll(store, home)).filter(({ text }) => text === fingerprint)
       t.strictSame(standing.map(({ trust }) => trust), ['trusted'])
@@ -85,7 +96,7 @@ export function trustContract (t: Test, open: OpenStore): void {
     ['id', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
     ['fingerprint', () => ({ fingerprint: 'same' })],
   ] as const) {
-    t.test(`supersede replaces what stands by ${about} when it is trusted no more, and is refused as a whole otherwise`, async (t) => {
+    t.test(`supersede replaces a stored memory by ${about} of equal or lower trust, and is refused as a whole otherwise`, async (t) => {
       for (const standing of TRUST_LEVELS) {
         for (const coming of TRUST_LEVELS) {
           const store = await open(t)

@@ -108,7 +108,8 @@ export function usageContract (t: Test, open: OpenStore): void {
     const one = [wanted(1, 15)]
     const three = [wanted(1, 15), wanted(1, 15, { bank: work }), wanted(10, 1e6, { counter: 'tokens' })]
     const shapes = [one, three, three.toReversed()]
-    const outcomes = await Promise.all(Array.from({ length: 42 }, async (_, index) => await store.reserveUsage(shapes[index % 3]!)))
+    const outcomes =
+      await Promise.all(Array.from({ length: 42 }, async (_, index) => await store.reserveUsage(shapes[index % 3]!)))
     t.equal(outcomes.filter(({ granted }) => granted).length, 15)
     t.equal(await rest(store, 15), 0)
   })

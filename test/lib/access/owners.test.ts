@@ -82,7 +82,9 @@ t.test('with a type in every pattern no two principals share any bank', async ()
   for (const patterns of [['{type}-{id}'], ['{type}-{id}', 'home-of-{type}-{id}'], ['{type}:{id}']]) {
     fc.assert(fc.property(principal, principal, (one, other) => {
       fc.pre(one !== other)
-      return possibleBanks(one).every((bankId) => !(ownsBank(one, bankId, patterns) && ownsBank(other, bankId, patterns)))
+      return possibleBanks(one).every(
+        (bankId) => !(ownsBank(one, bankId, patterns) && ownsBank(other, bankId, patterns)),
+      )
     }), { numRuns: runs(500, 5000) })
   }
 })

@@ -54,7 +54,8 @@ class Model {
 t.test('a breaker agrees with a model of its rules for any sequence of events', async () => {
   fc.assert(fc.property(steps, (steps) => {
     const model = new Model()
-    const breaker = new CircuitBreaker({ threshold: THRESHOLD, recoveryMs: RECOVERY_MS, halfOpenCalls: TRIALS }, () => model.now)
+    const breaker =
+      new CircuitBreaker({ threshold: THRESHOLD, recoveryMs: RECOVERY_MS, halfOpenCalls: TRIALS }, () => model.now)
     const calls: Array<[symbol, CallEnded]> = []
     for (const step of steps satisfies Step[]) {
       if (step.do === 'wait') model.now += step.milliseconds

@@ -1,12 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { KeyedQueue } from '../../../lib/concurrency/keyed-queue.js'
-
-function gate (): { opened: Promise<void>, open: () => void } {
-  let open!: () => void
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
-}
+import { gate } from '../../helpers/waiting.js'
 
 t.test('an aborted wait ends at once, and later tasks still wait for earlier ones', async (t) => {
   const queue = new KeyedQueue()

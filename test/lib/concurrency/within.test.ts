@@ -37,7 +37,10 @@ t.test('work does not start when the caller\'s signal is aborted already', async
 
 t.test('a rejection after the time is over is not unhandled', async (t) => {
   let fail: (error: Error) => void = () => {}
-  await t.rejects(within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })), new DeadlineExceeded(1))
+  await t.rejects(
+    within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })),
+    new DeadlineExceeded(1),
+  )
   fail(new Error('too late'))
   await new Promise((resolve) => setImmediate(resolve))
 })

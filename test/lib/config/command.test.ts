@@ -7,7 +7,8 @@ const MIGRATE = { keys: ['vector_store', 'vector_store_config'], migrates: true 
 const REEMBED = { keys: ['vector_store', 'vector_store_config', 'embedding_provider', 'embedding_provider_config'] } as const
 const URI = 'postgres://owner:a@database:5432/memory'
 
-const problems = (env: Environment, files: Files = {}, use: Parameters<typeof loadCommand>[1] = MIGRATE) => problemsOf(() => loadCommand(env, use, files))
+const problems = (env: Environment, files: Files = {}, use: Parameters<typeof loadCommand>[1] = MIGRATE) =>
+  problemsOf(() => loadCommand(env, use, files))
 const yaml = (text: string, env: Environment = {}) => [{ SERVICES_CONFIG_PATH: '/etc/gateway.yaml', ...env }, { '/etc/gateway.yaml': text }] as const
 
 await t.test('a command is not stopped by a variable of the server that it does not use', async (t) => {
@@ -22,7 +23,9 @@ await t.test('a command is not stopped by a variable of the server that it does 
     SERVICE_AUTH_MOD: 'dev',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'x',
   }
-  for (const [name, value] of Object.entries(unused)) t.same(problems({ MIGRATE_DATABASE_URL: URI, [name]: value }), [], name)
+  for (const [name, value] of Object.entries(unused)) {
+    t.same(problems({ MIGRATE_DATABASE_URL: URI, [name]: value }), [], name)
+  }
 })
 
 await t.test('nor by a part of the file that it does not use', async (t) => {

@@ -56,7 +56,9 @@ function environmentOf ({ env }: Container, secret: Manifest): Record<string, st
 t.test('the pods of kubernetes.yaml are given variables that are known and load', async (t) => {
   const files = { '/etc/memory-gateway/gateway.yaml': one('ConfigMap').data!['gateway.yaml']!, '/run/.containerenv': '' }
   const [migrateEnv, gatewayEnv] = [pods.migrate, pods.gateway].map(({ containers: [container] }) => ({ SERVICES_HOST: '0.0.0.0', ...environmentOf(container, one('Secret')) }))
-  for (const env of [migrateEnv!, gatewayEnv!]) t.same(Object.keys(env).filter((name) => !KNOWN_NAMES.includes(name)), [])
+  for (const env of [migrateEnv!, gatewayEnv!]) {
+    t.same(Object.keys(env).filter((name) => !KNOWN_NAMES.includes(name)), [])
+  }
   const migrate = loadCommand(migrateEnv!, { keys: DATABASE_KEYS, migrates: true }, files)
   const gateway = load(gatewayEnv!, files)
   t.same(gateway.warnings, [])
@@ -90,12 +92,15 @@ t.test('its probes ask for life and readiness, and its grace period is longer th
 
 t.test('what the manifests speak of is there, in no namespace of their own', async (t) => {
   for (const { text, manifests } of [gatewayFile, databaseFile]) {
-    const names = (kind: string) => manifests.filter((manifest) => manifest.kind === kind).map(({ metadata }) => metadata.name)
+    const names = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
+      .map(({ metadata }) => metadata.name)
     for (const { metadata, spec } of manifests) {
       t.equal(metadata.namespace, undefined)
       const pod = spec?.template?.spec
       for (const { configMap } of pod?.volumes ?? []) t.ok(configMap === undefined || names('ConfigMap').includes(configMap.name))
-      for (const { name } of pod?.containers[0].volumeMounts ?? []) t.ok(pod?.volumes.some((volume) => volume.name === name), name)
+      for (const { name } of pod?.containers[0].volumeMounts ?? []) {
+        t.ok(pod?.volumes.some((volume) => volume.name === name), name)
+      }
       for (const { name, valueFrom } of pod?.containers[0].env ?? []) {
         if (valueFrom === undefined) continue
         t.ok(names('Secret').includes(valueFrom.secretKeyRef.name), name)

@@ -23,7 +23,9 @@ await t.test('.env.example has every variable once, with its default, and sets n
 })
 
 await t.test('every default of the table is what the loader takes by default', async (t) => {
-  const defaults = Object.fromEntries(VARIABLES.flatMap((variable: Variable) => variable.default === undefined ? [] : [[variable.name, variable.default]]))
+  const defaults = Object.fromEntries(VARIABLES.flatMap(
+    (variable: Variable) => variable.default === undefined ? [] : [[variable.name, variable.default]],
+  ))
   const unset = load({})
   const set = load(defaults)
   t.same({ ...set, warnings: [] }, { ...unset, warnings: [] })

@@ -149,7 +149,7 @@ t.test('the age of what is known counts from when it was asked for', async (t) =
 t.test('a store that cannot say what has changed', async (t) => {
   const down = async () => { throw new Error('the database is away') }
 
-  await t.test('is one warning, and no refusal, while nobody has to wait for it', async (t) => {
+  await t.test('is one warning, and no refusal, while no caller has to wait for it', async (t) => {
     const { store, tokens, advance, warnings } = setUp()
     store.set('home', 5)
     await tokens('home')

@@ -9,8 +9,17 @@ t.test('every setting of the configuration comes to where the code reads it', as
       recall_max_tokens: 1,
       reflect_max_tokens: 2,
       retain_max_content_bytes: 3,
-      rate_limits: { retain_per_minute: 4, recall_per_minute: 5, reflect_per_minute: 6, forget_per_minute: 7, import_per_minute: 8, global_per_minute: 9 },
-      quotas: { retain_per_day: 10, import_per_day: 11, reflect_per_day: 12, model_calls_per_day: 13, model_tokens_per_day: 14 },
+      rate_limits: {
+        retain_per_minute: 4,
+        recall_per_minute: 5,
+        reflect_per_minute: 6,
+        forget_per_minute: 7,
+        import_per_minute: 8,
+        global_per_minute: 9,
+      },
+      quotas: {
+        retain_per_day: 10, import_per_day: 11, reflect_per_day: 12, model_calls_per_day: 13, model_tokens_per_day: 14,
+      },
     },
     barriers: { validation: { max_content_length: 15 }, metadata: { blocked_keys: ['k'], max_metadata_size_bytes: 16 } },
     signal_quality: { dedup: { action: 'warn', threshold: 0.5 } },
@@ -53,9 +62,14 @@ t.test('every setting of the configuration comes to where the code reads it', as
   })
 })
 
-t.test('what nobody limits has no limit, and texts are measured by the pivot', async (t) => {
+t.test('without a limit in any layer there is no limit, and texts are measured by the pivot', async (t) => {
   const settings = bankSettings(defaultSections(0))
-  t.match(settings, { rateLimits: undefined, quotas: undefined, tokenBudgets: { recall: undefined, reflect: undefined }, contentChecks: { maxBytes: undefined } })
+  t.match(settings, {
+    rateLimits: undefined,
+    quotas: undefined,
+    tokenBudgets: { recall: undefined, reflect: undefined },
+    contentChecks: { maxBytes: undefined },
+  })
   t.strictSame(settings.retrieval.bm25, { k1: 0.9, length: { pivot: 25 }, context: true })
 })
 

@@ -9,7 +9,9 @@ function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
   return commonSettings(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
 }
 
-const weights = (lexical: number, semantic: number): BankConfiguration => ({ retrieval: { weights: { lexical, semantic } } })
+const weights = (lexical: number, semantic: number): BankConfiguration => ({
+  retrieval: { weights: { lexical, semantic } },
+})
 const LEXICAL_OFF: FileConfig = { retrieval: { weights: { lexical: 0, semantic: 1 } } }
 
 t.test('banks that all have the same go by it', async (t) => {
@@ -20,7 +22,7 @@ t.test('banks that differ go by the file', async (t) => {
   t.same(weightsOf({}, weights(2, 3), weights(4, 5)), { lexical: 1, semantic: 1 })
 })
 
-t.test('the semantic strategy is off when one of the banks has it off, wherever it stands', async (t) => {
+t.test('the semantic strategy is off when one of the banks has it off, at any place of the list', async (t) => {
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [weights(1, 5), weights(2, 0), weights(3, 0)]]) {
     t.same(weightsOf({}, ...banks), { lexical: 1, semantic: 0 })
   }

@@ -8,7 +8,9 @@ import { newId, NOW } from '../../helpers/memories.js'
 const REFUSAL = { code: 'invalid_request', members: { errors: [{ field: 'cursor', message: 'is not a cursor that this service gave' }] } }
 
 function refuses (t: Test, cursor: string): void {
-  for (const check of [isMemoryPlace, isBankPlace]) t.throws(() => decodeCursor<unknown>(cursor, check), REFUSAL, cursor)
+  for (const check of [isMemoryPlace, isBankPlace]) {
+    t.throws(() => decodeCursor<unknown>(cursor, check), REFUSAL, cursor)
+  }
 }
 
 const encoded = (json: string): string => Buffer.from(json).toString('base64url')

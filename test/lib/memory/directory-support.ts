@@ -8,7 +8,7 @@ import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../.
 
 export const key = (bankId: string): BankKey => ({ tenantId: null, bankId })
 
-/** A store whose documents the test writes, and which answers when it is told to. */
+/** A store whose documents the test writes, and which answers when the test says so. */
 export class ScriptedStore implements BankConfigStore {
   readonly documents = new Map<string, string>()
   /** The banks of each read. */
@@ -53,11 +53,15 @@ export class ScriptedStore implements BankConfigStore {
 export function setUp ({ isShared = true, file = {} } = {}) {
   const store = new ScriptedStore(isShared)
   const access = new AccessControl({ enabled: false, defaultPolicy: 'open', ownerPatterns: [], grants: [] })
-  const settingsOf = (content: FileConfig) => readFileSettings({ file: content, settings: allSettingsOf(content) }, { semanticWeight: 0, hasReranker: false })
+  const settingsOf = (content: FileConfig) => readFileSettings({ file: content, settings: allSettingsOf(content) }, {
+    semanticWeight: 0, hasReranker: false,
+  })
   const live = new LiveSettings(settingsOf(file), access)
   const warnings: string[] = []
   let now = 10_000
-  const directory = new BankDirectory({ configs: store, live, access, timer: () => now, warn: (message) => { warnings.push(message) } })
+  const directory = new BankDirectory({
+    configs: store, live, access, timer: () => now, warn: (message) => { warnings.push(message) },
+  })
   return {
     store,
     directory,
@@ -66,7 +70,8 @@ export function setUp ({ isShared = true, file = {} } = {}) {
     warnings,
     advance: (milliseconds: number) => { now += milliseconds },
     /** The limits that hold for these banks. */
-    tokens: async (...bankIds: string[]) => (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.tokenBudgets.recall),
+    tokens: async (...bankIds: string[]) =>
+      (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.tokenBudgets.recall),
   }
 }
 

@@ -27,7 +27,9 @@ function setUp (t: Test, more: Partial<EmbeddingBackfillOptions> = {}) {
   const time = new SteeredTime()
   const log: string[] = []
   const say = (message: string) => { log.push(message) }
-  const filler = new EmbeddingBackfill({ store, embeddings, clock: () => NOW, warn: say, info: say, schedule: time.schedule, random: () => 1, ...more })
+  const filler = new EmbeddingBackfill({
+    store, embeddings, clock: () => NOW, warn: say, info: say, schedule: time.schedule, random: () => 1, ...more,
+  })
   t.teardown(async () => { await filler.stop() })
   const write = async (texts: string[], bank = HOME): Promise<NewMemory[]> => {
     const memories = await newMemories(texts)
@@ -35,7 +37,9 @@ function setUp (t: Test, more: Partial<EmbeddingBackfillOptions> = {}) {
     return memories
   }
   const lacking = async () => (await store.listUnembedded({ now: NOW, limit: 1000 })).map(({ memory }) => memory.text)
-  const found = async (concept: readonly number[], bank = HOME) => (await store.search({ banks: [bank], now: NOW, filters: {}, semantic: { vector: Float32Array.from(concept) }, limit: 10 }))
+  const found = async (concept: readonly number[], bank = HOME) => (await store.search({
+    banks: [bank], now: NOW, filters: {}, semantic: { vector: Float32Array.from(concept) }, limit: 10,
+  }))
     .semantic!.filter(({ score }) => score > 0).map(({ memory }) => memory.text)
   return { store, embeddings, time, log, filler, write, lacking, found }
 }

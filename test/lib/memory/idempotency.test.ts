@@ -31,8 +31,12 @@ class Keys {
     this.#service = new IdempotencyService(...given)
   }
 
-  async once<T> (key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>): Promise<T> {
-    return await this.#service.once<null, T, T>(key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }))
+  async once<T> (
+    key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>,
+  ): Promise<T> {
+    return await this.#service.once<null, T, T>(
+      key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }),
+    )
   }
 }
 
@@ -87,7 +91,7 @@ t.test('what a caller does to an answer does not reach the next one', async (t) 
   t.equal((await call()).n, 1)
 })
 
-t.test('the same key with another body is refused, and the first answer stands', async (t) => {
+t.test('the same key with another body is refused, and the first answer stays', async (t) => {
   const { call, done } = bench()
   await call()
   await t.rejects(call({ fingerprint: 'other' }), REUSED)
@@ -192,7 +196,7 @@ t.test('an anonymous caller is not somebody called null or nothing', async (t) =
   }
 })
 
-t.test('nothing inside a name is taken for what stands between two names', async (t) => {
+t.test('no character of a name is taken for a separator of names', async (t) => {
   for (const separator of [',', '","', ':', '|', '/', ' ', '\n', '\u0000', '\u001f', '\\']) {
     const { call } = bench()
     const about = JSON.stringify(separator)

@@ -27,8 +27,13 @@ const LEFT = new DOMException('The client left', 'AbortError')
 
 type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
 
-/** A desk with this model, whose calls count for one bank with these quotas, and whose timer moves 5 ms with each look at it. */
-function deskOf (model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {}) {
+/**
+ * A desk with this model, whose calls count for one bank with these quotas, and whose timer moves 5 ms with each look
+ * at it.
+ */
+function deskOf (
+  model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {},
+) {
   const told: ModelCallRecord[] = []
   const bank = bankWith(quotas)
   const budget = new ModelBudget(testClock())
@@ -146,8 +151,10 @@ const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
   [new Error('foreign'), 'error', false],
 ]
 for (const [error, outcome, paid] of ends) {
-  t.test(`a call that ends with ${error.name} ${error.message} is told as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
-    const { desk, told, left } = deskOf({ generate: async () => { throw error } }, { quotas: { model_tokens_per_day: 5000 } })
+  t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
+    const { desk, told, left } = deskOf({ generate: async () => { throw error } }, {
+      quotas: { model_tokens_per_day: 5000 },
+    })
     t.equal(await failureOf(async () => await desk.generate(CALL)), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS : 5000)
     t.match(told, [{ outcome, inputTokens: undefined, cost: undefined }])

@@ -9,7 +9,9 @@ import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { SteeredEmbeddings } from '../../fixtures/steered-embeddings.js'
 
 const open = async (file: FileConfig, overrides: ProviderOverrides = {}, environment: Record<string, string> = {}) => (
-  await openProviders({ file, settings: settingsOf(file), environment, baseDirectory: process.cwd() }, overrides, systemClock)
+  await openProviders(
+    { file, settings: settingsOf(file), environment, baseDirectory: process.cwd() }, overrides, systemClock,
+  )
 )
 
 t.test('by default there is the mock, which weighs nothing, and no reranker', async (t) => {

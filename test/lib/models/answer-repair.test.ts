@@ -59,11 +59,14 @@ const MENDED = [
 
 t.test('events come out the same, however the body is cut', async () => {
   const bytes = Buffer.from(EVENTS.join(''))
-  await fc.assert(fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 30 }), async (cuts) => {
-    const places = [0, ...cuts.sort((a, b) => a - b), bytes.length]
-    const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end))
-    assert.equal(await mended(chunks), MENDED)
-  }), { numRuns: 300 })
+  await fc.assert(fc.asyncProperty(
+    fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 30 }),
+    async (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), bytes.length]
+      const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end))
+      assert.equal(await mended(chunks), MENDED)
+    },
+  ), { numRuns: 300 })
 })
 
 t.test('a body is read no faster than its events are asked for, and cancelled with them', async (t) => {

@@ -6,13 +6,18 @@ import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { answering, says, silent, startLanguageServer } from '../../helpers/language-server.js'
 import { ask, failureOf, openBounded, PROVIDERS, read } from './language-support.js'
-import { failure, gate, NEVER } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failure, NEVER } from './remote-support.js'
 
 const ANSWER: Generation = { text: 'It is so. [1]', usage: { inputTokens: 1, outputTokens: 1 } }
 const breaker = { threshold: 2, recoveryMs: 1000, halfOpenCalls: 1 }
 
-function bounded (model: LanguageModel & LimitedModel, options: Partial<BoundedLanguageModelOptions> = {}): LanguageModel {
-  return boundedLanguageModel(model, { breaker, ceilingMs: 60_000, ...options, tools: { sleep: async () => {}, timer: () => 0, ...options.tools } })
+function bounded (
+  model: LanguageModel & LimitedModel, options: Partial<BoundedLanguageModelOptions> = {},
+): LanguageModel {
+  return boundedLanguageModel(model, {
+    breaker, ceilingMs: 60_000, ...options, tools: { sleep: async () => {}, timer: () => 0, ...options.tools },
+  })
 }
 
 t.test('a model keeps its name, its forms and its way to stream', async (t) => {
@@ -24,7 +29,9 @@ t.test('a model keeps its name, its forms and its way to stream', async (t) => {
 t.test('the request comes to the model as it is, but for the signal', async (t) => {
   const seen: GenerateRequest[] = []
   const request = ask({ responseSchema: { type: 'object' }, timeoutMs: 5000, tenantId: 'a' })
-  t.equal(await bounded({ generate: async (request) => { seen.push(request); return ANSWER } }).generate(request), ANSWER)
+  t.equal(
+    await bounded({ generate: async (request) => { seen.push(request); return ANSWER } }).generate(request), ANSWER,
+  )
   const [{ signal, ...rest }] = seen as [GenerateRequest]
   t.strictSame(rest, request)
   t.ok(signal instanceof AbortSignal)
@@ -45,7 +52,13 @@ t.test('what a foreign model throws is a fault, is not tried again and comes out
 t.test('limits', async (t) => {
   t.test('those of the model hold', async (t) => {
     const { opened, open } = gate()
-    const model = bounded({ limits: { maxConcurrency: 1, maxWaiting: 0, maxRetries: 0 }, generate: async () => { await opened; return ANSWER } })
+    const model = bounded({
+      limits: { maxConcurrency: 1, maxWaiting: 0, maxRetries: 0 },
+      generate: async () => {
+        await opened
+        return ANSWER
+      },
+    })
     const held = model.generate(ask())
     t.strictSame(model.status?.(), { breaker: { state: 'closed', tenantsOpen: 0 }, running: 1, waiting: 0 })
     const refused = await failureOf(model.generate(ask()))
@@ -77,7 +90,9 @@ t.test('time', async (t) => {
 
   t.test('a longest deadline that changes bounds the next call', async (t) => {
     let ceilingMs = 40
-    const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: () => ceilingMs, breaker: { ...breaker, threshold: 100 } })
+    const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, {
+      ceilingMs: () => ceilingMs, breaker: { ...breaker, threshold: 100 },
+    })
     for (const [next, bound] of [[40, 30], [20, 15], [60, 45]] as const) {
       ceilingMs = next
       await t.rejects(model.generate(ask()), new ModelCallError('timeout', `The language model did not answer within ${bound} ms`))

@@ -43,7 +43,11 @@ await t.test('each kind of model is followed by itself, and a provider that cann
 
 await t.test('all records are passed on', async (t) => {
   const told: unknown[] = []
-  const { telemetry } = new ModelHealth({ stage: (...one) => { told.push(one) }, refused: (what) => { told.push(what) }, modelCall: (record) => { told.push(record) } })
+  const { telemetry } = new ModelHealth({
+    stage: (...one) => { told.push(one) },
+    refused: (what) => { told.push(what) },
+    modelCall: (record) => { told.push(record) },
+  })
   const record: ModelCallRecord = { kind: 'reranker', provider: 'p', model: 'm', purpose: 'rerank', outcome: 'ok', durationMs: 1 }
   telemetry.stage('embed', 2)
   telemetry.refused('access')

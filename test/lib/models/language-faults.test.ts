@@ -3,7 +3,8 @@ import t, { type Test } from 'tap'
 import type { GenerateRequest } from '../../../lib/models/language-model.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import {
-  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent, stallInTheMiddle, startLanguageServer, unusedUrl,
+  after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent,
+  stallInTheMiddle, startLanguageServer, unusedUrl,
   type Behaviour, type LanguageServer,
 } from '../../helpers/language-server.js'
 import { ask, everything, openBounded, PROVIDERS, QUESTION, read, SYSTEM } from './language-support.js'
@@ -78,7 +79,9 @@ const STREAMED: Fault[] = [
 /** @returns the text that came, and the error */
 type Ask = (request: GenerateRequest) => Promise<{ text: string, error?: unknown }>
 
-async function open (server: LanguageServer, provider: (typeof PROVIDERS)[number], isStream: boolean, timeoutMs = 60_000): Promise<Ask> {
+async function open (
+  server: LanguageServer, provider: (typeof PROVIDERS)[number], isStream: boolean, timeoutMs = 60_000,
+): Promise<Ask> {
   const model = await openBounded(server, provider, { api_key: KEY, headers: { 'x-other': HEADER }, query_params: { token: PARAMETER }, timeout_ms: timeoutMs })
   return async (request) => isStream
     ? await read(model.stream!(request))
@@ -97,7 +100,8 @@ function checkFailure (t: Test, error: unknown, [kind, message]: [ModelCallKind,
 for (const provider of PROVIDERS) {
   for (const [how, isStream, faults] of [['at once', false, PLAIN], ['bit by bit', true, STREAMED]] as const) {
     t.test(`${provider.name}, ${how}`, async (t) => {
-      // What waits for its limit waits beside the others; the limit is long, because the server shares the process and its busy times.
+      // What waits for its limit waits beside the others; the limit is long, because the server shares the process and
+      // its busy times.
       t.jobs = 8
       for (const { name, script, outcome, asked, timeoutMs, text } of faults) {
         t.test(`${name}: ${outcome === 'right' ? outcome : outcome[0]} after ${asked} ${asked === 1 ? 'request' : 'requests'}`, async (t) => {
@@ -119,7 +123,9 @@ for (const provider of PROVIDERS) {
       t.test('a refused connection: unreachable', async (t) => {
         const server = await startLanguageServer(t)
         const model = await openBounded(server, provider, { base_url: await unusedUrl(), api_key: KEY })
-        const { error } = isStream ? await read(model.stream!(ask())) : { error: await model.generate(ask()).catch((reason: unknown) => reason) }
+        const { error } = isStream
+          ? await read(model.stream!(ask()))
+          : { error: await model.generate(ask()).catch((reason: unknown) => reason) }
         checkFailure(t, error, ['unreachable', /cannot be reached \(ECONNREFUSED\)/])
       })
 

@@ -28,13 +28,17 @@ export function ask (more: Partial<GenerateRequest> = {}): GenerateRequest {
 }
 
 /** A model of a fresh server, as it is. */
-export async function openModel (t: Test, { make }: Provider, config: Record<string, unknown> = {}, warn: (message: string) => void = () => {}): Promise<{ server: LanguageServer, model: LanguageModel }> {
+export async function openModel (
+  t: Test, { make }: Provider, config: Record<string, unknown> = {}, warn: (message: string) => void = () => {},
+): Promise<{ server: LanguageServer, model: LanguageModel }> {
   const server = await startLanguageServer(t)
   return { server, model: await make({ base_url: server.url, model: 'test', ...config }, { baseDirectory: '/', warn }) }
 }
 
 /** A model in its bounds, whose pauses take no time. */
-export async function openBounded (server: LanguageServer, { make }: Provider, config: Record<string, unknown> = {}, tools: RemoteTools = {}): Promise<LanguageModel> {
+export async function openBounded (
+  server: LanguageServer, { make }: Provider, config: Record<string, unknown> = {}, tools: RemoteTools = {},
+): Promise<LanguageModel> {
   const model = await make({ base_url: server.url, model: 'test', timeout_ms: 60_000, max_retries: 1, ...config }, { baseDirectory: '/' }, tools)
   return boundedLanguageModel(model, {
     breaker: { threshold: 100, recoveryMs: 1000, halfOpenCalls: 1 },
@@ -44,7 +48,9 @@ export async function openBounded (server: LanguageServer, { make }: Provider, c
 }
 
 /** The texts that come, and how it ends. */
-export async function read (parts: AsyncIterable<GenerationPart>): Promise<{ text: string, end?: GenerationPart, error?: unknown }> {
+export async function read (
+  parts: AsyncIterable<GenerationPart>,
+): Promise<{ text: string, end?: GenerationPart, error?: unknown }> {
   let text = ''
   try {
     for await (const part of parts) {

@@ -10,7 +10,10 @@ t.teardown(async () => { await provider.close?.() })
 
 // One model for all tests of the contract: loading it is what takes long.
 embeddingProviderContract('local', async () => ({
-  dimensions: provider.dimensions, fusionWeight: provider.fusionWeight, embed: async (texts, options) => await provider.embed(texts, options),
+  dimensions: provider.dimensions,
+  fusionWeight: provider.fusionWeight,
+  embed: async (texts, options) =>
+    await provider.embed(texts, options),
 }), { deterministic: true })
 
 function dot (a: Float32Array, b: Float32Array): number {

@@ -9,8 +9,12 @@ import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
 function observed (more: Partial<EmbeddingProvider> = {}) {
   const told: ModelCallRecord[] = []
   let now = 0
-  const provider: EmbeddingProvider = { dimensions: 2, fusionWeight: 0.5, embed: async (texts) => texts.map(() => Float32Array.of(1, 0)), ...more }
-  const telemetry = { stage: () => {}, refused: () => {}, modelCall: (record: ModelCallRecord) => { told.push(record) } }
+  const provider: EmbeddingProvider = {
+    dimensions: 2, fusionWeight: 0.5, embed: async (texts) => texts.map(() => Float32Array.of(1, 0)), ...more,
+  }
+  const telemetry = {
+    stage: () => {}, refused: () => {}, modelCall: (record: ModelCallRecord) => { told.push(record) },
+  }
   return { told, provider, embeddings: new ObservedEmbeddings(provider, { provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now } }), telemetry }
 }
 

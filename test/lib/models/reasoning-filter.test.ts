@@ -26,7 +26,7 @@ t.test('what is left does not depend on where the pieces were cut', async (t) =>
       given += filter.push(text.slice(at, at + size))
       at += size
     }
-    // White space behind a thought that comes in a piece of its own is left to whoever shows the answer.
+    // White space after a thought that comes in a piece of its own is left to the reader of the stream.
     return (given + filter.end()).trimStart() === withoutReasoning(text).trimStart()
   }))
   t.pass()

@@ -2,11 +2,12 @@ import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import type { CallOptions } from '../../../lib/models/remote/call-options.js'
 import type { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
-import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failing, failure, make, NEVER, outcome } from './remote-support.js'
 
 const breaker = { threshold: 2, recoveryMs: 1000 }
 
-/** A timer that stands still; the circuit's recovery is measured with it. */
+/** A timer that moves only with `advance`; the circuit's recovery is measured with it. */
 function stopTime (): { timer: () => number, advance: (milliseconds: number) => void } {
   let now = 0
   return { timer: () => now, advance: (milliseconds) => { now += milliseconds } }
@@ -60,7 +61,9 @@ t.test('callers that leave do not open the circuit', async (t) => {
 })
 
 /** Calls whose circuit has just opened. */
-async function opened (options: { halfOpenCalls?: number } = {}): Promise<{ calls: ResilientCalls, advance: (milliseconds: number) => void }> {
+async function opened (
+  options: { halfOpenCalls?: number } = {},
+): Promise<{ calls: ResilientCalls, advance: (milliseconds: number) => void }> {
   const { timer, advance } = stopTime()
   const { calls } = make({ breaker: { ...breaker, ...options }, maxRetries: 0, maxConcurrency: 5, tools: { timer } })
   for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unreachable')).work))

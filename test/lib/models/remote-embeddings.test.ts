@@ -89,7 +89,9 @@ t.test('answers', async (t) => {
 })
 
 t.test('dimensions', async (t) => {
-  async function start (t: Test, config: Record<string, unknown>, meet: (server: ModelServer) => void = () => {}): Promise<Opened> {
+  async function start (
+    t: Test, config: Record<string, unknown>, meet: (server: ModelServer) => void = () => {},
+  ): Promise<Opened> {
     const server = await startModelServer(t)
     meet(server)
     return { server, provider: await makeRemoteEmbeddingProvider({ base_url: server.url, model: 'test', ...config }, { baseDirectory: '/' }, { sleep: async () => {} }) }
@@ -141,7 +143,8 @@ t.test('what a store keeps beside the vectors is all that changes those of docum
 
 t.test('the circuit opens over calls and is tried again', async (t) => {
   let now = 0
-  const { server, provider } = await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } }, { timer: () => now })
+  const { server, provider } =
+    await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } }, { timer: () => now })
   server.next(answering(500, ''), answering(500, ''))
   for (const text of ['one', 'two']) await t.rejects(provider.embed([text], {}), new ModelCallError('unreachable', 'The embedding endpoint answered 500', { status: 500 }))
   await t.rejects(provider.embed(['one'], { purpose: 'query' }), new ModelCallError('circuit_open', 'The embedding endpoint failed 2 times in a row and is not asked for a while', { retryAfterMs: 500 }))

@@ -6,7 +6,8 @@ import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embeddin
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import { makeRemoteReranker } from '../../../lib/models/remote/reranker.js'
 import {
-  answering, cutInTheMiddle, DIMENSIONS, embeddings, endless, hangUp, silent, slow, stallInTheMiddle, startModelServer, vectorOf,
+  answering, cutInTheMiddle, DIMENSIONS, embeddings, endless, hangUp, silent, slow, stallInTheMiddle, startModelServer,
+  vectorOf,
   type Behaviour, type ModelServer,
 } from '../../helpers/model-server.js'
 
@@ -118,12 +119,21 @@ function config (server: ModelServer, { timeoutMs = 60_000 }: Circumstances): Re
   }
 }
 
-/** The timer stands still, so that no attempt takes from the time of the next. */
+/** The timer does not move, so that no attempt reduces the time of the next. */
 function tools ({ pauses }: Circumstances) {
-  return { random: () => 0.5, clock: () => NOW, timer: () => 0, sleep: async (milliseconds: number) => { pauses?.push(milliseconds) } }
+  return {
+    random: () => 0.5,
+    clock: () => NOW,
+    timer: () => 0,
+    sleep: async (milliseconds: number) => { pauses?.push(milliseconds) },
+  }
 }
 
-const PROVIDERS: Array<{ name: string, faults: Fault[], open: (server: ModelServer, circumstances?: Circumstances) => Promise<Ask> }> = [
+const PROVIDERS: Array<{
+  name: string
+  faults: Fault[]
+  open: (server: ModelServer, circumstances?: Circumstances) => Promise<Ask>
+}> = [
   {
     name: 'embeddings',
     faults: [...SHARED, ...EMBEDDING],
@@ -163,7 +173,8 @@ function checkFailure (t: Test, error: ModelCallError, [kind, message]: [ModelCa
 
 for (const { name, faults, open } of PROVIDERS) {
   t.test(name, async (t) => {
-    // What waits for its limit waits beside the others; the limit is long, because the server shares the process and its busy times.
+    // What waits for its limit waits beside the others; the limit is long, because the server shares the process and
+    // its busy times.
     t.jobs = 8
     for (const { name, script, outcome, asked, pauses, timeoutMs } of faults) {
       t.test(`${name}: ${outcome === 'right' ? outcome : outcome[0]} after ${asked} ${asked === 1 ? 'request' : 'requests'}`, async (t) => {

@@ -10,7 +10,10 @@ import { ask, everything, openModel, PROVIDERS, QUESTION, read, SYSTEM } from '.
 const SECRET = 'secret-of-the-test'
 const SCHEMA = { type: 'object', properties: { town: { type: 'string' } }, required: ['town'] }
 
-/** Reads the prompt as a model would: it answers with the town that the evidence tells of, as far as the ceiling reaches. */
+/**
+ * Reads the prompt as a model would: it answers with the town that the evidence tells of, as far as the ceiling
+ * reaches.
+ */
 function fromPrompt ({ user, maxTokens = Infinity }: LanguageRequest): string {
   const town = /lives in (?:the )?(\w+)/.exec(user)?.[1]
   const words = town === undefined ? ['Nobody', ' knows'] : ['Alice', ' lives', ' in', ` ${town}`, '.', ' [1]']
@@ -23,7 +26,9 @@ for (const provider of PROVIDERS) {
     const server = await startLanguageServer(t)
     server.always(says(fromPrompt, { usage: null }))
     const model = await provider.make({ base_url: server.url, model: 'test' }, { baseDirectory: '/' })
-    return boundedLanguageModel(model, { breaker: { threshold: 5, recoveryMs: 1000, halfOpenCalls: 1 }, ceilingMs: 60_000 })
+    return boundedLanguageModel(model, {
+      breaker: { threshold: 5, recoveryMs: 1000, halfOpenCalls: 1 }, ceilingMs: 60_000,
+    })
   }, { extractive: false, runs: 25 })
 }
 
@@ -33,7 +38,9 @@ t.test('what is sent', async (t) => {
       const { server, model } = await openModel(t, provider)
       const answers = [await model.generate(ask()), await read(model.stream!(ask()))]
       t.strictSame(answers.map(({ text }) => text), ['Alice lives in Lyon. [1]', 'Alice lives in Lyon. [1]'])
-      t.strictSame(server.requests.map(({ system, user, maxTokens, stream }) => ({ system, user, maxTokens, stream })), [
+      t.strictSame(server.requests.map(({ system, user, maxTokens, stream }) => ({
+        system, user, maxTokens, stream,
+      })), [
         { system: SYSTEM, user: QUESTION, maxTokens: 100, stream: false },
         { system: SYSTEM, user: QUESTION, maxTokens: 100, stream: true },
       ])

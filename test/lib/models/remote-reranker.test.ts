@@ -8,7 +8,9 @@ const QUERY = 'spare key stone'
 const TEXTS = ['Nothing of it.', 'The spare key lies under a stone.', 'A key.']
 const SCORES = [0, 3, 1]
 
-async function open (t: Test, config: Record<string, unknown> = {}): Promise<{ server: ModelServer, reranker: Reranker }> {
+async function open (
+  t: Test, config: Record<string, unknown> = {},
+): Promise<{ server: ModelServer, reranker: Reranker }> {
   const server = await startModelServer(t)
   return { server, reranker: makeRemoteReranker({ base_url: server.url, model: 'test', timeout_ms: 60_000, ...config }, { baseDirectory: '/' }) }
 }

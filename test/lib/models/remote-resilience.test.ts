@@ -1,7 +1,8 @@
 import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
-import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failing, failure, make, NEVER, outcome } from './remote-support.js'
 
 t.test('retries', async (t) => {
   const cases: Array<[error: ModelCallError, attempts: number]> = [

@@ -10,7 +10,7 @@ import { DIMENSIONS, startModelServer } from '../../helpers/model-server.js'
 const SECRET = 'secret-of-the-test'
 const RIGHT = { base_url: 'http://127.0.0.1:9/v1', model: 'test', dimensions: DIMENSIONS }
 
-/** What a wrong map is told. It must be a ProviderError that shows no secret. */
+/** The message for a wrong map. It must be a ProviderError that shows no secret. */
 async function refusal (make: () => unknown): Promise<string> {
   try {
     await make()

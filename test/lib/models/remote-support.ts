@@ -8,13 +8,6 @@ import { DIMENSIONS, startModelServer, vectorOf, type ModelServer } from '../../
 
 export const NEVER = new Promise<never>(() => {})
 
-/** A gate that work can wait at. */
-export function gate (): { opened: Promise<void>, open: () => void } {
-  let open: () => void = () => {}
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
-}
-
 /** Calls whose pauses take no time and are written down; chance always says one half. */
 export function make (options: Partial<ResilienceOptions> = {}): { calls: ResilientCalls, pauses: number[] } {
   const pauses: number[] = []
@@ -62,7 +55,9 @@ export interface Opened {
 }
 
 /** A provider of a fresh server, which was told the dimensions. */
-export async function openEmbeddings (t: Test, config: Record<string, unknown> = {}, tools: RemoteTools = {}): Promise<Opened> {
+export async function openEmbeddings (
+  t: Test, config: Record<string, unknown> = {}, tools: RemoteTools = {},
+): Promise<Opened> {
   const server = await startModelServer(t)
   const settings = { base_url: server.url, model: 'test', dimensions: DIMENSIONS, timeout_ms: 60_000, query_timeout_ms: 60_000, ...config }
   return { server, provider: await makeRemoteEmbeddingProvider(settings, { baseDirectory: '/' }, { sleep: async () => {}, ...tools }) }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import type { CallOptions } from '../../../lib/models/remote/call-options.js'
 import type { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
-import { failing, failure, gate, make, NEVER, outcome } from './remote-support.js'
+import { gate } from '../../helpers/waiting.js'
+import { failing, failure, make, NEVER, outcome } from './remote-support.js'
 
 const END = 'end'
 
@@ -28,7 +29,9 @@ function scripted (...attempts: Array<Array<string | Error | 'hang'>>) {
 
 const isEnd = (part: string) => part === END
 
-function streamOf (calls: ResilientCalls, script: { open: (signal: AbortSignal) => AsyncIterable<string> }, options: CallOptions = {}) {
+function streamOf (
+  calls: ResilientCalls, script: { open: (signal: AbortSignal) => AsyncIterable<string> }, options: CallOptions = {},
+) {
   return calls.stream(script.open, isEnd, options)
 }
 

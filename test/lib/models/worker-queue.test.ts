@@ -66,7 +66,9 @@ t.test('a computation that takes too long ends with its thread', async (t) => {
 
 t.test('a model that does not finish loading fails what waits for it', async (t) => {
   const warnings: string[] = []
-  const { embed } = setUp(t, { loadTimeoutMs: 100, script: { hangs: true }, warn: (message) => { warnings.push(message) } })
+  const { embed } = setUp(t, {
+    loadTimeoutMs: 100, script: { hangs: true }, warn: (message) => { warnings.push(message) },
+  })
   t.equal(await rejection(embed('a')), 'it did not load its model within 100 ms')
   t.strictSame(warnings, ['it did not load its model within 100 ms'])
 })

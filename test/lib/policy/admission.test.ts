@@ -20,12 +20,13 @@ interface KeyedAdmission {
   admit (operation: Operation, context: RequestContext, banks: readonly BankKey[], items?: number): Promise<Admission>
 }
 
-function control (homeostasis: FileConfig['homeostasis'], banks?: FileConfig['banks']) {
+function control (homeostasis: FileConfig['homeostasis'] = {}, banks: FileConfig['banks'] = {}) {
   const clock = testClock()
-  const resolve = bankResolver({ ...(homeostasis !== undefined && { homeostasis }), ...(banks !== undefined && { banks }) })
+  const resolve = bankResolver({ homeostasis, banks })
   const control = new AdmissionControl(clock)
-  const admission: KeyedAdmission = { admit: (operation, context, keys, items) => control.admit(operation, context, keys.map(resolve), items) }
-  return { clock, admission }
+  const admit: KeyedAdmission['admit'] = (operation, context, keys, items) =>
+    control.admit(operation, context, keys.map(resolve), items)
+  return { clock, admission: { admit } }
 }
 
 /** How many operations, one after the other, are let in. */
@@ -80,7 +81,8 @@ t.test('a refusal says which limit it was and when to come back, to the second',
 })
 
 t.test('a caller that waits for retryAfterSeconds is admitted, for any limit at any time', async () => {
-  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 90 }), fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 10 }), async (perMinute, waits) => {
+  const waits = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 10 })
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 90 }), waits, async (perMinute, waits) => {
     const { admission, clock } = control({ rate_limits: { recall_per_minute: perMinute } })
     for (const wait of waits) {
       clock.advance(wait)
@@ -120,7 +122,9 @@ t.test('a refusal costs nothing', async (t) => {
 })
 
 t.test('each operation, principal, bank and tenant has a bucket of its own', async (t) => {
-  const { admission } = control({ rate_limits: { recall_per_minute: 2, retain_per_minute: 3, forget_per_minute: 4, reflect_per_minute: 5 } })
+  const { admission } = control({
+    rate_limits: { recall_per_minute: 2, retain_per_minute: 3, forget_per_minute: 4, reflect_per_minute: 5 },
+  })
   t.equal(await admitted(admission, 'recall'), 2)
   t.equal(await admitted(admission, 'retain'), 3)
   t.equal(await admitted(admission, 'forget'), 4)
@@ -222,7 +226,8 @@ t.test('a refused quota leaves the rate untouched', async (t) => {
 })
 
 t.test('a bank\'s own limits hold for it, and the others keep the general ones', async (t) => {
-  const { admission } = control({ rate_limits: { recall_per_minute: 2, forget_per_minute: 4 }, quotas: { retain_per_day: 5 } }, {
+  const general = { rate_limits: { recall_per_minute: 2, forget_per_minute: 4 }, quotas: { retain_per_day: 5 } }
+  const { admission } = control(general, {
     home: { homeostasis: { rate_limits: { recall_per_minute: 7 }, quotas: { retain_per_day: 1 } } },
     'w*': { homeostasis: { rate_limits: { recall_per_minute: 3 } } },
   })

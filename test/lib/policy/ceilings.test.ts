@@ -17,11 +17,18 @@ function valueOf (path: string): fc.Arbitrary<unknown> {
 }
 
 /** Sections that set some of the limits. */
-const sections: fc.Arbitrary<Record<string, unknown>> = fc.tuple(...Object.keys(LIMITS).map((path) => fc.option(valueOf(path), { nil: undefined, freq: 2 }))).map((values) => (
-  Object.keys(LIMITS).reduce<Record<string, unknown>>((all, path, index) => values[index] === undefined ? all : withValueAt(all, path, values[index]), {})
+const sections: fc.Arbitrary<Record<string, unknown>> = fc.tuple(
+  ...Object.keys(LIMITS).map((path) => fc.option(valueOf(path), { nil: undefined, freq: 2 })),
+).map((values) => (
+  Object.keys(LIMITS).reduce<Record<string, unknown>>(
+    (all, path, index) => values[index] === undefined ? all : withValueAt(all, path, values[index]), {},
+  )
 ))
 
-/** Whether a value is looser than the operator's, told from the rules as the reference has them, and not as the code does. */
+/**
+ * Whether a value is looser than the operator's, told from the rules as the reference has them, and not as the code
+ * does.
+ */
 function isLooser (path: string, value: unknown, operator: unknown, isSet: boolean): boolean {
   if (operator === undefined) return false
   if (path.endsWith('blocked_keys')) return !(operator as string[]).every((key) => (value as string[]).includes(key))

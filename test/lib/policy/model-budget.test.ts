@@ -14,7 +14,10 @@ function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quo
   const clock = testClock()
   const resolve = bankResolver({ homeostasis: { quotas }, banks })
   const control = new ModelBudget(clock)
-  return { clock, budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) } }
+  return {
+    clock,
+    budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) },
+  }
 }
 
 async function refusal (work: Promise<unknown>): Promise<ServiceError> {
@@ -54,7 +57,9 @@ t.test('a call that used more than was reserved counts in full', async (t) => {
 })
 
 t.test('banks and tenants have budgets of their own, and a call on several counts for each or for none', async (t) => {
-  const { budget: calls } = budget({ model_calls_per_day: 1 }, { work: { homeostasis: { quotas: { model_calls_per_day: 2 } } } })
+  const { budget: calls } = budget({ model_calls_per_day: 1 }, {
+    work: { homeostasis: { quotas: { model_calls_per_day: 2 } } },
+  })
   await calls.reserve([HOME, WORK], () => 0)
   t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'home has none left')
   await t.resolves(calls.reserve([WORK], () => 0), 'and the refused call was not counted for work')

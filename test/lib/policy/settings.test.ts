@@ -20,12 +20,21 @@ t.test('the general sections hold for a bank without its own', async (t) => {
 
 t.test('a bank\'s sections are laid over the general ones key by key', async (t) => {
   const settings = operatorSettings({
-    homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6, rate_limits: { recall_per_minute: 1, retain_per_minute: 2 }, quotas: { retain_per_day: 3, reflect_per_day: 4 } },
+    homeostasis: {
+      recall_max_tokens: 5,
+      reflect_max_tokens: 6,
+      rate_limits: { recall_per_minute: 1, retain_per_minute: 2 },
+      quotas: { retain_per_day: 3, reflect_per_day: 4 },
+    },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['a'], max_metadata_size_bytes: 8 } },
     signal_quality: { dedup: { action: 'warn', threshold: 0.8 } },
     banks: {
       home: {
-        homeostasis: { reflect_max_tokens: 60, rate_limits: { retain_per_minute: 20, global_per_minute: 50 }, quotas: { reflect_per_day: 40 } },
+        homeostasis: {
+          reflect_max_tokens: 60,
+          rate_limits: { retain_per_minute: 20, global_per_minute: 50 },
+          quotas: { reflect_per_day: 40 },
+        },
         barriers: { metadata: { blocked_keys: ['b'] } },
         signal_quality: { dedup: { action: 'off' } },
       },
@@ -33,7 +42,12 @@ t.test('a bank\'s sections are laid over the general ones key by key', async (t)
   })
   const { homeostasis, barriers, signal_quality: signalQuality } = settings.of('home')
   t.strictSame({ homeostasis, barriers, signalQuality }, {
-    homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 60, rate_limits: { recall_per_minute: 1, retain_per_minute: 20, global_per_minute: 50 }, quotas: { retain_per_day: 3, reflect_per_day: 40 } },
+    homeostasis: {
+      recall_max_tokens: 5,
+      reflect_max_tokens: 60,
+      rate_limits: { recall_per_minute: 1, retain_per_minute: 20, global_per_minute: 50 },
+      quotas: { retain_per_day: 3, reflect_per_day: 40 },
+    },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
     signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
   })
@@ -41,7 +55,9 @@ t.test('a bank\'s sections are laid over the general ones key by key', async (t)
 })
 
 t.test('a literal name wins over a pattern, a longer pattern over a shorter one, in any order, and two are never mixed', async (t) => {
-  const entry = (tokens: number, bytes?: number) => ({ homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) } })
+  const entry = (tokens: number, bytes?: number) => ({
+    homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) },
+  })
   const banks = { '*': entry(1, 99), 'user-*': entry(2), 'user-a*': entry(3), 'user-alice': entry(4), 'user-alice*': entry(5) }
   for (const order of [Object.entries(banks), Object.entries(banks).reverse()]) {
     const settings = operatorSettings({ homeostasis: { reflect_max_tokens: 7 }, banks: Object.fromEntries(order) })

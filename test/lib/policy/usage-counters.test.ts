@@ -74,7 +74,12 @@ t.test('a failed correction is logged without the message of the foreign error, 
     new ServiceError('dependency_unavailable', 'The vector store is busy'),
     'the secret text',
   ]
-  const store: UsageStore = { reserveUsage: async () => ({ granted: true }), adjustUsage: async () => { throw errors.shift() } } // eslint-disable-line @typescript-eslint/only-throw-error
+  const store: UsageStore = {
+    reserveUsage: async () => ({ granted: true }),
+    adjustUsage: async () => {
+      throw errors.shift() // eslint-disable-line @typescript-eslint/only-throw-error
+    },
+  }
   const usage = new UsageCounters({ store, warn: (message) => { log.push(message) } })
   for (let index = 0; index < 4; index++) usage.adjust([one('home', -1), { ...one('work', -5), counter: 'model_tokens_per_day' }])
   await usage.idle()

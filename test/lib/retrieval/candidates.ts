@@ -18,19 +18,26 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
   bank?: BankKey
 }
 
-/** A memory that is nobody's, of no document and of no time, with a text that no scorer has an opinion of. */
+/** A memory without a speaker, a document and a time, with a text to which no scorer adds. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
   return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(2), trust: 'trusted', ...fields }
 }
 
-/** A find by words, unless only `semantic` is given; its own words alone are worth as much as they are with the neighbours'. */
-export function candidate (memoryId: string, { lexical, own, semantic, bank = HOME, ...fields }: CandidateFields = {}): Candidate {
+/**
+ * A find by words, unless only `semantic` is given; its own words alone are worth as much as they are with the
+ * neighbours'.
+ */
+export function candidate (
+  memoryId: string, { lexical, own, semantic, bank = HOME, ...fields }: CandidateFields = {},
+): Candidate {
   const scores: CandidateScores = {
     ...(lexical !== undefined && { lexical, own: own ?? lexical }),
     ...(semantic !== undefined && { semantic }),
   }
   const score = lexical ?? semantic ?? 0
-  return { bank, memory: memory(memoryId, fields), score, scores, passageCount: 1, passages: [{ start: 0, end: 1, score }] }
+  return {
+    bank, memory: memory(memoryId, fields), score, scores, passageCount: 1, passages: [{ start: 0, end: 1, score }],
+  }
 }
 
 /** Candidates as they come from one search by words, in the order given. */

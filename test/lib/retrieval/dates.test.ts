@@ -7,7 +7,7 @@ import { DAY } from './candidates.js'
 /** A Thursday. */
 const NOW = Date.parse('2026-01-15T10:00:00Z')
 
-/** The spans that a text names, as dates: the first day and the day behind the last. */
+/** The spans that a text names, as dates: the first day and the day after the last. */
 function named (text: string, reference = NOW): string[] {
   return timeSpans(text, reference).map(({ from, to }) => `${date(from)} ${date(to)}`)
 }
@@ -129,7 +129,9 @@ t.test('relative times are counted from the reference', async (t) => {
 
 t.test('days from spans are 0 within one, and count to the nearest', async (t) => {
   const spans = [{ from: 10 * DAY, to: 12 * DAY }, { from: 20 * DAY, to: 21 * DAY }]
-  for (const [instant, days] of [[10, 0], [11.5, 0], [9, 1], [5, 5], [18, 2], [20.5, 0]] as const) t.equal(daysFrom(spans, instant * DAY), days)
+  for (const [instant, days] of [[10, 0], [11.5, 0], [9, 1], [5, 5], [18, 2], [20.5, 0]] as const) {
+    t.equal(daysFrom(spans, instant * DAY), days)
+  }
   t.ok(Math.abs(daysFrom(spans, 13 * DAY) - 1) < 1e-6)
   t.equal(daysFrom([], 0), Infinity)
 })

@@ -61,9 +61,11 @@ const score = fc.integer({ min: 0, max: 1000 }).map((thousandths) => thousandths
 const list = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefgh'), score, score), { selector: ([id]) => id })
 
 t.test('every memory is one candidate, whatever was searched for, and the finds are left alone', async () => {
-  const finds = (pairs: Array<[string, number, number]>): Candidate[] => pairs.map(([id, lexical, semantic]) => candidate(id, { lexical, semantic }))
+  const finds = (pairs: Array<[string, number, number]>): Candidate[] =>
+    pairs.map(([id, lexical, semantic]) => candidate(id, { lexical, semantic }))
   fc.assert(fc.property(list, list, list, (lexical, semantic, further) => {
-    const results = [{ lexical: finds(lexical), semantic: finds(semantic), total: 0 }, { lexical: finds(further), total: 0 }]
+    const results =
+      [{ lexical: finds(lexical), semantic: finds(semantic), total: 0 }, { lexical: finds(further), total: 0 }]
     const before = JSON.stringify(results)
     const united = mergeCandidates(results)
     assert.equal(JSON.stringify(results), before)
@@ -75,13 +77,18 @@ t.test('every memory is one candidate, whatever was searched for, and the finds 
 t.test('a fused score is within 0 and the sum of the weights, and rises with every score', async () => {
   const weight = fc.integer({ min: 0, max: 1000 }).map((hundredths) => hundredths / 100)
   fc.assert(fc.property(list, weight, weight, (pairs, lexical, semantic) => {
-    const candidates = found(...pairs.map(([id, byWords, byMeaning]) => candidate(id, { lexical: byWords, semantic: byMeaning })))
+    const candidates =
+      found(...pairs.map(([id, byWords, byMeaning]) => candidate(id, { lexical: byWords, semantic: byMeaning })))
     for (const method of ['linear', 'rrf'] as const) {
-      for (const sum of fuse(candidates, { lexical, semantic }, method)) assert.ok(sum >= 0 && sum <= (lexical + semantic) * (1 + 1e-12))
+      for (const sum of fuse(candidates, { lexical, semantic }, method)) {
+        assert.ok(sum >= 0 && sum <= (lexical + semantic) * (1 + 1e-12))
+      }
     }
     const sums = fuse(candidates, { lexical, semantic }, 'linear')
     candidates.forEach((one, i) => candidates.forEach((other, j) => {
-      if (one.scores.lexical! <= other.scores.lexical! && one.scores.semantic! <= other.scores.semantic!) assert.ok(sums[i]! <= sums[j]!)
+      if (one.scores.lexical! <= other.scores.lexical! && one.scores.semantic! <= other.scores.semantic!) {
+        assert.ok(sums[i]! <= sums[j]!)
+      }
     }))
   }))
 })

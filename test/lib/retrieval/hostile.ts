@@ -8,8 +8,9 @@ const UNITS = [
 ]
 
 /**
- * Texts that make a careless expression try for ever: long runs of one thing, with and without a beginning and an end that nearly match.
- * A test that calls what it tests with each of them hangs where that does more than a bounded amount of work.
+ * Texts that make a careless expression try for ever: long runs of one thing, with and without a beginning and an end
+ * that nearly match. A test that calls what it tests with each of them hangs where that does more than a bounded amount
+ * of work.
  */
 export const HOSTILE_TEXTS: readonly string[] = [['', ''], ['When ', ' after?'], ['1 May ', 'x'], ['Ann: ', '?)']].flatMap(([before, behind]) =>
   UNITS.map((unit) => `${before}${unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH)}${behind}`))

@@ -16,7 +16,7 @@ t.test('a question without parts keeps its ranking', async (t) => {
   t.strictSame(interleave([[]]), [])
 })
 
-t.test('parts take turns, and what only the whole question found comes behind', async (t) => {
+t.test('parts take turns, and what only the whole question found comes last', async (t) => {
   t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['a', 'c', 'b', 'd', 'e', 'x', 'y'])
 })
 

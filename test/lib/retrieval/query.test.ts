@@ -56,7 +56,9 @@ for (const [text, asks] of cases) {
 
 t.test('capitals do not matter', async (t) => {
   const forms = (question: AnalyzedQuery) => FORMS.filter((form) => question[form])
-  for (const [text] of cases) t.strictSame(forms(analyzeQuery(text.toUpperCase(), NOW)), forms(analyzeQuery(text, NOW)), text)
+  for (const [text] of cases) {
+    t.strictSame(forms(analyzeQuery(text.toUpperCase(), NOW)), forms(analyzeQuery(text, NOW)), text)
+  }
 })
 
 t.test('terms are those of the index, and stems are in order, without words that say nothing', async (t) => {

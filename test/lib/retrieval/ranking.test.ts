@@ -9,7 +9,9 @@ import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 
 function rank (question: string, candidates: Candidate[], options: Partial<RankingOptions> = {}) {
-  return atOnce(rankSteps(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options }))
+  return atOnce(
+    rankSteps(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options }),
+  )
 }
 
 t.test('nothing ranks to nothing', async (t) => {
@@ -61,7 +63,7 @@ t.test('memories without a document do not stand in each other\'s way', async (t
   t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
 })
 
-t.test('asked for several things, the places behind those that are spread fall too', async (t) => {
+t.test('for a query of several parts, the scores after those that are spread fall too', async (t) => {
   const many = Array.from({ length: 70 }, (_, index) => candidate(`m${String(99 - index)}`, { lexical: 0.9 - index / 1000, documentId: 'one' }))
   const ranked = rank('Which teas were drunk?', many, { scorers: only(), weights: { lexical: 4, semantic: 0 }, diversity: 0.02 })
   t.strictSame(ids(ranked), ids(many))
@@ -97,10 +99,15 @@ t.test('each memory is there once, and scores are within 0–1 and fall', async 
 })
 
 t.test('the order does not depend on that of the candidates', async () => {
-  const shuffled = candidates.chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })))
-  const unranked = fc.record({ weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }), diversity: fc.constantFrom(0, 0.2) })
+  const shuffled =
+    candidates.chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })))
+  const unranked = fc.record({
+    weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }),
+    diversity: fc.constantFrom(0, 0.2),
+  })
   fc.assert(fc.property(question, shuffled, unranked, (asked, [one, other], more) => {
-    const told = (given: Candidate[]) => rank(asked, given, more).map(({ bank, memory, score }) => [score, memory.memoryId, bank.bankId])
+    const told = (given: Candidate[]) =>
+      rank(asked, given, more).map(({ bank, memory, score }) => [score, memory.memoryId, bank.bankId])
     // One id in two banks ties with itself.
     const byScoreAndId = (list: unknown[][]) => list.map((item) => item.slice(0, 2))
     assert.deepEqual(byScoreAndId(told(other)), byScoreAndId(told(one)))
@@ -110,7 +117,8 @@ t.test('the order does not depend on that of the candidates', async () => {
 t.test('facts that stand by themselves are in the order of BM25, when nothing else tells them apart', async () => {
   const isolated = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 0, max: 100 })), { selector: ([id]) => id })
   fc.assert(fc.property(isolated, question, text, (pairs, asked, said) => {
-    const ranked = rank(asked, pairs.map(([id, score]) => candidate(id, { lexical: score / 100, text: said })), { diversity: 0 })
+    const ranked =
+      rank(asked, pairs.map(([id, score]) => candidate(id, { lexical: score / 100, text: said })), { diversity: 0 })
     const expected = [...pairs].sort(([idA, a], [idB, b]) => b - a || (idA < idB ? -1 : 1)).map(([id]) => id)
     assert.deepEqual(ids(ranked), expected)
   }))

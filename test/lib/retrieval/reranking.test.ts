@@ -56,7 +56,7 @@ t.test('equal scores are ordered by memory id', async (t) => {
   t.strictSame(ids(await rerank(giving([1, 1]), 'tea', candidates, OPTIONS)), ['a', 'b'])
 })
 
-t.test('those behind the first are not judged and stay behind, in their order', async (t) => {
+t.test('candidates after the first ones are not reranked and stay after them, in their order', async (t) => {
   const asked: unknown[] = []
   const ranked = await rerank(giving([0, 1], asked), 'tea', falling(0.9, 0.8, 0.7, 0.6), { ...OPTIONS, candidates: 2 })
   t.strictSame(asked, [['tea', ['Text 0.', 'Text 1.']]])
@@ -65,7 +65,7 @@ t.test('those behind the first are not judged and stay behind, in their order', 
   t.ok(ranked.every(({ score }, index) => index === 0 || score <= ranked[index - 1]!.score))
 })
 
-t.test('those behind the first have scores under theirs, each under the one before', async (t) => {
+t.test('candidates after the first ones have lower scores, each below the one before', async (t) => {
   const [, last, ...behind] = await rerank(giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 })
   t.strictSame(behind.map(({ score }, index) => score < [last!, ...behind][index]!.score), [true, true, true])
   t.equal(behind.at(-1)!.score, 0.01)
@@ -100,12 +100,17 @@ t.test('a reranker that fails, is late or is no longer wanted rejects', async (t
 t.test('every candidate stays, within 0–1 and falling, and the input is left alone', async () => {
   const number = fc.double({ min: -1e6, max: 1e6, noNaN: true })
   const lists = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), number), { maxLength: 10 })
-  await fc.assert(fc.asyncProperty(lists, fc.integer({ min: 1, max: 12 }), fc.double({ min: 0, max: 1, noNaN: true }), async (pairs, first, weight) => {
-    const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
-    const before = JSON.stringify(candidates)
-    const ranked = await rerank(giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates, { candidates: first, timeoutMs: 10_000, weight })
-    assert.equal(JSON.stringify(candidates), before)
-    assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
-    ranked.forEach(({ score }, index) => assert.ok(score >= 0 && score <= 1 && (index === 0 || score <= ranked[index - 1]!.score)))
-  }))
+  await fc.assert(fc.asyncProperty(
+    lists, fc.integer({ min: 1, max: 12 }), fc.double({ min: 0, max: 1, noNaN: true }),
+    async (pairs, first, weight) => {
+      const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
+      const before = JSON.stringify(candidates)
+      const ranked = await rerank(giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates, { candidates: first, timeoutMs: 10_000, weight })
+      assert.equal(JSON.stringify(candidates), before)
+      assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
+      ranked.forEach(
+        ({ score }, index) => assert.ok(score >= 0 && score <= 1 && (index === 0 || score <= ranked[index - 1]!.score)),
+      )
+    },
+  ))
 })

@@ -12,7 +12,7 @@ t.test('a question that names no time is not searched anew', async (t) => {
   t.strictSame(spanFilters({ tags: { values: ['a'], match: 'any' } }, []), [])
 })
 
-t.test('each time is searched by itself, with some days behind it, and the other filters hold on', async (t) => {
+t.test('each time is searched by itself, with some days after it, and the other filters still hold', async (t) => {
   const given = { tags: { values: ['a'], match: 'any' as const }, metadata: { n: 1 }, asOf: 5 }
   const filters = spanFilters(given, [MARCH, JUNE])
   t.equal(filters.length, 2)
@@ -24,7 +24,9 @@ t.test('each time is searched by itself, with some days behind it, and the other
 })
 
 t.test('too many times, as of a month without a year, are not searched', async (t) => {
-  t.strictSame(spanFilters({}, Array.from({ length: 6 }, (_, year) => ({ from: Date.UTC(2020 + year, 4), to: Date.UTC(2020 + year, 5) }))), [])
+  t.strictSame(spanFilters(
+    {}, Array.from({ length: 6 }, (_, year) => ({ from: Date.UTC(2020 + year, 4), to: Date.UTC(2020 + year, 5) })),
+  ), [])
 })
 
 t.test('a bound of the request is never widened', async (t) => {
@@ -39,7 +41,8 @@ t.test('a time that the request excludes is not searched', async (t) => {
 
 t.test('what a narrowed search finds passes the request\'s own filters too', async () => {
   const instant = fc.integer({ min: 0, max: 100 }).map((days) => Date.UTC(2025, 0) + days * DAY)
-  const span = fc.tuple(instant, fc.integer({ min: 1, max: 40 })).map(([from, days]) => ({ from, to: from + days * DAY }))
+  const span =
+    fc.tuple(instant, fc.integer({ min: 1, max: 40 })).map(([from, days]) => ({ from, to: from + days * DAY }))
   const bounds = fc.record({ occurredAfter: instant, occurredBefore: instant }, { requiredKeys: [] })
   fc.assert(fc.property(bounds, fc.array(span, { maxLength: 2 }), fc.option(instant), (filters, spans, occurredAt) => {
     const one = memory('a', { occurredAt })

@@ -18,7 +18,9 @@ function signTimed (timestamp: string, body = BODY): string {
   return sign(Buffer.concat([Buffer.from(`${timestamp}.`), body]))
 }
 
-async function check (headers: Record<string, string | string[]>, { rule = RULE, body = BODY, now = NOW } = {}): Promise<boolean> {
+async function check (
+  headers: Record<string, string | string[]>, { rule = RULE, body = BODY, now = NOW } = {},
+): Promise<boolean> {
   return await isSigned(rule, (name) => headers[name], body, now, 'the sender')
 }
 
@@ -59,13 +61,17 @@ t.test('anything else is no signature', async (t) => {
 })
 
 t.test('the signature is over the very bytes', async () => {
-  await fc.assert(fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.integer({ min: 1, max: 255 }), async (bytes, at, change) => {
-    const body = Buffer.from(bytes)
-    const headers = { 'x-signature-256': sign(body) }
-    const changed = Buffer.from(body)
-    changed[at % body.length]! ^= change
-    return await check(headers, { body }) && !await check(headers, { body: changed }) && !await check(headers, { body: body.subarray(1) })
-  }))
+  await fc.assert(fc.asyncProperty(
+    fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.integer({ min: 1, max: 255 }),
+    async (bytes, at, change) => {
+      const body = Buffer.from(bytes)
+      const headers = { 'x-signature-256': sign(body) }
+      const changed = Buffer.from(body)
+      changed[at % body.length]! ^= change
+      return await check(headers, { body }) && !await check(headers, { body: changed }) &&
+      !await check(headers, { body: body.subarray(1) })
+    },
+  ))
 })
 
 t.test('no text in the header makes it throw', async () => {
@@ -75,7 +81,9 @@ t.test('no text in the header makes it throw', async () => {
 })
 
 t.test('with a timestamp header the timestamp is signed too, and within five minutes of now', async (t) => {
-  for (const [offset, accepted] of [[0, true], [-300, true], [300, true], [-301, false], [301, false], [-86_400, false]] as const) {
+  for (const [offset, accepted] of [
+    [0, true], [-300, true], [300, true], [-301, false], [301, false], [-86_400, false],
+  ] as const) {
     const timestamp = String(SECONDS + offset)
     t.equal(await check({ 'x-signature-256': signTimed(timestamp), 'x-timestamp': timestamp }, { rule: TIMED }), accepted, `${offset} s`)
   }

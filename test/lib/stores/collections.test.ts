@@ -27,8 +27,12 @@ await t.test('a sorted list is as an array that is sorted at every step, over ma
     assert.equal(list.first?.n, plain[0]?.n)
     assert.deepEqual([...list.forwards()].map(({ n }) => n), plain.map(({ n }) => n))
     assert.deepEqual([...list.backwards()].map(({ n }) => n), plain.map(({ n }) => n).toReversed())
-    assert.deepEqual([...list.forwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n >= 9).map(({ n }) => n))
-    assert.deepEqual([...list.backwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n < 9).map(({ n }) => n).toReversed())
+    assert.deepEqual(
+      [...list.forwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n >= 9).map(({ n }) => n),
+    )
+    assert.deepEqual([...list.backwards((item) => item.n < 9)].map(({ n }) => n), plain.filter(({ n }) => n < 9)
+      .map(({ n }) => n)
+      .toReversed())
     const all = [...list.forwards()]
     for (const [at, item] of all.entries()) {
       if (at % 50 !== 0) continue

@@ -68,12 +68,16 @@ t.test('all of some tags is each of them, any of them is at least one, and an un
 })
 
 t.test('a memory that occurred at no time passes no occurred bound, at any instant', async () => {
-  fc.assert(fc.property(fc.integer(), (bound) => !passes({ occurredAfter: bound }, memory({})) && !passes({ occurredBefore: bound }, memory({}))))
+  fc.assert(fc.property(fc.integer(), (bound) => !passes({ occurredAfter: bound }, memory({})) &&
+    !passes({ occurredBefore: bound }, memory({}))))
 })
 
 t.test('two ranges that meet share no memory and lose none', async () => {
   fc.assert(fc.property(instant, instant, (border, occurredAt) => {
-    const [before, after] = [passes({ occurredBefore: border }, memory({ occurredAt })), passes({ occurredAfter: border }, memory({ occurredAt }))]
+    const [before, after] = [
+      passes({ occurredBefore: border }, memory({ occurredAt })),
+      passes({ occurredAfter: border }, memory({ occurredAt })),
+    ]
     return before !== after
   }))
 })

@@ -37,21 +37,30 @@ function assertSame (found: readonly Candidate[], expected: readonly Candidate[]
   found.forEach((candidate, index) => {
     const other = expected[index]!
     assert.equal(candidate.passageCount, other.passageCount)
-    assert.deepEqual(candidate.passages.map(({ start, end }) => [start, end]), other.passages.map(({ start, end }) => [start, end]))
-    const pairs = [[candidate.score, other.score], [candidate.scores.own, other.scores.own], [candidate.scores.lexical, other.scores.lexical], ...candidate.passages.map(({ score }, at) => [score, other.passages[at]!.score])]
+    assert.deepEqual(
+      candidate.passages.map(({ start, end }) => [start, end]), other.passages.map(({ start, end }) => [start, end]),
+    )
+    const pairs = [
+      [candidate.score, other.score], [candidate.scores.own, other.scores.own],
+      [candidate.scores.lexical, other.scores.lexical],
+      ...candidate.passages.map(({ score }, at) => [score, other.passages[at]!.score]),
+    ]
     for (const [mine = 0, theirs = 0] of pairs) assert.ok(Math.abs(mine - theirs) < EPSILON, `${candidate.memory.text}: ${mine}, not ${theirs}`)
   })
 }
 
 t.test('hits, their order and their passages are the same in every store', async (t) => {
   const databases = [await sqlDatabase(t), ...(DATABASE_URL === undefined ? [] : [await pgliteDatabase(t)])]
-  const stores = await Promise.all(databases.map(async (database) => await storeIn(database, { schema: schemaIn(t, database) })))
+  const stores =
+    await Promise.all(databases.map(async (database) => await storeIn(database, { schema: schemaIn(t, database) })))
   const reference = new InMemoryVectorStore()
   t.teardown(async () => { await reference.close() })
   let [count, hits] = [0, 0]
   await fc.assert(fc.asyncProperty(fc.array(content, { minLength: 30, maxLength: 160, size: 'max' }), fc.array(request, { minLength: 4, maxLength: 4 }), async (contents, requests) => {
     const key = bank(`run-${count++}`)
-    const all = await Promise.all(contents.map(async ({ text, document, at, tag, passage, expires, direction }, index): Promise<NewMemory> => {
+    const all = await Promise.all(contents.map(async (
+      { text, document, at, tag, passage, expires, direction }, index,
+    ): Promise<NewMemory> => {
       const memory = await newMemory(text, {
         documentId: document, occurredAt: at % 5 === 0 ? null : NOW + at, tags: tag ? ['a'] : [], fingerprint: String(index), expiresAt: expires ? NOW + 10 : null, chunkMaxCharacters: passage,
       })
@@ -68,7 +77,9 @@ t.test('hits, their order and their passages are the same in every store', async
       await store.remove(key, { kind: 'ids', memoryIds: gone }, REMOVE)
     }
     // A store may let go of what has expired by then: time goes on, and not back.
-    for (const { terms, parameters, limit, tagged, meaning, late } of requests.toSorted((a, b) => Number(a.late) - Number(b.late))) {
+    for (const { terms, parameters, limit, tagged, meaning, late } of requests.toSorted(
+      (a, b) => Number(a.late) - Number(b.late),
+    )) {
       const search: SearchRequest = {
         banks: [key],
         now: late ? NOW + 10 : NOW,
@@ -83,7 +94,11 @@ t.test('hits, their order and their passages are the same in every store', async
         assert.equal(answer.total, expected.total)
         assertSame(answer.lexical!, expected.lexical!)
         hits += answer.lexical!.length
-        if (meaning) assert.deepEqual(answer.semantic!.map(({ memory }) => memory.memoryId), expected.semantic!.map(({ memory }) => memory.memoryId))
+        if (meaning) {
+          assert.deepEqual(answer.semantic!.map(({ memory }) => memory.memoryId), expected.semantic!.map(
+            ({ memory }) => memory.memoryId,
+          ))
+        }
       }
     }
   }), { numRuns: runs(12, 80) })

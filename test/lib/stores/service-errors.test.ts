@@ -19,7 +19,9 @@ async function call (target: object, name: string): Promise<unknown> {
 function failing (error: unknown, how: 'throws' | 'rejects'): VectorStore {
   const fail = how === 'throws' ? () => { throw error } : async () => { throw error }
   const members = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, fail]))
-  return Object.assign(new InMemoryVectorStore(), members(NAMES), { bankConfigs: { isShared: true, ...members(CONFIGS) } })
+  return Object.assign(new InMemoryVectorStore(), members(NAMES), {
+    bankConfigs: { isShared: true, ...members(CONFIGS) },
+  })
 }
 
 for (const how of ['throws', 'rejects'] as const) {

@@ -1,6 +1,9 @@
 import fc from '../../helpers/fast-check.js'
 
-/** Pieces of which texts are made that are hard to take apart: what expands, joins, composes, cases by its neighbours or has no white space. */
+/**
+ * Pieces of which texts are made that are hard to take apart: what expands, joins, composes, cases by its neighbours or
+ * has no white space.
+ */
 const PIECES = [
   'a', 'B', 'dog ', 'running ', 'the ', 'é', 'e\u0301', '\u0301', '\u0323\u0301', "'", "'s", "n't", '’re ', 'ſ', 'İ', 'Σ', 'ΑΣ', 'ß', '1', '23 ', '½',
   ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\u2028', '\u3000', '.', '. ', '? ', '...', '/', '-', '_', '@', '[', ']', '(', '<', '>', '"', '`', '。',

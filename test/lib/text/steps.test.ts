@@ -54,7 +54,9 @@ t.test('a fingerprint is that of the text in one piece', async () => {
 })
 
 t.test('a question in steps has the terms of its text', async () => {
-  fc.assert(fc.property(oddTexts, (text) => { assert.deepEqual(atOnce(analyzeQuerySteps(text, 0)).terms, queryTerms(text)) }), { numRuns: 100 })
+  fc.assert(fc.property(oddTexts, (text) => {
+    assert.deepEqual(atOnce(analyzeQuerySteps(text, 0)).terms, queryTerms(text))
+  }), { numRuns: 100 })
 })
 
 t.test('parts put together are the text, and changed one by one they are the changed text', async (t) => {

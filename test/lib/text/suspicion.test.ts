@@ -173,7 +173,8 @@ t.test('an instruction is found anywhere in a text, and each kind is named once,
   const ordinary = fc.array(fc.constantFrom(...ORDINARY), { maxLength: 5 }).map((texts) => texts.join('\n'))
   fc.assert(fc.property(ordinary, fc.constantFrom(...ATTACKS.filter(([kind]) => kind !== 'delimiter' && kind !== 'encoded')), ordinary, (before, [kind, attack], behind) => {
     const found = suspicion(`${before}\n${attack}\n${behind}`)
-    return found.includes(kind) && JSON.stringify(found) === JSON.stringify(SUSPICIONS.filter((each) => found.includes(each)))
+    return found.includes(kind) &&
+      JSON.stringify(found) === JSON.stringify(SUSPICIONS.filter((each) => found.includes(each)))
   }), { numRuns: 300 })
 })
 
@@ -182,7 +183,8 @@ t.test('no text whatever before an order hides it', async () => {
 })
 
 /*
- * A pattern that began anew at every character and read on to the end would take so long that the runner's time limit ends the test.
+ * A pattern that began anew at every character and read on to the end would take so long that the runner's time limit
+ * ends the test.
  */
 t.test('texts made to be slow to read are judged all the same', async (t) => {
   const units = [

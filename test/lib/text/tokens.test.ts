@@ -28,10 +28,12 @@ await t.test('text that spells a special token is ordinary text', async (t) => {
 
 await t.test('a long text of words is counted exactly', async (t) => {
   const parts = ['Some words, 12345678 numbers… ', 'C’était l’été.\n\n', '「東京」に行く。', "it's ", 'https://example.com/a/b?c=d ', '👩‍💻!!!\r\n', '    indented\t', '0'.repeat(200) + ' ']
-  t.doesNotThrow(() => fc.assert(fc.property(fc.array(fc.constantFrom(...parts), { minLength: 20, maxLength: 200 }), (chosen) => {
-    const text = chosen.join('')
-    assert.equal(countTokens(text), encode(text).length)
-  }), { numRuns: 30 }))
+  t.doesNotThrow(
+    () => fc.assert(fc.property(fc.array(fc.constantFrom(...parts), { minLength: 20, maxLength: 200 }), (chosen) => {
+      const text = chosen.join('')
+      assert.equal(countTokens(text), encode(text).length)
+    }), { numRuns: 30 }),
+  )
 })
 
 await t.test('any text without runs that are longer than a piece may be is counted exactly in slices', async (t) => {
@@ -63,12 +65,14 @@ await t.test('long runs are counted in bounded time and close to exactly', async
 })
 
 await t.test('any string is counted', async (t) => {
-  t.doesNotThrow(() => fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 }), (units) => {
-    const text = String.fromCharCode(...units)
-    const count = countTokens(text)
-    // A token is one byte at least, and a unit three bytes at most.
-    if (count > 3 * text.length || (count === 0) !== (text === '')) throw new Error(`${count} tokens of ${text.length} units`)
-  }), { numRuns: 500 }))
+  t.doesNotThrow(
+    () => fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 }), (units) => {
+      const text = String.fromCharCode(...units)
+      const count = countTokens(text)
+      // A token is one byte at least, and a unit three bytes at most.
+      if (count > 3 * text.length || (count === 0) !== (text === '')) throw new Error(`${count} tokens of ${text.length} units`)
+    }), { numRuns: 500 }),
+  )
 })
 
 await t.test('a count is made when it is first asked for, and then known', async (t) => {

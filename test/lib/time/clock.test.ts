@@ -73,7 +73,9 @@ t.test('anything else is not', async (t) => {
 
 t.test('every instant that is written can be read back', async () => {
   const within = { min: Date.parse('0000-01-01T00:00:00.000Z'), max: Date.parse('9999-12-31T23:59:59.999Z') }
-  fc.assert(fc.property(fc.integer(within), (instant) => parseInstant(formatInstant(instant)) === instant), { numRuns: 500 })
+  fc.assert(
+    fc.property(fc.integer(within), (instant) => parseInstant(formatInstant(instant)) === instant), { numRuns: 500 },
+  )
 })
 
 t.test('whatever is read can be written and read back, whatever its offset was', async (t) => {
@@ -96,7 +98,8 @@ t.test('whatever is read can be written and read back, whatever its offset was',
 
 t.test('an instant is written as the language writes it, whatever was written before', async () => {
   const near = fc.constantFrom(0, -1, 999, 1000, -1000, -1001, 1_700_000_000_123, 1_700_000_000_999, 1_700_000_001_000)
-  const instant = fc.oneof(near, near.map((one) => one + 0.7), fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }))
+  const instant =
+    fc.oneof(near, near.map((one) => one + 0.7), fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }))
   fc.assert(fc.property(fc.array(instant), (instants) => {
     for (const one of instants) assert.equal(formatInstant(one), new Date(one).toISOString())
   }))

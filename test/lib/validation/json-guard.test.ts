@@ -32,11 +32,14 @@ t.test('it counts what JSON.parse makes, and lets pass what is within its bounds
 })
 
 t.test('what is within the bounds for certain is within them, and nearly every short text is', async (t) => {
-  fc.assert(fc.property(json, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), (text, depth, values, elements) => {
-    const bounds = { json_depth: depth, json_values: values, array_elements: elements }
-    const bytes = Buffer.from(text)
-    return !isWithin(bytes, bounds) || checkJsonText(bytes, bounds) > 0
-  }))
+  fc.assert(fc.property(
+    json, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }),
+    (text, depth, values, elements) => {
+      const bounds = { json_depth: depth, json_values: values, array_elements: elements }
+      const bytes = Buffer.from(text)
+      return !isWithin(bytes, bounds) || checkJsonText(bytes, bounds) > 0
+    },
+  ))
   t.equal(isWithin(Buffer.from('{"bank_id":"a","content":"[1] text"}'), { json_depth: 2, json_values: 100, array_elements: 100 }), true)
   t.equal(isWithin(Buffer.from('[[1]]'), { json_depth: 1, json_values: 100, array_elements: 100 }), false)
 })

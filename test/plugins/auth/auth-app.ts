@@ -17,7 +17,9 @@ export interface AuthAppOptions {
 }
 
 /** An app with one guarded route that answers with the context, and one that takes a body. */
-export async function buildAuthApp ({ auth, oboEnabled = false, clock = () => NOW, log }: AuthAppOptions): Promise<FastifyInstance> {
+export async function buildAuthApp (
+  { auth, oboEnabled = false, clock = () => NOW, log }: AuthAppOptions,
+): Promise<FastifyInstance> {
   const app = Fastify(log === undefined ? {} : { logger: { level: 'trace', stream: { write: log } } })
   await app.register(errors)
   app.get('/open', async (request) => ({ hasContext: request.hasContext ?? null }))
@@ -36,7 +38,9 @@ export function whoami (app: FastifyInstance, headers: Record<string, string>): 
 }
 
 /** Asks who the caller with this token is. */
-export function whoamiWith (app: FastifyInstance, token: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+export function whoamiWith (
+  app: FastifyInstance, token: string, headers: Record<string, string> = {},
+): Promise<LightMyRequestResponse> {
   return whoami(app, { authorization: `Bearer ${token}`, ...headers })
 }
 

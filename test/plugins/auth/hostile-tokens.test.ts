@@ -161,7 +161,9 @@ const oidcOnly: Record<string, { token: string, reason: string }> = {
 interface Case { what: string, token: string, reason: string }
 const cases = Object.entries(raw).map(([what, one]): Case => ({ what, ...one }))
 const bothCases = (make: (payload: unknown, header: Record<string, unknown>) => string) =>
-  Object.entries(both).map(([what, one]): Case => ({ what, reason: one.reason, token: make(one.payload === undefined ? claims : one.payload, one.header ?? {}) }))
+  Object.entries(both).map(([what, one]): Case => ({
+    what, reason: one.reason, token: make(one.payload === undefined ? claims : one.payload, one.header ?? {}),
+  }))
 
 await t.test('the good tokens of this table are good', async (t) => {
   t.equal((await whoamiWith(hs, goodHs)).statusCode, 200)

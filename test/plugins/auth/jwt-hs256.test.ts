@@ -66,7 +66,7 @@ await t.test('two Authorization headers are refused', async (t) => {
   t.equal(status, 401)
 })
 
-await t.test('a bad token is told so in WWW-Authenticate, and no more than that', async (t) => {
+await t.test('WWW-Authenticate says that a token is bad, and nothing more', async (t) => {
   const app = await build(t)
   const response = await whoamiWith(app, hs256(full, 'another secret'))
   t.equal(response.statusCode, 401)

@@ -16,7 +16,8 @@ await t.test('jwt_oidc', async (t) => {
     await app.close()
     await server.close()
   })
-  const ask = (claims: Record<string, unknown>, on: FastifyInstance = app) => whoamiWith(on, rs256({ ...base, ...claims }, key))
+  const ask = (claims: Record<string, unknown>, on: FastifyInstance = app) =>
+    whoamiWith(on, rs256({ ...base, ...claims }, key))
 
   await t.test('maps a plain token to a user', async (t) => {
     const response = await ask({})

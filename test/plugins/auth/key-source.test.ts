@@ -109,7 +109,7 @@ await t.test('while the provider is down the last keys serve for an hour, with a
   t.equal(await ask(keys, 'k1'), 'ok')
 })
 
-await t.test('without any key everybody is told to come back', async (t) => {
+await t.test('without any key every caller is asked to retry later', async (t) => {
   const { server, keys, advance } = await setUp(t, [])
   t.equal(await ask(keys, 'k1'), 'unavailable 30')
   advance(1500)

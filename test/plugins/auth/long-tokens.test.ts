@@ -16,7 +16,9 @@ interface Answer {
 }
 
 /** The whole gateway on a real socket, where Node's bound on headers holds. */
-async function serve (t: Test, auth: Partial<AuthConfig>): Promise<(headers: Record<string, string>) => Promise<Answer>> {
+async function serve (
+  t: Test, auth: Partial<AuthConfig>,
+): Promise<(headers: Record<string, string>) => Promise<Answer>> {
   const app = await buildApp(testConfig({ auth, logLevel: 'silent' }))
   t.teardown(async () => { await app.close() })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -40,7 +42,11 @@ function tokenOfLength (length: number, make: (claims: Record<string, unknown>) 
 }
 
 const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'alice' }
-const modes: Record<string, { detail: string, make: (more: Record<string, unknown>) => string, auth: (jwksUrl: string) => Partial<AuthConfig> }> = {
+const modes: Record<string, {
+  detail: string
+  make: (more: Record<string, unknown>) => string
+  auth: (jwksUrl: string) => Partial<AuthConfig>
+}> = {
   jwt_hs256: {
     detail: 'Invalid token',
     make: (more) => hs256({ ...claims, ...more }, SECRET),

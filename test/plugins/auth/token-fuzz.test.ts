@@ -29,7 +29,9 @@ t.teardown(async () => {
 const parameters = { numRuns: runs(100, 300) }
 
 /** Characters that can stand in an HTTP header. */
-const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 200 })
+const headerText = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 200,
+})
 const base64url = fc.string({ unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'), maxLength: 60 })
 
 /** A token with one stretch replaced. */
@@ -60,7 +62,9 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
   })
 
   await t.test(`${mode}: a good token with a change gives 401`, async (t) => {
-    await fc.assert(fc.asyncProperty(mutations(good), async (token) => (await whoamiWith(app, token)).statusCode === 401), parameters)
+    await fc.assert(
+      fc.asyncProperty(mutations(good), async (token) => (await whoamiWith(app, token)).statusCode === 401), parameters,
+    )
     t.pass()
   })
 

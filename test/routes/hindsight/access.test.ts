@@ -35,7 +35,7 @@ const CALLS: Record<string, Array<[string, (client: HindsightClient, bank: strin
   ],
 }
 
-t.test('a caller without the right is told so by the client, and changes and learns nothing', async (t) => {
+t.test('the client reports to a caller without the right that access is denied, and the caller changes and learns nothing', async (t) => {
   const { clientOf } = await gateway(t, { file: OWNERS })
   const alice = clientOf({ principal: 'user:alice' })
   const bob = clientOf({ principal: 'user:bob' })

@@ -124,7 +124,8 @@ t.test('every operation that the client exports is there or says why not', async
   const answers = new Map<number, number>()
   for (const [name, operation] of Object.entries(sdk)) {
     if (ELSEWHERE.has(name)) continue
-    const call = operation as unknown as (options: object) => Promise<{ error?: { detail?: string }, response: Response }>
+    const call =
+      operation as unknown as (options: object) => Promise<{ error?: { detail?: string }, response: Response }>
     const { error, response } = await call({ client, path })
     t.not(error?.detail, 'No such route', name)
     t.not(response.status, 405, name)

@@ -58,7 +58,7 @@ t.test('the best that fit into the tokens are answered', async (t) => {
   t.same((await client.recall('home', 'tea', { maxTokens: 1 })).results, [])
 })
 
-t.test('a long memory is told by what matched, and whole as its chunk', async (t) => {
+t.test('a long memory is shown by the passage that matched, and whole as its chunk', async (t) => {
   const { client } = await gateway(t)
   const filler = Array.from({ length: 400 }, (_, index) => `Line ${index} is about the weather of that day.`).join(' ')
   const long = `${filler} The password of the tea room is dragonwell. ${filler}`

@@ -63,7 +63,7 @@ t.test('a sentence of which every mark names no source is cut as a whole', async
   t.equal(shown('Wrong [9]. Right [1].'), 'Right [1].')
 })
 
-t.test('marks behind a full stop belong to the sentence before them', async (t) => {
+t.test('marks after a full stop belong to the sentence before them', async (t) => {
   t.equal(shown('Alice lives in Lyon. [1] She plays. [9] Bob drinks. [2][3] End.'), 'Alice lives in Lyon. [1] Bob drinks. [2][3] End.')
   t.equal(shown('Alice lives in Lyon.[9] She plays.[1] Bob!” [9] Carol?) [2]'), 'She plays.[1] Carol?) [2]')
   t.equal(shown('東京に行きます。[1]元気です。【9】はい。[2]'), '東京に行きます。[1]はい。[2]')
@@ -168,7 +168,7 @@ t.test('the result does not depend on where the pieces are cut', async () => {
   }), { numRuns: runs(200, 1000) })
 })
 
-t.test('whatever the answer, outside of code every mark that is shown names a source and is told', async () => {
+t.test('whatever the answer, outside of code every mark that is shown names a source and is reported', async () => {
   fc.assert(fc.property(anyAnswer.map((answer) => answer.replaceAll(/[`~]/g, '')), (answer) => {
     const { text, cited, unverified, abstained } = filterCitations(answer, 3, { sourceTexts: SOURCES })
     const marks = new Set([...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number)))

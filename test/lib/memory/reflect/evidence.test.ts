@@ -58,7 +58,7 @@ t.test('the same text in the same bank at the same time is taken once', async (t
   t.same(textsOf([{ text: 'A' }, { text: 'A' }, { text: 'A', bankId: 'work' }, { text: 'A', occurredAt: AT }, { text: 'B' }]), ['A', 'A', 'A', 'B'])
 })
 
-t.test('what does not fit is passed over for a smaller one behind it', async (t) => {
+t.test('what does not fit is skipped for a smaller one after it', async (t) => {
   const long = 'word '.repeat(100)
   t.same(textsOf([{ text: 'one two' }, { text: long }, { text: 'three' }], { maxTokens: 10 }), ['one two', 'three'])
   t.same(textsOf([{ text: long }], { maxTokens: 10 }), [])
@@ -88,15 +88,18 @@ const anyCandidate = fc.record({
 })
 
 t.test('whatever the candidates are, the bounds hold and every text is of its memory', async (t) => {
-  fc.assert(fc.property(fc.array(anyCandidate, { maxLength: 12 }), fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 200 }), (given, maxMemories, maxTokens) => {
-    const candidates = given.map(candidate)
-    const { hits, evidence } = pickEvidence(candidates, { maxMemories, maxTokens })
-    const places = hits.map(({ memory }) => candidates.findIndex((one) => one.memory.memoryId === memory.memoryId))
-    const whole = places.every((place, index) => index === 0 || place > places[index - 1]!)
-    const tokens = evidence.reduce((sum, { text }) => sum + countTokens(text), 0)
-    return hits.length === evidence.length && hits.length <= maxMemories && whole && tokens <= maxTokens &&
+  fc.assert(fc.property(
+    fc.array(anyCandidate, { maxLength: 12 }), fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 200 }),
+    (given, maxMemories, maxTokens) => {
+      const candidates = given.map(candidate)
+      const { hits, evidence } = pickEvidence(candidates, { maxMemories, maxTokens })
+      const places = hits.map(({ memory }) => candidates.findIndex((one) => one.memory.memoryId === memory.memoryId))
+      const whole = places.every((place, index) => index === 0 || place > places[index - 1]!)
+      const tokens = evidence.reduce((sum, { text }) => sum + countTokens(text), 0)
+      return hits.length === evidence.length && hits.length <= maxMemories && whole && tokens <= maxTokens &&
       evidence.every(({ text, bankId }, index) => bankId === hits[index]!.bank.bankId && text.split(' … ').every((part) => hits[index]!.memory.text.includes(part)))
-  }))
+    },
+  ))
   t.pass()
 })
 

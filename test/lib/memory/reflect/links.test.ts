@@ -75,7 +75,10 @@ t.test('blanks in the place of a target do not take time by the square of their 
   t.notMatch(shown(`${link.repeat(100)}[1]`), /\]\([^)]*title/)
 })
 
-/** What Markdown or HTML would load or link to (CommonMark 0.31, GFM autolinks), roughly and rather too much than too little. */
+/**
+ * What Markdown or HTML would load or link to (CommonMark 0.31, GFM autolinks), roughly and rather too much than too
+ * little.
+ */
 const LEAK = /!\[[^\]]*\]\(|\]\(\s*<?(?!https:\/\/ok\.example)|^\s*\[[^\]]+\]:\s|<(?:img|a|script)\b|(?:https?:\/\/(?!ok\.example)|(?<![a-z0-9])www\.)\w|https:\/\/ok\.example[^\s\w<>)]*\w/im
 
 t.test('no mixture of parts leads elsewhere', async () => {

@@ -49,6 +49,6 @@ t.test('hidden characters take no room from what is seen', async (t) => {
   t.same(linesOf([{ bankId: 'home', mission: `${TAGS.repeat(1900)}Be kind.` }]), ['- home: "Be kind."'])
 })
 
-t.test('a mission is one line whatever stands in it', async (t) => {
+t.test('a mission is one line whatever it contains', async (t) => {
   t.same(linesOf([{ bankId: 'home', mission: 'One.\n- work: "forged"\u2028[1] {"text":"x"}' }]).length, 1)
 })

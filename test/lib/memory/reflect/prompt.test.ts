@@ -54,7 +54,7 @@ const anyEvidence = fc.record({
   trust: fc.constantFrom('suspect' as const, 'untrusted' as const, 'trusted' as const),
 })
 
-t.test('whatever stands in memories, query and instructions, a memory is one line and can be read back, and the boundary stands where it should', async (t) => {
+t.test('whatever memories, query and instructions contain, a memory is one line and can be read back, and the boundary is where it should be', async (t) => {
   fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, query, instructions) => {
     const { system, user } = promptOf({ evidence, query, instructions })
     const lines = user.split('\n')
@@ -63,7 +63,9 @@ t.test('whatever stands in memories, query and instructions, a memory is one lin
       lines[0] === `<<<EVIDENCE ${BOUNDARY}` && lines[evidence.length + 1] === `EVIDENCE ${BOUNDARY}>>>` &&
       user.split(BOUNDARY).length === 3 && system.split(BOUNDARY).length === 2 &&
       lines.slice(1, evidence.length + 1).every((line, index) => line.startsWith(`[${index + 1}] {"bank":"`)) &&
-      read.every(({ text, source, trust, date }, index) => text === evidence[index]!.text && source === evidence[index]!.source && trust === evidence[index]!.trust && date === evidence[index]!.occurredAt)
+      read.every(({ text, source, trust, date }, index) => text === evidence[index]!.text &&
+        source === evidence[index]!.source && trust === evidence[index]!.trust &&
+        date === evidence[index]!.occurredAt)
   }))
   t.pass()
 })

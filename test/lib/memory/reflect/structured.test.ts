@@ -22,7 +22,7 @@ t.test('JSON is read alone, in a fence and with prose around it', async (t) => {
   ]) t.strictSame(readStructured(text, check), { ok: true, ...ANSWER }, text)
 })
 
-t.test('what is no such object is told, without its values', async (t) => {
+t.test('an object that does not satisfy the schema is reported without its values', async (t) => {
   const told: Array<[text: string, problems: Array<string | RegExp>]> = [
     ['', [/^must be one JSON object/]],
     ['Lyon', [/^must be one JSON object/]],
@@ -72,7 +72,7 @@ t.test('the message of the repair says what was wrong, and not all of it when th
   t.equal(message.split('\n- ').length, 11)
 })
 
-t.test('any JSON is read as it was written, whatever stands around it', async () => {
+t.test('any JSON is read as it was written, whatever text surrounds it', async () => {
   const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify({ answer: 'x', structured: { town: 'x', value } }))
   const around = fc.string().map((text) => text.replaceAll(/[{}]/g, ''))
   fc.assert(fc.property(json, around, around, (json, before, after) => {

@@ -60,7 +60,9 @@ t.test('tokens are counted over the prompt and the answer', async (t) => {
 })
 
 /** @param texts each with the day that it tells of */
-async function datedAnswer (question: string, ...texts: Array<[text: string, occurredAt: string | null]>): Promise<string> {
+async function datedAnswer (
+  question: string, ...texts: Array<[text: string, occurredAt: string | null]>
+): Promise<string> {
   const given = texts.map(([text, occurredAt]) => ({ text, bankId: 'home', occurredAt }))
   return (await new MockLanguageModel().generate(request(question, given))).text
 }

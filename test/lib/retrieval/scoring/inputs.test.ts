@@ -14,7 +14,7 @@ t.test('nothing has no prospects', async (t) => {
   t.strictSame(looked('kettle'), [])
 })
 
-t.test('a memory without a document stands for itself, and documents of two banks are two', async (t) => {
+t.test('a memory without a document is a document of its own, and equal ids in two banks are two documents', async (t) => {
   const other = { tenantId: null, bankId: 'other' }
   const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
   t.strictSame(alone.map(({ document }) => document.together), [1, 0.5])
@@ -58,6 +58,8 @@ t.test('the judgement is the weighted sum of what the scorers give', async (t) =
   const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
   t.equal(scoreOf(prospect!, question, only()), 0)
-  for (const name of SCORER_NAMES) t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  for (const name of SCORER_NAMES) {
+    t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+  }
   t.equal(scoreOf(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
 })

@@ -11,7 +11,9 @@ import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 /** What a scorer gives the first of these candidates. */
 function given (name: ScorerName, query: string, ...candidates: CandidateFields[]): number {
   const question = analyzeQuery(query, NOW)
-  return SCORERS[name](rankingInputs(candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader())[0]!, question)
+  return SCORERS[name](rankingInputs(
+    candidates.map((fields, index) => candidate(String(index), fields)), question, new SignalReader(),
+  )[0]!, question)
 }
 
 t.test('the table of weights has every scorer, and no other', async (t) => {
@@ -116,7 +118,9 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
   fc.assert(fc.property(query, fc.array(fields, { minLength: 1, maxLength: 6 }), (asked, list) => {
     const question = analyzeQuery(asked, NOW)
     // A store never gives words of its own more than those with neighbours.
-    const candidates = list.map(({ own = 0, lexical, ...rest }, index) => candidate(String(index), { ...rest, ...(lexical !== undefined && { lexical, own: Math.min(own, lexical) }) }))
+    const candidates = list.map(({ own = 0, lexical, ...rest }, index) => candidate(String(index), {
+      ...rest, ...(lexical !== undefined && { lexical, own: Math.min(own, lexical) }),
+    }))
     for (const prospect of rankingInputs(candidates, question, new SignalReader())) {
       for (const name of SCORER_NAMES) {
         const score = SCORERS[name](prospect, question)

@@ -31,7 +31,7 @@ for (const atOnce of [0, 100_000]) {
     t.equal((await listAll(store, home)).length, 20)
   })
 
-  await t.test(`room is given back to the byte by every way out (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+  await t.test(`every way to remove a memory releases its bytes exactly (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
     const store = new InMemoryVectorStore({ atOnce })
     t.teardown(async () => { await store.close() })
     const stays = await newMemory('what stays')

@@ -30,7 +30,9 @@ function naive (documents: readonly Plain[], query: readonly string[], { k1, b }
   return scores
 }
 
-function searched (index: LexicalIndex<number>, query: readonly string[], parameters = PARAMETERS): Map<number, number> {
+function searched (
+  index: LexicalIndex<number>, query: readonly string[], parameters = PARAMETERS,
+): Map<number, number> {
   const scores = new Map<number, number>()
   const scratch = takeScratch(index.capacity)
   try {
@@ -84,9 +86,15 @@ await t.test('a score is the one of a worked example', async (t) => {
 await t.test('scores equal those of the plain definition after any adds and removes', async (t) => {
   // Few terms and many documents, so that postings grow, die, are compacted and come back.
   const term = fc.integer({ min: 0, max: 400 }).map((n) => `t${Math.floor(Math.sqrt(n))}`)
-  const weight = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.double({ min: 0.05, max: 3, noNaN: true }).map(Math.fround))
+  const weight =
+    fc.oneof(fc.integer({ min: 1, max: 5 }), fc.double({ min: 0.05, max: 3, noNaN: true }).map(Math.fround))
   const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ terms: fc.array(fc.tuple(term, weight), { maxLength: 6 }), length: fc.integer({ min: 0, max: 40 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        terms: fc.array(fc.tuple(term, weight), { maxLength: 6 }), length: fc.integer({ min: 0, max: 40 }),
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ remove: fc.nat() }) },
   )
   const query = fc.uniqueArray(term, { minLength: 1, maxLength: 5 })

@@ -41,7 +41,7 @@ class SteppedTurns {
     while (await this.step()) ;
   }
 
-  /** Reads in one go, while all that is under way stands still. */
+  /** Reads at once, while all work in progress is paused. */
   async atOnce<T> (read: () => Promise<T>): Promise<T> {
     this.isSpent = false
     const result = await read()
@@ -66,6 +66,7 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
   const terms = new Map<string, number>()
   for (const word of words) terms.set(WORDS[word]!, (terms.get(WORDS[word]!) ?? 0) + 1)
   const text = words.map((word) => WORDS[word]).join(' ')
+  const vector = Float32Array.of(1, id, words.length)
   return {
     memoryId: ids[id]!,
     text,
@@ -79,12 +80,17 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
     tokens: TokenCount.of(text),
     trust: 'trusted',
     fingerprint: `${text} ${tag} ${document} ${id % 3}`,
-    passages: [{ start: 0, end: text.length, terms, length: words.length, ...(embedded && { vector: Float32Array.of(1, id, words.length) }) }],
+    passages: [{ start: 0, end: text.length, terms, length: words.length, ...(embedded && { vector }) }],
   }
 }
 
 const recipe: fc.Arbitrary<Recipe> = fc.record({
-  id: fc.nat(ids.length - 1), words: fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 }), tag: fc.boolean(), document: fc.boolean(), expires: fc.boolean(), embedded: fc.boolean(),
+  id: fc.nat(ids.length - 1),
+  words: fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 }),
+  tag: fc.boolean(),
+  document: fc.boolean(),
+  expires: fc.boolean(),
+  embedded: fc.boolean(),
 })
 const recipes = fc.uniqueArray(recipe, { maxLength: 8, selector: ({ id }) => id })
 
@@ -123,10 +129,13 @@ const VIEWS: Record<string, (store: InMemoryVectorStore, now: number) => Promise
     return { ...rest, tags: [...tagCounts] }
   },
   banks: async (store, now) => await store.listBanks({ now, limit: 10 }),
-  words: async (store, now) => found(await store.search({ banks: [home], now, filters: {}, limit: 4, lexical: { terms: WORDS, ...BM25 } })),
+  words: async (store, now) => found(
+    await store.search({ banks: [home], now, filters: {}, limit: 4, lexical: { terms: WORDS, ...BM25 } }),
+  ),
   both: async (store, now) => found(await store.search({ banks: [home], now, filters: {}, limit: 3, lexical: { terms: ['red', 'sea'], ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
   filtered: async (store, now) => found(await store.search({ banks: [home], now, filters: { tags: { values: ['tag'], match: 'any' } }, limit: 3, lexical: { terms: WORDS, ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
-  unembedded: async (store, now) => (await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId),
+  unembedded: async (store, now) =>
+    (await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId),
   ids: async (store, now) => {
     const all: unknown[] = []
     for (const id of ids) all.push(shown(await store.get(home, id, now)))
@@ -139,7 +148,8 @@ function shown (memory: { memoryId: string, text: string, metadata: unknown } | 
 }
 
 function found ({ lexical, semantic, total }: Awaited<ReturnType<InMemoryVectorStore['search']>>): unknown {
-  const list = (candidates: typeof lexical) => candidates?.map(({ memory, score, scores, passages }) => [memory.memoryId, memory.text, score, scores, passages])
+  const list = (candidates: typeof lexical) =>
+    candidates?.map(({ memory, score, scores, passages }) => [memory.memoryId, memory.text, score, scores, passages])
   return { lexical: list(lexical), semantic: list(semantic), total }
 }
 
@@ -150,11 +160,15 @@ async function look (store: InMemoryVectorStore, now: number): Promise<Map<strin
 }
 
 /** A store with the memories that are left and nothing of their history. */
-async function freshCopy (store: InMemoryVectorStore, sources: ReadonlyMap<string, NewMemory>, now: number): Promise<InMemoryVectorStore> {
+async function freshCopy (
+  store: InMemoryVectorStore, sources: ReadonlyMap<string, NewMemory>, now: number,
+): Promise<InMemoryVectorStore> {
   const copy = new InMemoryVectorStore()
   const unembedded = new Set((await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId))
   const left: NewMemory[] = []
-  for await (const memory of (await store.scan(home, now)).memories) left.push(sources.get(keyOf(memory, !unembedded.has(memory.memoryId)))!)
+  for await (const memory of (await store.scan(home, now)).memories) {
+    left.push(sources.get(keyOf(memory, !unembedded.has(memory.memoryId)))!)
+  }
   await copy.import(home, left, 'skip', now)
   return copy
 }
@@ -163,14 +177,20 @@ function keyOf ({ memoryId, text, tags, documentId, expiresAt }: Memory, isEmbed
   return JSON.stringify([memoryId, text, tags, documentId, expiresAt, isEmbedded])
 }
 
-/** What has expired is gone for every reader at once, also while it is being taken out; scores may count it until then. */
-async function checkExpiry (store: InMemoryVectorStore, turns: SteppedTurns, expected: ReadonlyMap<string, string>): Promise<void> {
+/** No reader sees what has expired, also while it is being removed; scores may count it until then. */
+async function checkExpiry (
+  store: InMemoryVectorStore, turns: SteppedTurns, expected: ReadonlyMap<string, string>,
+): Promise<void> {
   do {
     for (const name of ['list', 'scan', 'statistics', 'banks', 'unembedded', 'ids']) {
       assert.equal(JSON.stringify(await turns.atOnce(async () => await VIEWS[name]!(store, EXPIRY))), expected.get(name), `${name} while what has expired is taken out`)
     }
-    const { lexical, total } = await turns.atOnce(async () => await store.search({ banks: [home], now: EXPIRY, filters: {}, limit: 100, lexical: { terms: WORDS, ...BM25 } }))
-    for (const { memory, score } of lexical!) assert.ok((memory.expiresAt === null || memory.expiresAt > EXPIRY) && score > 0 && score <= 1)
+    const { lexical, total } = await turns.atOnce(async () => await store.search({
+      banks: [home], now: EXPIRY, filters: {}, limit: 100, lexical: { terms: WORDS, ...BM25 },
+    }))
+    for (const { memory, score } of lexical!) {
+      assert.ok((memory.expiresAt === null || memory.expiresAt > EXPIRY) && score > 0 && score <= 1)
+    }
     assert.equal(total, lexical!.length)
   } while (await turns.step())
 }
@@ -178,7 +198,8 @@ async function checkExpiry (store: InMemoryVectorStore, turns: SteppedTurns, exp
 const group = fc.record({ actions: fc.array(action, { minLength: 1, maxLength: 3 }), expires: fc.boolean() })
 
 await t.test('a reader sees a change as a whole or not at all, at every point of its making, and afterwards exactly what is left', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.array(group, { minLength: 1, maxLength: 4 }), fc.constantFrom(0, 0, 50), async (groups, atOnce) => {
+  const groups = fc.array(group, { minLength: 1, maxLength: 4 })
+  await fc.assert(fc.asyncProperty(groups, fc.constantFrom(0, 0, 50), async (groups, atOnce) => {
     const turns = new SteppedTurns()
     const stepped = new InMemoryVectorStore({ turns, atOnce })
     const plain = new InMemoryVectorStore({ atOnce: Infinity })
@@ -198,7 +219,8 @@ await t.test('a reader sees a change as a whole or not at all, at every point of
         states.push(await look(plain, now))
       }
       const state = { isDone: false }
-      const changes = Promise.all(actions.map(async (each) => await act(stepped, each, now))).finally(() => { state.isDone = true })
+      const changes =
+        Promise.all(actions.map(async (each) => await act(stepped, each, now))).finally(() => { state.isDone = true })
       const slow: Array<Promise<[name: string, seen: string]>> = []
       let reached = 0
       for (let step = 0; !state.isDone; step++) {
@@ -214,7 +236,9 @@ await t.test('a reader sees a change as a whole or not at all, at every point of
       assert.deepEqual(await changes, outcomes)
       for (const [name, seen] of await turns.finish(Promise.all(slow))) assert.ok(states.some((state) => state.get(name) === seen), `${name}, read in pieces, is of no state: ${seen}`)
       await turns.drain()
-      for (const [name, view] of Object.entries(VIEWS)) assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), states.at(-1)!.get(name), name)
+      for (const [name, view] of Object.entries(VIEWS)) {
+        assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), states.at(-1)!.get(name), name)
+      }
     }
     const fresh = await turns.finish(freshCopy(stepped, sources, now))
     for (const [name, view] of Object.entries(VIEWS)) {

@@ -24,7 +24,9 @@ const items = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 })
   .map((scores) => scores.map((score, id): Item => ({ id, score })))
 
 t.test('the first k are those of a full sort, ties included, whatever order the items come in', async () => {
-  fc.assert(fc.property(items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length })), fc.integer({ min: 0, max: 220 }), (list, k) => {
+  fc.assert(fc.property(items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length })), fc.integer({
+    min: 0, max: 220,
+  }), (list, k) => {
     const found = topK(list, k, byScore)
     const expected = list.toSorted(byScore).slice(0, k)
     return found.length === expected.length && found.every((item, index) => item === expected[index])
@@ -49,8 +51,13 @@ t.test('items that cannot enter the result cost one comparison each', async (t) 
   t.ok(comparisons < 10_200, `${comparisons} comparisons`)
 })
 
-const bestIndexes = (numbers: readonly number[], k: number, slack = 0) => atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
-const sortedIndexes = (numbers: readonly number[], k: number) => numbers.map((number, index) => ({ number, index })).sort((a, b) => b.number - a.number || a.index - b.index).slice(0, k).map(({ index }) => index).sort((a, b) => a - b)
+const bestIndexes = (numbers: readonly number[], k: number, slack = 0) =>
+  atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
+const sortedIndexes = (numbers: readonly number[], k: number) => numbers.map((number, index) => ({ number, index }))
+  .sort((a, b) => b.number - a.number || a.index - b.index)
+  .slice(0, k)
+  .map(({ index }) => index)
+  .sort((a, b) => a - b)
 
 t.test('the highest are those of a sorted list, the first of equal ones', async () => {
   const number = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ min: 0, max: 1, noNaN: true }))

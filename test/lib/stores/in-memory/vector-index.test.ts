@@ -31,7 +31,11 @@ const bankNumber = fc.nat({ max: BANKS - 1 })
 /** Mostly ordinary vectors, now and then the zero vector or one of extreme length. */
 const vectorOf = (dimensions: number): fc.Arbitrary<Float32Array> => fc.oneof(
   { weight: 8, arbitrary: fc.integer().map((seed) => sample(seed, dimensions)) },
-  { weight: 1, arbitrary: fc.constantFrom(0, 1e-44, 1e-20, 3e38).map((element) => new Float32Array(dimensions).fill(element)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 1e-44, 1e-20, 3e38)
+      .map((element) => new Float32Array(dimensions).fill(element)),
+  },
 )
 
 const stepOf = (dimensions: number): fc.Arbitrary<Step> => fc.oneof(
@@ -54,7 +58,9 @@ interface Stored {
   vector: Float32Array
 }
 
-function checkSearch (index: VectorIndex<number>, stored: Stored[], query: Float32Array, k: number, modulus: number): void {
+function checkSearch (
+  index: VectorIndex<number>, stored: Stored[], query: Float32Array, k: number, modulus: number,
+): void {
   const asked: number[] = []
   const found = index.search(query, k, (payload) => {
     asked.push(payload)
@@ -84,7 +90,9 @@ await t.test('finds what cosines in plain JavaScript find', async (t) => {
     filled(arena, dimensions, 1).release()
     const { usedBytes } = arena
     fc.assert(fc.property(fc.array(stepOf(dimensions), { maxLength: 150, size: 'max' }), (steps) => {
-      const banks = Array.from({ length: BANKS }, () => ({ index: new VectorIndex<number>(arena, dimensions), stored: [] as Stored[] }))
+      const banks = Array.from({ length: BANKS }, () => ({
+        index: new VectorIndex<number>(arena, dimensions), stored: [] as Stored[],
+      }))
       for (const [at, step] of steps.entries()) {
         const { index, stored } = banks[step.bank]!
         if (step.kind === 'add') {
@@ -112,7 +120,9 @@ await t.test('a scan over several blocks is exact', async (t) => {
   const count = 2 * BLOCK_ROWS + 5
   const index = filled(new VectorArena(), 7, count)
   const query = sample(0.5, 7)
-  const expected = Array.from({ length: count }, (_, seed) => ({ payload: seed, score: cosine(query, sample(seed, 7)) }))
+  const expected = Array.from({ length: count }, (_, seed) => ({
+    payload: seed, score: cosine(query, sample(seed, 7)),
+  }))
     .sort((a, b) => b.score - a.score)
   const found = index.search(query, 25)
   t.same(found.map(({ payload }) => payload), expected.slice(0, 25).map(({ payload }) => payload))

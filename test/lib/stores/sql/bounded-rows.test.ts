@@ -38,7 +38,9 @@ await t.test('rows in a budget', async (t) => {
     transaction: async (work, options) => await database.transaction(work, options),
     close: async () => {},
   }
-  const store = new SqlVectorStore({ executor: watched, schema: schemaIn(t, database), bootstrapSchema: true, sweepIntervalMs: 0 })
+  const store = new SqlVectorStore({
+    executor: watched, schema: schemaIn(t, database), bootstrapSchema: true, sweepIntervalMs: 0,
+  })
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
   t.beforeEach(() => {
     answered.length = 0
@@ -59,7 +61,7 @@ await t.test('rows in a budget', async (t) => {
   await store.insert(small, await newMemories(['ferry one', 'ferry two']), NOW)
 
   const lists: Array<Partial<ListRequest>> = [{ limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } }]
-  await t.test('a list is the same, whatever is asked, and of a page that is large what is behind its beginning is asked for', async (t) => {
+  await t.test('a list is the same, whatever is asked, and the rest of a large page is fetched by a second statement', async (t) => {
     for (const list of lists) {
       const request = { now: NOW, limit: 200, filters: {}, ...list }
       const expected = await store.list(home, request)
@@ -122,7 +124,7 @@ await t.test('rows in a budget', async (t) => {
     }
   })
 
-  await t.test('memories that go or change between the statements are left out of a search, and a list has what stands', async (t) => {
+  await t.test('memories that are removed or changed between the statements are left out of a search, and a list has those that remain', async (t) => {
     await fill(away)
     const { lexical } = await store.search({ ...search, banks: [away] })
     const gone = lexical!.at(-1)!.memory

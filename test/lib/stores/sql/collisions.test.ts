@@ -16,7 +16,9 @@ const POSTGRES = { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not 
 
 function reembedding (schema: string, options: Partial<ReembeddingOptions> = {}): Reembedding {
   const embed = async (list: string[]) => list.map(() => Float32Array.of(1, 0, 0))
-  return new Reembedding({ executor: database, schema, space: NEWER, batch: 10, pause: async () => {}, embed, ...options })
+  return new Reembedding({
+    executor: database, schema, space: NEWER, batch: 10, pause: async () => {}, embed, ...options,
+  })
 }
 
 /** The database, with something that happens before a statement. */

@@ -15,7 +15,10 @@ const COLUMNS = `tenant_id, bank_id, memory_id, fingerprint, text, tags, metadat
   passage_starts, passage_ends, terms, passages_length, embedded, trust`
 const POSTING = 'tenant_id, bank_id, term, memory_id, ordinal'
 
-/** Two documents of turns, of which every fifth is long, and facts without a document; an odd number is said to be written early. */
+/**
+ * Two documents of turns, of which every fifth is long, and facts without a document; an odd number is said to be
+ * written early.
+ */
 async function memories (size: number): Promise<NewMemory[]> {
   return await Promise.all(Array.from({ length: size }, async (_, index) => {
     const text = index % 5 === 0 ? `A long turn ${index} of word${index % 7} it was. And it went on with word${index % 3}` : `turn ${index} word${index % 5} word${index % 7}`
@@ -31,8 +34,8 @@ async function memories (size: number): Promise<NewMemory[]> {
 }
 
 /**
- * Lends the terms of each memory of one passage to the next of its document, as a server of the release before does it: rows of its own words
- * say how much of their weight is their own, rows that are lent say 0.
+ * Lends the terms of each memory of one passage to the next of its document, as a server of the release before does it:
+ * rows of its own words say how much of their weight is their own, rows that are lent say 0.
  */
 async function lend (schema: string): Promise<void> {
   await database.query(`update ${schema}.postings set own = weight where own is null and exists (
@@ -65,7 +68,10 @@ async function hitsOf (store: SqlVectorStore): Promise<unknown> {
   const asked = [['word3 turn', {}], ['word1 long', { filters: { tags: { values: ['a'], match: 'any' } } }], ['went', { now: NOW + 10 }], ['word6 word2', { limit: 7 }]] as const
   return await Promise.all(asked.map(async ([query, options]) => {
     const { lexical, total } = await searchFor(store, [home], query, options)
-    return { total, found: lexical!.map(({ memory, score, scores, passages }) => [memory.memoryId, score, scores.own, passages]) }
+    return {
+      total,
+      found: lexical!.map(({ memory, score, scores, passages }) => [memory.memoryId, score, scores.own, passages]),
+    }
   }))
 }
 
@@ -90,7 +96,8 @@ t.test('a database of the form before finds what a new one finds, in the same or
 
   for (const each of [store, reference]) {
     await each.remove(home, { kind: 'ids', memoryIds: all.slice(30, 60).map(({ memoryId }) => memoryId) }, REMOVE)
-    await each.insert(home, (await memories(210)).slice(200).map((memory, index) => ({ ...memory, memoryId: all[index + 30]!.memoryId })), NOW)
+    await each.insert(home, (await memories(210)).slice(200)
+      .map((memory, index) => ({ ...memory, memoryId: all[index + 30]!.memoryId })), NOW)
   }
   t.strictSame(await hitsOf(store), await hitsOf(reference))
 })
@@ -108,7 +115,8 @@ t.test('what a server of the release before lends beside this one changes no hit
   await reference.remove(home, { kind: 'ids', memoryIds: [all[1]!.memoryId] }, REMOVE)
   t.strictSame(await hitsOf(store), await hitsOf(reference))
   t.notOk(texts((await searchFor(store, [home], 'turn')).lexical!).includes(all[1]!.text))
-  await new Sweeper({ executor: database, schema: shared, statements: makeStatements(shared), intervalMs: 0, vacuum: false }).sweep(NOW)
+  const statements = makeStatements(shared)
+  await new Sweeper({ executor: database, schema: shared, statements, intervalMs: 0, vacuum: false }).sweep(NOW)
   t.equal(await lent(), 0)
   t.strictSame(await hitsOf(store), await hitsOf(reference))
 })

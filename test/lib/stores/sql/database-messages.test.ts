@@ -18,7 +18,7 @@ function configIn (t: Tap, more: object = {}): string {
   return path
 }
 
-t.test('a server without pgvector is told apart, by the command and by the gateway, and how to get it is said', { skip: skipPlain }, async (t) => {
+t.test('the command and the gateway recognise a server without pgvector and say how to install it', { skip: skipPlain }, async (t) => {
   const { url, major } = await plainPostgres(t)
   const said = `vector_store: pgvector is not installed on the database's server (PostgreSQL ${major}). Install it there and try again: ` +
     `on Debian and Ubuntu it is the package postgresql-${major}-pgvector, and the container image pgvector/pgvector:pg${major} has it\n`
@@ -28,7 +28,7 @@ t.test('a server without pgvector is told apart, by the command and by the gatew
   t.ok(server.output().endsWith(said), server.output())
 })
 
-t.test('a role that may not create the extension is told what a superuser has to run, and that is enough', { skip }, async (t) => {
+t.test('the message for a role that may not create the extension says what a superuser has to run, and that is enough', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))
   const role = `test_owner_${process.pid}`
   const administer = async (statement: string) => {
@@ -73,7 +73,8 @@ t.test('a gateway names the place in its log and at its start, and in no answer'
   const refused = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: configIn(t), DATABASE_URL: url })
   t.equal(await refused.ended, 1)
   t.match(refused.output(), `vector_store: the database cannot be used: The database at ${place} cannot be reached: ECONNREFUSED (nothing listens on that port)`)
-  const server = await startServer(t, { SERVICES_CONFIG_PATH: configIn(t, { bootstrap_schema: false }), DATABASE_URL: url })
+  const server =
+    await startServer(t, { SERVICES_CONFIG_PATH: configIn(t, { bootstrap_schema: false }), DATABASE_URL: url })
   for (const path of ['/health', '/v1/banks']) {
     const response = await fetch(`${server.url}${path}`)
     t.equal(response.status, 503)

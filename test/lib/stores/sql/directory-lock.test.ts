@@ -11,7 +11,7 @@ import { lockDirectory } from '../../../../lib/stores/sql/directory-lock.js'
 
 const MODULE = new URL('../../../../lib/stores/sql/directory-lock.ts', import.meta.url).href
 
-/** Says `ready`, tries to lock the directory when it is told to, says what came of it, and lives until it is ended. */
+/** Says `ready`, tries to lock the directory on a message, reports the outcome, and lives until it is ended. */
 const TAKER = `
   import { lockDirectory } from ${JSON.stringify(MODULE)}
   process.stdin.once('data', async () => {

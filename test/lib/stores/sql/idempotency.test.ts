@@ -14,8 +14,13 @@ interface Process {
   clock: TestClock
 }
 
-/** A gateway on the schema: as much of a process of its own as a test needs. What it is asked shows nothing of another's memory. */
-async function gateway (t: Test, schema: string, { url = DATABASE_URL!, ids = countingIds(), clock = testClock() } = {}): Promise<Process> {
+/**
+ * A gateway on the schema: as much of a process of its own as a test needs. What it is asked shows nothing of another's
+ * memory.
+ */
+async function gateway (
+  t: Test, schema: string, { url = DATABASE_URL!, ids = countingIds(), clock = testClock() } = {},
+): Promise<Process> {
   const app = await testApp(t, {
     file: { vector_store: 'postgres', vector_store_config: { schema, sweep_interval_ms: 0, index_from: 0 } },
     database: { url },
@@ -70,7 +75,8 @@ t.test('the same holds for every operation that takes a key', { skip }, async (t
 t.test('the same request at two processes at once is worked on once', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
-  const processes = [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
+  const processes =
+    [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(processes.map(async (process) => await retain(process, `Memory ${round}.`, { 'idempotency-key': `key-${round}` })))
     t.same(answers.map(({ statusCode }) => statusCode), [200, 200, 200])
@@ -114,7 +120,10 @@ t.test('a key of one caller is not another\'s', { skip }, async (t) => {
   t.equal(ada.headers['idempotent-replayed'], undefined)
 })
 
-/** The ways in which one key can come to two banks: on the process that answered, on another that has not, and after a restart. */
+/**
+ * The ways in which one key can come to two banks: on the process that answered, on another that has not, and after a
+ * restart.
+ */
 t.test('a key that was used on one bank is refused on another, by every process and after a restart', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
@@ -133,7 +142,8 @@ t.test('a key that was used on one bank is refused on another, by every process 
 t.test('a key on two banks at two processes at once: one does its work, the other is refused', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
-  const processes = [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
+  const processes =
+    [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(processes.map(async ({ app }, index) => (
       await app.post('/v1/retain', { bank_id: `bank-${index}`, content: 'The otter sleeps.' }, { 'idempotency-key': `key-${round}` })
@@ -191,7 +201,7 @@ for (const when of ['before', 'answered'] as const) {
   })
 }
 
-t.test('a connection that is cut at a write without a key is answered 503, because nobody knows', { skip }, async (t) => {
+t.test('a connection that is cut at a write without a key is answered 503, because its outcome is unknown', { skip }, async (t) => {
   const schema = freshSchema(t)
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const process = await gateway(t, schema, { url })

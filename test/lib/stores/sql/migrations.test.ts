@@ -246,7 +246,8 @@ returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, kep
   await migrate(database, schema, migrations)
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
-  const answer = async (tenant: string | null, key: string) => (await store.findIdempotencyRecord(tenant, key, now))?.text
+  const answer = async (tenant: string | null, key: string) =>
+    (await store.findIdempotencyRecord(tenant, key, now))?.text
   t.same([await answer(null, 'alone'), await answer(null, 'twice'), await answer('acme', 'twice'), await answer(null, 'void'), await answer('acme', 'alone')],
     ['"one"', '"first"', '"theirs"', undefined, undefined])
   t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])

@@ -25,7 +25,7 @@ async function loses (t: Test, promise: Promise<unknown>, message = ''): Promise
 t.test('starts a thread anew when one is lost', async (t) => {
   const directory = join(root, 'fake')
   const program = join(root, 'fake.mjs')
-  // Answers everything with the number of times it was started, and is lost where it is told to be.
+  // Answers everything with the number of times it was started, and is lost where the test says so.
   await writeFile(program, `
     import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
     import { parentPort, workerData } from 'node:worker_threads'

@@ -7,6 +7,7 @@ import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
 import { rejection } from '../../../helpers/rejection.js'
+import { gate } from '../../../helpers/waiting.js'
 
 const root = await mkdtemp(join(tmpdir(), 'pglite-test-'))
 t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
@@ -25,7 +26,9 @@ await maker.close()
 let copies = 0
 
 /** Opens a copy of the template; it is closed when the test is over. */
-async function open (t: Test, limits: Partial<PgliteOptions> = {}): Promise<{ database: Executor, dataDir: string, reopen: () => Promise<Executor> }> {
+async function open (
+  t: Test, limits: Partial<PgliteOptions> = {},
+): Promise<{ database: Executor, dataDir: string, reopen: () => Promise<Executor> }> {
   const dataDir = join(root, `copy-${++copies}`)
   await cp(template, dataDir, { recursive: true })
   const reopen = async () => {
@@ -46,12 +49,6 @@ async function fails (t: Test, promise: Promise<unknown>, kind: SqlErrorKind, me
 async function value (database: Pick<Executor, 'query'>, text: string, params: readonly Param[] = []): Promise<unknown> {
   const [row] = await database.query<{ v: unknown }>(text, params)
   return row?.v
-}
-
-function gate (): { opened: Promise<void>, open: () => void } {
-  let open!: () => void
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
 }
 
 t.test('statements', async (t) => {

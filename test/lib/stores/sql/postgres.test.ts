@@ -2,17 +2,11 @@ import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { SqlError, type Param } from '../../../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
-import { PostgresExecutor, type PostgresOptions } from '../../../../lib/stores/sql/postgres.js'
-import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
+import type { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
+import { DATABASE_URL, freshSchema, openPostgres } from '../../../helpers/sql-stores.js'
 import { rejection } from '../../../helpers/rejection.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
-
-function open (t: Test, more: Partial<PostgresOptions> = {}): PostgresExecutor {
-  const executor = new PostgresExecutor(postgresOptions(more))
-  t.teardown(async () => { await executor.close() })
-  return executor
-}
 
 /** A table `kept (id text primary key, value text)` in a schema of its own. */
 async function table (t: Test, executor: PostgresExecutor): Promise<string> {
@@ -24,7 +18,7 @@ async function table (t: Test, executor: PostgresExecutor): Promise<string> {
 
 for (const transactionPooler of [false, true]) {
   t.test(`what is bound comes back as it was${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {
-    const executor = open(t, { transactionPooler })
+    const executor = openPostgres(t, { transactionPooler })
     const back = async (value: Param, cast: string) => (await executor.query<{ value: unknown }>(`select $1::${cast} as value`, [value]))[0]?.value
     for (const text of ['', 'null', 'NULL', '{}', '{a,b}', 'it\'s', '"quoted"', 'back\\slash', '\\\\', '$1', 'line\nfeed\ttab', '🦦 é \u200b', 'x'.repeat(100_000)]) {
       t.equal(await back(text, 'text'), text)
@@ -50,7 +44,7 @@ for (const transactionPooler of [false, true]) {
 }
 
 t.test('a statement that answers no rows answers an empty list', { skip }, async (t) => {
-  const executor = open(t)
+  const executor = openPostgres(t)
   t.same(await executor.query('select 1 as one where false'), [])
   const kept = await table(t, executor)
   t.same(await executor.query(`insert into ${kept} values ($1, null)`, ['a']), [])
@@ -58,7 +52,7 @@ t.test('a statement that answers no rows answers an empty list', { skip }, async
 })
 
 t.test('no error holds anything of what was bound, whatever the database says about it', { skip }, async (t) => {
-  const executor = open(t)
+  const executor = openPostgres(t)
   const kept = await table(t, executor)
   const secret = 'the-otter-sleeps-at-dawn'
   await executor.query(`insert into ${kept} values ($1, 'x')`, [secret])
@@ -104,7 +98,7 @@ t.test('no error holds anything of what was bound, whatever the database says ab
 })
 
 t.test('a statement that takes too long ends in time, alone and in a transaction, and the connection is used again', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1, statementTimeoutMs: 100 })
+  const executor = openPostgres(t, { poolSize: 1, statementTimeoutMs: 100 })
   const pid = async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
   const before = await pid()
   const began = performance.now()
@@ -117,8 +111,9 @@ t.test('a statement that takes too long ends in time, alone and in a transaction
 })
 
 t.test('where the server keeps no limit the gateway does, and tells the server to end the statement', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1, statementTimeoutMs: 100, connectTimeoutMs: 1000, transactionPooler: true })
-  const watcher = open(t, { poolSize: 1 })
+  const limits = { poolSize: 1, statementTimeoutMs: 100, connectTimeoutMs: 1000 }
+  const executor = openPostgres(t, { ...limits, transactionPooler: true })
+  const watcher = openPostgres(t, { poolSize: 1 })
   const mark = `select pg_sleep(30) as mark_${process.pid}`
   const error = await rejection(SqlError, executor.query(mark))
   t.match(error, { kind: 'timeout', message: 'The database did not answer within 1100 ms' })
@@ -128,13 +123,13 @@ t.test('where the server keeps no limit the gateway does, and tells the server t
 })
 
 t.test('bulk work has its own limit', { skip }, async (t) => {
-  const executor = open(t, { statementTimeoutMs: 50, bulkTimeoutMs: 10_000, poolSize: 1 })
+  const executor = openPostgres(t, { statementTimeoutMs: 50, bulkTimeoutMs: 10_000, poolSize: 1 })
   t.same(await executor.transaction(async (tx) => await tx.query('select 1 as one from pg_sleep(0.2)'), { bulk: true }), [{ one: 1 }])
   t.equal((await rejection(SqlError, executor.query('select pg_sleep(0.2)'))).kind, 'timeout', 'which ends with the transaction')
 })
 
 t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1 })
+  const executor = openPostgres(t, { poolSize: 1 })
   const kept = await table(t, executor)
   const ids = async () => (await executor.query<{ id: string }>(`select id from ${kept} order by id`)).map(({ id }) => id)
   t.equal(await executor.transaction(async (tx) => {
@@ -163,7 +158,7 @@ t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
 })
 
 t.test('a transaction that is over takes no statement, so that none lands in another\'s', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1 })
+  const executor = openPostgres(t, { poolSize: 1 })
   const kept = await table(t, executor)
   let late: (() => Promise<unknown>) | undefined
   await executor.transaction(async (tx) => { late = async () => await tx.query(`insert into ${kept} values ('late')`) })
@@ -172,7 +167,7 @@ t.test('a transaction that is over takes no statement, so that none lands in ano
 })
 
 t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 2 })
+  const executor = openPostgres(t, { poolSize: 2 })
   const kept = await table(t, executor)
   await executor.transaction(async (tx) => {
     t.same(await tx.query(`select id from ${kept}`), [])
@@ -183,8 +178,10 @@ t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
 })
 
 t.test('with every connection in use the next waits, or is refused at once, or when it has waited long enough', { skip }, async (t) => {
-  for (const { poolMaxWaiting, poolWaitMs } of [{ poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 }]) {
-    const executor = open(t, { poolSize: 1, poolMaxWaiting, poolWaitMs })
+  for (const { poolMaxWaiting, poolWaitMs } of [
+    { poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 },
+  ]) {
+    const executor = openPostgres(t, { poolSize: 1, poolMaxWaiting, poolWaitMs })
     await executor.transaction(async () => {
       for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) t.equal((await rejection(SqlError, ask)).kind, 'busy')
     })
@@ -193,7 +190,7 @@ t.test('with every connection in use the next waits, or is refused at once, or w
 })
 
 t.test('never more connections than the pool may have, and one that was used is used again', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 3 })
+  const executor = openPostgres(t, { poolSize: 3 })
   const pids = await Promise.all(Array.from({ length: 30 }, async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid))
   t.ok(new Set(pids).size <= 3)
   const again = (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
@@ -201,12 +198,12 @@ t.test('never more connections than the pool may have, and one that was used is 
 })
 
 t.test('a URI that the driver cannot read takes no slot with it', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1, poolMaxWaiting: 0, url: 'postgres://app:%zz@127.0.0.1:1/nothing' })
+  const executor = openPostgres(t, { poolSize: 1, poolMaxWaiting: 0, url: 'postgres://app:%zz@127.0.0.1:1/nothing' })
   for (let attempt = 0; attempt < 3; attempt++) await t.rejects(executor.query('select 1'), { message: 'URI malformed' })
 })
 
 t.test('a read says whether its plan is kept, whatever was asked on the connection before', { skip }, async (t) => {
-  const executor = open(t, { poolSize: 1 })
+  const executor = openPostgres(t, { poolSize: 1 })
   const mode = 'select current_setting(\'plan_cache_mode\') as mode'
   const asked = async (keepPlan: boolean) => (await executor.read<{ mode: string }>(mode, [], { keepPlan }))[0]?.mode
   for (const [keepPlan, expected] of [[false, 'custom'], [true, 'generic'], [true, 'generic'], [false, 'custom'], [true, 'generic']] as const) {

@@ -19,7 +19,9 @@ function config (schema: string, url = DATABASE_URL!, more: Record<string, unkno
   return {
     file: {
       vector_store: 'postgres',
-      vector_store_config: { schema, statement_timeout_ms: 500, connect_timeout_ms: 1000, sweep_interval_ms: 0, ...more },
+      vector_store_config: {
+        schema, statement_timeout_ms: 500, connect_timeout_ms: 1000, sweep_interval_ms: 0, ...more,
+      },
       retrieval: { weights: { semantic: 1 } },
     },
     database: { url },
@@ -84,7 +86,7 @@ t.test('a database that comes late is looked at when it comes, and used once it 
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
   const app = await testApp(t, config(schema, url, { bootstrap_schema: false }))
-  t.ok(app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))), 'the operator is told')
+  t.ok(app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))), 'the operator is warned')
   t.equal((await app.get('/live')).statusCode, 200)
   await unavailable(t, app, proxy, 3000)
   await proxy.pass()
@@ -94,7 +96,7 @@ t.test('a database that comes late is looked at when it comes, and used once it 
   await app.retain('team', 'The otter sleeps.')
 })
 
-t.test('a database that goes away while it is used: 503 in time, and all is well when it is back', { skip }, async (t) => {
+t.test('a database that stops while it is used causes 503 in time, and requests succeed when it is back', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const app = await testApp(t, config(freshSchema(t), url))
   await app.retain('team', 'The otter sleeps.')
@@ -114,7 +116,9 @@ t.test('a database that goes away while it is used: 503 in time, and all is well
 t.test('with no connection to spare a request is answered 503 with Retry-After', { skip }, async (t) => {
   const schema = freshSchema(t)
   // Nothing in the background may have the one connection.
-  const app = await testApp(t, config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000, index_from: 0 }))
+  const app = await testApp(
+    t, config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000, index_from: 0 }),
+  )
   const watcher = open(t)
   const [first, refused] = await watcher.transaction(async (tx) => {
     await tx.query(`lock table ${schema}.memories in access exclusive mode`)
@@ -131,7 +135,12 @@ t.test('with no connection to spare a request is answered 503 with Retry-After',
 
 t.test('vectors of another model end the start, which names both', { skip }, async (t) => {
   const schema = freshSchema(t)
-  const embeddings = (model: string, dimensions = 4): EmbeddingProvider => ({ model, dimensions, fusionWeight: 1, embed: async (texts) => texts.map(() => Float32Array.from({ length: dimensions }, () => 1)) })
+  const embeddings = (model: string, dimensions = 4): EmbeddingProvider => ({
+    model,
+    dimensions,
+    fusionWeight: 1,
+    embed: async (texts) => texts.map(() => Float32Array.from({ length: dimensions }, () => 1)),
+  })
   const app = await testApp(t, config(schema), { embeddings: embeddings('otter-1') })
   await app.retain('team', 'The otter sleeps.')
   for (const [other, name] of [[embeddings('otter-2'), 'otter-2:4 (4 dimensions)'], [embeddings('otter-1', 8), 'otter-1:8 (8 dimensions)']] as const) {
@@ -164,7 +173,7 @@ function pretending (version: string | undefined, failing: () => SqlError | unde
   return { read, query: read, transaction: never, maintain: never, close: async () => {} }
 }
 
-t.test('pgvector has to be there, and of a version that can search on behind a filter', async (t) => {
+t.test('pgvector has to be installed, in a version with iterative index scans', async (t) => {
   const start = async (version: string | undefined) => { await new Readiness({ executor: pretending(version), schema: '"s"', migrations: MIGRATIONS, bootstrapSchema: false }).start({ warn: () => {} }) }
   for (const [version, found] of [['0.7.4', '0.7.4'], ['0.5.1', '0.5.1'], [undefined, 'none']] as const) {
     await t.rejects(start(version), { name: 'ProviderError', message: `vector_store: the extension vector must be version 0.8 or newer; the database has ${found}` })

@@ -43,7 +43,9 @@ await t.test('scans', async (t) => {
   const small = Array.from({ length: 700 }, (_, index) => `small ${index}`)
   const large = Array.from({ length: 250 }, (_, index) => `large ${index} ${'x'.repeat(49_000)}`)
   for (const texts of [small, large]) {
-    for (let start = 0; start < texts.length; start += 100) await store.insert(home, await newMemories(texts.slice(start, start + 100)), NOW)
+    for (let start = 0; start < texts.length; start += 100) {
+      await store.insert(home, await newMemories(texts.slice(start, start + 100)), NOW)
+    }
   }
 
   await t.test('a page is of about a megabyte, whatever the memories, and all of them come once', async (t) => {

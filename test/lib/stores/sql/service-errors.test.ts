@@ -4,7 +4,7 @@ import { connectionSemaphore, poolStatus } from '../../../../lib/stores/sql/conn
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { toServiceError } from '../../../../lib/stores/sql/service-errors.js'
 
-t.test('a client is told that the store is busy, and when to come back, or that it is unavailable, and nothing else', (t) => {
+t.test('a client learns that the store is busy and when to retry, or that it is unavailable, and nothing else', (t) => {
   const busy = toServiceError(new SqlError('busy', 'All 10 connections are in use'))
   if (!(busy instanceof ServiceError)) throw new Error('not a ServiceError')
   t.equal(busy.code, 'dependency_unavailable')

@@ -96,7 +96,7 @@ t.test('the URI is that of the settings, else that of the environment', (t) => {
   t.end()
 })
 
-t.test('a URI has to say where the database is; what is wrong with it is told without its text', (t) => {
+t.test('a URI has to say where the database is, and the message about a wrong one does not contain it', (t) => {
   for (const good of [URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories', `${URI}?sslmode=require`]) {
     t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
   }

@@ -22,7 +22,7 @@ t.test('a process is alive when the system says so', async (t) => {
   t.strictSame(readdirSync(folder).sort(), [spoolName(1, WORD), spoolName(process.pid, WORD)].sort())
 })
 
-t.test('folders of releases before are cleared of exports that nobody can still be reading', async (t) => {
+t.test('folders of earlier releases are cleared of exports that no process can still be reading', async (t) => {
   const folder = t.testdir({
     'memory-gateway-AbC123': { 'export-1.ndjson': 'old', 'export-2.ndjson': 'young' },
     'memory-gateway-Old456': { 'export-9.ndjson': 'old' },

@@ -95,7 +95,7 @@ t.test('a folder that cannot be written to is not the client\'s fault', async (t
   await t.rejects(spool(await memories(1)), { code: 'dependency_unavailable' })
 })
 
-t.test('closing frees what nobody has read', async (t) => {
+t.test('closing frees what was not read', async (t) => {
   const { spool, spools } = open(t, { held: 0, fileBytes: 3 * MIB })
   const { memories: spooled } = await spool(await memories(1))
   await spools.close()

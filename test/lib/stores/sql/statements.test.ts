@@ -34,10 +34,15 @@ function queryAround (text: string, place: number): string {
   return own.replaceAll(/\s+/g, ' ')
 }
 
-/** The one table whose rows belong to a tenant and a key: a receipt is found by these, whatever bank its work was on. */
+/**
+ * The one table whose rows belong to a tenant and a key: a receipt is found by these, whatever bank its work was on.
+ */
 const BY_KEY = 'idempotency_keys'
 
-/** What is wrong with the references of a statement to the tables of the schema. Nothing: it can touch one bank only, or one key. */
+/**
+ * What is wrong with the references of a statement to the tables of the schema. Nothing: it can touch one bank only, or
+ * one key.
+ */
 function problems (text: string): string[] {
   const found: string[] = []
   for (const { index } of text.matchAll(/"s"\./g)) {
@@ -109,7 +114,9 @@ t.test('every statement on the configuration of a bank names it by both keys', (
 
 t.test('every form of a search names its bank by both keys', (t) => {
   const words = { terms: ['otter', 'river'], k1: 0.9 }
-  const forms = [{ length: { pivot: 25 }, context: true }, { length: { b: 0.3 }, context: false }].map((form) => ({ lexical: { ...words, ...form } }))
+  const forms = [{ length: { pivot: 25 }, context: true }, { length: { b: 0.3 }, context: false }].map((form) => ({
+    lexical: { ...words, ...form },
+  }))
   const semantic = { semantic: { vector: Float32Array.of(1, 0) } }
   const space = { model: 'm', dimensions: 2 }
   const seen = new Set<string>()
@@ -135,7 +142,9 @@ t.test('every form of a search names its bank by both keys', (t) => {
 t.test('every form of a list names its bank by both keys', (t) => {
   for (const filters of FILTERS) {
     for (const after of [undefined, { retainedAt: NOW, memoryId: '01936f0e-7b3c-7a10-8d2f-000000000001' }]) {
-      const statement = listStatement(SCHEMA, BANK, { now: NOW, limit: 10, filters, ...(after !== undefined && { after }) })
+      const statement = listStatement(SCHEMA, BANK, {
+        now: NOW, limit: 10, filters, ...(after !== undefined && { after }),
+      })
       t.same(statement?.values.slice(0, 2), ['acme', 'team'])
       t.same(problems(statement?.text ?? ''), [], statement?.text ?? '')
     }
@@ -195,9 +204,10 @@ t.test('a statement that leaves its bank is found', (t) => {
 })
 
 /**
- * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired or is of past days, for what
- * waits for its vectors or its context, for what was embedded with another model and for big banks, the configurations of the banks of
- * a request, the changes of configurations in their order, and housekeeping. What these find is worked on bank by bank.
+ * What spans banks on purpose, as `file: verb table`: the list of banks, the looks for what has expired or is of past
+ * days, for what waits for its vectors or its context, for what was embedded with another model and for big banks, the
+ * configurations of the banks of a request, the changes of configurations in their order, and housekeeping. What these
+ * find is worked on bank by bank.
  */
 const SPANNING = [
   'bank-config-changes.ts: from bank_configuration_changes',

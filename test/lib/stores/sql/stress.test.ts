@@ -30,8 +30,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /**
- * Each name is one fingerprint; whoever comes second repeats it, or waits for who is removing it. A name's place in its document differs from
- * life to life, and so do its words and whether it asks something; every other memory has no vectors yet.
+ * Each name is one fingerprint; the second writer repeats it, or waits for the one that removes it. A name's place in its
+ * document differs from life to life, and so do its words and whether it asks something; every other memory has no
+ * vectors yet.
  */
 async function memoriesOf (chosen: readonly string[], brief: boolean, life: number, now: number): Promise<NewMemory[]> {
   return await Promise.all(chosen.map(async (name, index) => {
@@ -49,12 +50,16 @@ async function memoriesOf (chosen: readonly string[], brief: boolean, life: numb
   }))
 }
 
-t.test('whatever many do to one bank at once, nobody fails, nothing is left over, and the index is that of what stands', async (t) => {
+t.test('with many simultaneous operations on one bank none fails, nothing is left over, and the index is that of the stored memories', async (t) => {
   let clock = NOW
-  const [list] = fc.sample(fc.array(fc.array(step, { minLength: 40, maxLength: 40 }), { minLength: 8, maxLength: 8 }), { numRuns: 1, seed: SEED })
+  const [list] = fc.sample(fc.array(fc.array(step, { minLength: 40, maxLength: 40 }), { minLength: 8, maxLength: 8 }), {
+    numRuns: 1, seed: SEED,
+  })
   const schema = schemaIn(t, database)
   const store: VectorStore = await storeIn(database, { schema })
-  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  const sweeper = new Sweeper({
+    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+  })
   const act = async (what: Step): Promise<void> => {
     const now = clock++
     switch (what.kind) {
@@ -74,7 +79,9 @@ t.test('whatever many do to one bank at once, nobody fails, nothing is left over
       }
       case 'attach': {
         const waiting = await store.listUnembedded!({ now, limit: 5 })
-        await store.attachVectors!(home, waiting.map(({ memory: { memoryId } }) => ({ memoryId, vectors: [Float32Array.of(1, 0, 0, 0)] })), now)
+        await store.attachVectors!(
+          home, waiting.map(({ memory: { memoryId } }) => ({ memoryId, vectors: [Float32Array.of(1, 0, 0, 0)] })), now,
+        )
         return
       }
       case 'insert':

@@ -22,7 +22,9 @@ t.test('what has expired is taken away for good, in every bank, and nothing else
   }
   const rows = async (table: string) => (await database.read<{ count: number }>(`select count(*)::int as count from ${schema}.${table}`))[0]!.count
   const postings = await rows('postings')
-  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  const sweeper = new Sweeper({
+    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+  })
   await sweeper.sweep(NOW + 9)
   t.equal(await rows('memories'), 9)
   await sweeper.sweep(NOW + 10)
@@ -38,7 +40,9 @@ t.test('records of idempotency keys go when their time is over', async (t) => {
   const keyed = (key: string) => ({ key, requestFingerprint: 'f', context: 'null' })
   await store.insert(bank('one'), [await newMemory('first')], NOW, keyed('first'))
   await store.insert(bank('one'), [await newMemory('second')], NOW + 1, keyed('second'))
-  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  const sweeper = new Sweeper({
+    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+  })
   await sweeper.sweep(NOW + IDEMPOTENCY_LIFETIME_MS)
   t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
 })
@@ -51,17 +55,26 @@ t.test('what was used of past days goes, a day late, in every bank', async (t) =
   for (const key of [bank('one'), bank('two', 'acme')]) {
     for (const day of days) await store.reserveUsage([{ bank: key, day, counter: 'retain_per_day', amount: 1, limit: 10 }])
   }
-  const sweeper = new Sweeper({ executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false })
+  const sweeper = new Sweeper({
+    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+  })
   await sweeper.sweep(NOW)
   t.strictSame(await database.read(`select bank_id, day from ${schema}.daily_usage order by bank_id, day`),
     ['one', 'two'].flatMap((bankId) => days.slice(2).map((day) => ({ bank_id: bankId, day }))))
 })
 
-t.test('tables are vacuumed when enough has changed, where nobody else does it', async (t) => {
+t.test('tables are vacuumed when enough has changed, where the database has no autovacuum', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
   const maintained: string[] = []
-  const executor = { ...database, read: database.read.bind(database), query: database.query.bind(database), transaction: database.transaction.bind(database), close: async () => {}, maintain: async (text: string) => { maintained.push(text); await database.maintain(text) } }
+  const executor = {
+    ...database,
+    read: database.read.bind(database),
+    query: database.query.bind(database),
+    transaction: database.transaction.bind(database),
+    close: async () => {},
+    maintain: async (text: string) => { maintained.push(text); await database.maintain(text) },
+  }
   const options = { executor, schema, statements: makeStatements(schema), intervalMs: 0 }
   const [ours, theirs] = [new Sweeper({ ...options, vacuum: true }), new Sweeper({ ...options, vacuum: false })]
   for (const sweeper of [ours, theirs]) await sweeper.noteChanges(499)

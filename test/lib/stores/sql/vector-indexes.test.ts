@@ -16,7 +16,9 @@ const QUERY = Float32Array.of(Math.cos(0.5), -Math.sin(0.5), 0, 0)
 async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  const make = (more: Partial<VectorIndexesOptions> = {}) => new VectorIndexes({ executor: database, schema, from: 20, most: 2, build: true, intervalMs: 0, ...options, ...more })
+  const make = (more: Partial<VectorIndexesOptions> = {}) => new VectorIndexes({
+    executor: database, schema, from: 20, most: 2, build: true, intervalMs: 0, ...options, ...more,
+  })
   return {
     store,
     make,
@@ -57,7 +59,9 @@ t.test('a bank with an index is searched through it, under filters too, and find
   const vectorIndexes = make()
   await vectorIndexes.update(CONTRACT_SPACE, () => {})
   const { SqlVectorStore } = await import('../../../../lib/stores/sql/store.js')
-  const indexed = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0, indexes: vectorIndexes })
+  const indexed = new SqlVectorStore({
+    executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0, indexes: vectorIndexes,
+  })
   await indexed.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
   for (const [step, filters] of [[1, {}], [2, { tags: { values: ['even'], match: 'any' as const } }]] as const) {
     const request = { banks: [bank('big')], now: NOW, filters, limit: 5, semantic: { vector: QUERY } }
