@@ -87,8 +87,8 @@ export function Browser ({ bank }: { bank: string }) {
           {isSearching
             ? (
               <SearchResults
-                bank={bank} query={query} filters={filters} metadata={metadata} selected={memory} changes={changes}
-                onChoose={choose}
+                key={query} bank={bank} query={query} filters={filters} metadata={metadata} selected={memory}
+                changes={changes} onChoose={choose}
               />
               )
             : (
