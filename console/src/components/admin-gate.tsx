@@ -16,7 +16,10 @@ export function AdminGate ({ what, children }: { what: string, children: Compone
     <form
       class='card admin-gate' onSubmit={(event) => {
         event.preventDefault()
-        if (typed.trim() !== '' && isSendable(typed)) giveAdminToken(typed.trim())
+        if (typed.trim() === '' || !isSendable(typed)) return
+        giveAdminToken(typed.trim())
+        // The form goes; what it was in the way of begins in its place.
+        document.getElementById('main')?.focus()
       }}
     >
       <p>{what} needs the admin token (SERVICE_ADMIN_TOKEN), whoever you are signed in as.</p>

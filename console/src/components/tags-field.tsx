@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Field } from './field.js'
 import { SafeText } from './safe-text.js'
 import './tags-field.css'
@@ -13,6 +13,7 @@ interface Props {
 /** A set of tags, typed one by one: Enter adds what is typed, as leaving the field does. */
 export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }: Props) {
   const [typed, setTyped] = useState('')
+  const input = useRef<HTMLInputElement>(null)
   const add = () => {
     const tag = typed.trim()
     setTyped('')
@@ -23,7 +24,7 @@ export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }
       <Field label={label} hint={hint}>
         {(attributes) => (
           <input
-            {...attributes} value={typed} maxLength={128} autocomplete='off' spellcheck={false}
+            {...attributes} ref={input} value={typed} maxLength={128} autocomplete='off' spellcheck={false}
             onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} onBlur={add}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || typed.trim() === '') return
@@ -40,7 +41,11 @@ export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }
               <SafeText text={tag} isExpandable={false} shown={60} />
               <button
                 type='button' class='as-link' aria-label={`Remove ${tag}`}
-                onClick={() => { onChange(tags.filter((one) => one !== tag)) }}
+                onClick={() => {
+                  onChange(tags.filter((one) => one !== tag))
+                  // The button goes with its tag.
+                  input.current?.focus()
+                }}
               >✕
               </button>
             </li>

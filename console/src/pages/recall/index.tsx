@@ -102,7 +102,7 @@ export default function RecallPage () {
           {isComparing && <Knobs title='Setting B' settings={second} onChange={(one) => { setSettings([first, one]) }} />}
         </div>
         <div class='actions'>
-          <button type='submit' class='primary' disabled={!canRun || outcome.isLoading}>Recall</button>
+          <button type='submit' class='primary' disabled={!canRun}>Recall</button>
           <label class='check recall-compare'>
             <input
               type='checkbox' checked={isComparing} onChange={({ currentTarget }) => {

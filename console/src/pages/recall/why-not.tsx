@@ -30,6 +30,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   const [state, setState] = useState<State>({ isLoading: false })
   const [chosen, setChosen] = useState(0)
   const [isPicking, setIsPicking] = useState(false)
+  const heading = useRef<HTMLHeadingElement>(null)
   const controller = useRef<AbortController | undefined>(undefined)
   const isId = UUID.test(id.trim())
   const canAsk = isId && query.trim() !== '' && bank !== ''
@@ -56,12 +57,13 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
     setId(asked.id)
     if (asked.round === 0) return
     setChosen(asked.setting)
+    heading.current?.focus()
     void explain(asked.id, settings[asked.setting])
   }, [asked.id, asked.round])
   const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
   return (
     <section class='card' aria-labelledby='why-not'>
-      <h2 id='why-not' tabIndex={-1}>Why not this one?</h2>
+      <h2 id='why-not' ref={heading} tabIndex={-1}>Why not this one?</h2>
       <form onSubmit={(event) => {
         event.preventDefault()
         if (canAsk) void explain(id)
