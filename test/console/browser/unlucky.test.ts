@@ -1,32 +1,11 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { testApp } from '../../helpers/app.js'
 import { piecemeal, startLanguageServer, type LanguageServer } from '../../helpers/language-server.js'
 import { startServer } from '../../helpers/server.js'
-import { consoleTest, hasNoViolation, signInAs, startConsoleServer, type StartedServer } from '../browser.js'
+import { consoleTest, signInAs, startConsoleServer, type StartedServer } from '../browser.js'
 
 const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
-
-/** Holds the requests that a test chooses until it lets them go. */
-class Gate {
-  readonly #held: Route[] = []
-  #wake = () => {}
-
-  readonly hold = (route: Route): void => {
-    this.#held.push(route)
-    this.#wake()
-  }
-
-  /** Waits until as many are held. */
-  async has (count: number): Promise<void> {
-    while (this.#held.length < count) await new Promise<void>((resolve) => { this.#wake = resolve })
-  }
-
-  /** What was aborted meanwhile is gone. */
-  async release (): Promise<void> {
-    for (const route of this.#held.splice(0)) await route.continue().catch(() => {})
-  }
-}
 
 /** Counts requests by their method and path. */
 function counted (page: Page): (key: string) => number {
@@ -37,84 +16,6 @@ function counted (page: Page): (key: string) => number {
   })
   return (key) => counts.get(key) ?? 0
 }
-
-consoleTest('answers that come late and out of order never take the place of newer ones', {}, async (t, { page, url, client }) => {
-  const bank = 'user-alice'
-  const texts = ['Alice drinks tea.', 'Alice plays the cello.']
-  for (const content of texts) await client().retain({ bank_id: bank, content })
-  await page.goto(url(`recall?bank=${bank}`))
-  await signInAs(page, 'user:alice')
-  const query = page.getByLabel('Query')
-  await query.fill('Alice')
-  await page.keyboard.press('Enter')
-  await page.locator('.recall-hit').nth(1).waitFor()
-  const gate = new Gate()
-  await page.route('**/v1/recall/explain', gate.hold, { times: 1 })
-  await page.getByRole('button', { name: 'Explain hit 1' }).click()
-  await gate.has(1)
-  await page.getByRole('button', { name: 'Explain hit 2' }).click()
-  const explained = page.locator('.recall-explained')
-  await explained.waitFor()
-  const shown = await explained.textContent()
-  await gate.release()
-  await query.fill('tea')
-  await page.route('**/v1/recall', gate.hold, { times: 1 })
-  await page.keyboard.press('Enter')
-  await gate.has(1)
-  await query.fill('cello')
-  await page.keyboard.press('Enter')
-  await page.locator('.recall-hit', { hasText: 'cello' }).waitFor()
-  await gate.release()
-  await page.getByRole('button', { name: 'Explain', exact: true }).click()
-  await explained.waitFor()
-  t.equal(await explained.textContent(), shown, 'the explanation is that of the memory that is named')
-  t.equal(await page.locator('.recall-hit', { hasText: 'tea' }).count(), 0, 'hits of the older query do not come')
-  await page.getByLabel(/^Bank/).fill('user-bob')
-  await page.keyboard.press('Enter')
-  await page.getByText('Ask what an agent would ask.').waitFor()
-  t.equal(await page.locator('.recall-hit, .recall-explained').count(), 0, 'nor does what another bank has stay')
-
-  await page.goto(url(`memories?bank=${bank}`))
-  await signInAs(page, 'user:alice')
-  const search = page.getByLabel('Full text')
-  await search.fill('cello')
-  await page.keyboard.press('Enter')
-  const found = page.getByRole('listbox', { name: 'Memories found' })
-  await found.getByText('cello').waitFor()
-  await page.route('**/v1/recall', gate.hold, { times: 1 })
-  await search.fill('tea')
-  await page.keyboard.press('Enter')
-  await gate.has(1)
-  await page.getByText('Searching…').waitFor()
-  t.equal(await found.count(), 0, 'what other words have found is not shown meanwhile')
-  await gate.release()
-  await found.getByText('tea').waitFor()
-
-  await page.getByRole('button', { name: 'Show all' }).click()
-  await page.route(/memories\?.*document_id/, gate.hold, { times: 1 })
-  await page.locator('summary', { hasText: 'Filters' }).click()
-  await page.getByLabel('Document').fill('none')
-  await page.getByLabel('Document').press('Enter')
-  await gate.has(1)
-  await page.getByRole('button', { name: 'Take all filters away' }).click()
-  await page.getByRole('listbox', { name: 'Memories' }).getByText('cello').waitFor()
-  await gate.release()
-  t.equal(await page.getByText('No memory passes the filters.').count(), 0)
-})
-
-consoleTest('a server whose answers take longer than the page asks again is still shown', {}, async (t, { page, url }) => {
-  await page.clock.install()
-  const gate = new Gate()
-  await page.route('**/health', gate.hold)
-  await page.goto(url())
-  await signInAs(page, 'user:alice')
-  await gate.has(1)
-  await page.clock.runFor(60_000)
-  await page.unroute('**/health')
-  await gate.release()
-  await page.getByRole('region', { name: 'Health' }).getByText('answers within').first().waitFor()
-  t.pass('the first answer is waited for')
-})
 
 consoleTest('a double click sends once', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
@@ -241,7 +142,10 @@ consoleTest('a server that is started anew in another auth mode asks for what th
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
   await stop()
   await startServer(t, {
-    ...settings, SERVICES_PORT: new URL(url()).port, SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'the shared secret',
+    ...settings,
+    SERVICES_PORT: new URL(url()).port,
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY: 'the shared secret',
     SERVICE_ADMIN_TOKEN: 'for operators',
   })
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
@@ -291,83 +195,4 @@ consoleTest('a page that is loaded again in the middle of an answer begins anew'
   t.match(page.url(), /reflect\?bank=user-alice$/)
   await ask()
   await answer.getByText(/Tokens/).waitFor()
-})
-
-/** Neither ids, nor numbers, nor names of anything. */
-const NONSENSE = ['..', '../../v1/admin/status', '<script>alert(1)</script>', '%00%2e', "';drop table", '🦀\u202e\u0000', 'a'.repeat(3000)]
-
-consoleTest('nonsense in a field is told by what is wrong with it', {
-  expectedErrors: [/status of 4\d\d/], yaml: 'access_control: {enabled: true, default_policy: open}',
-}, async (t, { page, url }) => {
-  await page.goto(url())
-  for (const wrong of ['🦀', 'user:\u4e2d\u6587']) {
-    await page.getByLabel('Principal').fill(wrong)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByText('It has a character that no header can carry.').waitFor()
-  }
-  await signInAs(page, 'user:alice')
-  const failure = page.getByRole('main').getByRole('alert').first()
-  for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
-    for (const wrong of NONSENSE) {
-      await page.goto('about:blank')
-      await page.goto(url(`${name}?bank=${encodeURIComponent(wrong)}&days=x&memory=${encodeURIComponent(wrong)}&why=${encodeURIComponent(wrong)}&order=x&trust=x`))
-      await signInAs(page, 'user:alice')
-      if (name === 'recall') {
-        await page.getByLabel('Query').fill('What?')
-        await page.keyboard.press('Enter')
-      }
-      if (name === 'reflect') {
-        await page.getByLabel('Question', { exact: true }).fill('What?')
-        await page.getByRole('button', { name: 'Ask', exact: true }).click()
-      }
-      await failure.waitFor()
-      // The client sends no name that would lead elsewhere.
-      const expected = wrong === '..' ? /No name of a bank or memory|invalid_request/ : /invalid_request|not_found/
-      t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
-    }
-  }
-  t.equal(await page.locator('main script').count(), 0)
-})
-
-consoleTest('a field with a fault in a part of a form that is closed is shown', {}, async (t, { page, url, client }) => {
-  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
-  await page.goto(url('reflect?bank=user-alice'))
-  await signInAs(page, 'user:alice')
-  const more = page.locator('summary', { hasText: 'Evidence and answer' })
-  await more.click()
-  await page.getByLabel('Tokens of the answer at most').fill('-5')
-  await more.click()
-  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
-  for (const send of ['click', 'keys']) {
-    if (send === 'click') await page.getByRole('button', { name: 'Ask', exact: true }).click()
-    else await page.getByLabel('Question', { exact: true }).press('Control+Enter')
-    await page.getByLabel('Tokens of the answer at most').and(page.locator(':focus')).waitFor()
-    t.equal(await page.getByRole('region', { name: 'Answer', exact: true }).count(), 0)
-    await more.click()
-  }
-  await more.click()
-  await page.getByLabel('Tokens of the answer at most').fill('')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.getByText('All after').waitFor()
-})
-
-const DEEP = [
-  ['overview', 'Overview'], ['banks?bank=user-alice&days=365', 'Banks'], ['memories?bank=user-alice&tag=a&tag=b&order=oldest', 'Memories'],
-  ['recall?bank=user-alice,user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Reflect'], ['access?view=rules', 'Access'],
-  ['sources', 'Sources'], ['admin?bank=user-alice', 'Admin'], ['nowhere', 'No such page'],
-] as const
-
-consoleTest('an address that was shared leads through the sign-in to what it names', {}, async (t, { page, url }) => {
-  for (const [path, title] of DEEP) {
-    await page.goto(url(path))
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-    t.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0)
-    await signInAs(page, 'user:alice')
-    await page.getByRole('heading', { level: 1, name: title }).waitFor()
-    t.equal(page.url(), url(path))
-  }
-  await hasNoViolation(t, page, 'no such page')
-  await page.goto(url('callback'))
-  await page.getByText('The server names no identity provider.').waitFor()
-  await hasNoViolation(t, page, 'a way back from nowhere')
 })
