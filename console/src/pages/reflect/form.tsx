@@ -67,11 +67,13 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
       {missing === 'schema' && <p class='field-error' role='alert'>The schema cannot be used as it is.</p>}
       <div class='actions'>
         <button type='submit' class='primary'>Ask</button>
-        <button type='button' disabled={!isBusy} onClick={() => {
+        <button
+          type='button' disabled={!isBusy} onClick={() => {
             onCancel()
             form.current?.querySelector<HTMLElement>(PLACES.query)?.focus()
           }}
-        >Cancel</button>
+        >Cancel
+        </button>
       </div>
     </form>
   )
