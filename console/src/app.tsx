@@ -16,10 +16,10 @@ export function App () {
   const [error, setError] = useState<unknown>(undefined)
   const recovered = recoveries.value
   useEffect(() => {
-    if (serverConfig.value !== undefined) return
     setError(undefined)
-    loadServerConfig().catch(setError)
-  }, [recovered])
+    // Again after an outage and a refusal: the server may have been started anew with another auth mode.
+    loadServerConfig().catch((reason: unknown) => { if (serverConfig.value === undefined) setError(reason) })
+  }, [recovered, isExpired.value])
   return (
     <Frame>
       <ErrorBoundary>

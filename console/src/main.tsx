@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.js'
+import { ignoreDoubleClicks } from './state/double-clicks.js'
 import { applyTheme } from './state/theme.js'
 import { startRouter } from './state/router.js'
 import './styles/tokens.css'
@@ -8,5 +9,6 @@ import './styles/components.css'
 
 applyTheme()
 startRouter()
+ignoreDoubleClicks()
 const root = document.getElementById('console')
 if (root !== null) render(<App />, root)

@@ -117,8 +117,11 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
     timezoneId: 'Europe/Berlin',
   })
   context.setDefaultTimeout(PATIENCE_MS)
+  const faults: string[] = []
+  const origins = [new URL(server.url).origin, ...server.origins ?? []]
+  // Windows that the page opens, and other tabs, are held to the same.
+  context.on('page', (opened) => { watch(opened, faults, origins, options.expectedErrors ?? []) })
   const page = await context.newPage()
-  const faults = watch(page, [new URL(server.url).origin, ...server.origins ?? []], options.expectedErrors ?? [])
   t.teardown(async () => { await context.close() })
   return {
     page,
@@ -128,8 +131,7 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
   }
 }
 
-function watch (page: Page, origins: readonly string[], expectedErrors: readonly RegExp[]): string[] {
-  const faults: string[] = []
+function watch (page: Page, faults: string[], origins: readonly string[], expectedErrors: readonly RegExp[]): void {
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error' || expectedErrors.some((expected) => expected.test(text))) return
@@ -142,9 +144,8 @@ function watch (page: Page, origins: readonly string[], expectedErrors: readonly
   })
   page.on('request', (request) => {
     const url = new URL(request.url())
-    if (!origins.includes(url.origin)) faults.push(`request: ${url.href}`)
+    if (url.protocol !== 'blob:' && !origins.includes(url.origin)) faults.push(`request: ${url.href}`)
   })
-  return faults
 }
 
 /** Signs in to a server in dev mode and waits for the page that the URL names. */

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { rs256, rsaKey } from '../helpers/tokens.js'
 
 const AUDIENCE = 'memory'
-const LIFETIME_SECONDS = 600
+export const LIFETIME_SECONDS = 600
 
 export interface OidcProvider {
   origin: string
@@ -18,15 +18,26 @@ export interface OidcProvider {
   forgeNonce: (nonce: string) => void
   /** Sends the next reader back with this error. */
   refuse: (error: string) => void
+  /** Whom it takes readers for from now on. At first alice. */
+  takeFor: (subject: string) => void
+  /** Lets every token from now on be over already. */
+  makeTokensOld: () => void
+  /** An access token of a caller who does not come by a browser. */
+  tokenFor: (subject: string) => string
 }
 
-/** An identity provider that signs everybody in at once, and is strict on PKCE, codes and the redirect URI. */
-export async function startOidcProvider (t: Test): Promise<OidcProvider> {
+/**
+ * An identity provider that signs everybody in at once, and is strict on PKCE, codes and the redirect URI.
+ * @param clock the time of the tokens that it makes
+ */
+export async function startOidcProvider (t: Test, clock: () => number = Date.now): Promise<OidcProvider> {
   const key = rsaKey('first')
   const codes = new Map<string, URLSearchParams>()
   let asked: URLSearchParams | undefined
   let nonce: string | undefined
   let refusal: string | undefined
+  let subject = 'alice'
+  let delay = 0
   let origin = ''
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -41,6 +52,10 @@ export async function startOidcProvider (t: Test): Promise<OidcProvider> {
     refusal = undefined
     response.writeHead(302, { location: back.href }).end()
   }
+  const claimsOf = (sub: string) => {
+    const now = Math.floor(clock() / 1000) - delay
+    return { iss: origin, aud: AUDIENCE, sub, tid: 'acme', iat: now, exp: now + LIFETIME_SECONDS }
+  }
   const exchange = (form: URLSearchParams, response: ServerResponse) => {
     const query = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
@@ -48,8 +63,7 @@ export async function startOidcProvider (t: Test): Promise<OidcProvider> {
     const isRight = query !== undefined && query.get('code_challenge') === challenge &&
       ['client_id', 'redirect_uri'].every((name) => query.get(name) === form.get(name))
     if (!isRight) return send(response, 400, { error: 'invalid_grant' })
-    const now = Math.floor(Date.now() / 1000)
-    const claims = { iss: origin, aud: AUDIENCE, sub: 'alice', tid: 'acme', iat: now, exp: now + LIFETIME_SECONDS }
+    const claims = claimsOf(subject)
     send(response, 200, {
       token_type: 'Bearer',
       access_token: rs256(claims, key),
@@ -87,6 +101,9 @@ export async function startOidcProvider (t: Test): Promise<OidcProvider> {
     asked: () => asked,
     forgeNonce: (value) => { nonce = value },
     refuse: (error) => { refusal = error },
+    makeTokensOld: () => { delay = 10 * LIFETIME_SECONDS },
+    tokenFor: (sub) => rs256(claimsOf(sub), key),
+    takeFor: (sub) => { subject = sub },
   }
 }
 

@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatUtc } from '../text/format.js'
 import { linePath, roundUp } from '../text/scale.js'
 import './chart.css'
 import { Table } from './table.js'
@@ -15,6 +17,8 @@ interface Props {
   title: string
   /** What stands on the axis below, in words. */
   places: readonly string[]
+  /** Those of the places that are instants. */
+  instants?: readonly string[]
   /** Above the column of the places in the table. */
   placeTitle: string
   series: readonly Series[]
@@ -28,7 +32,7 @@ const HEIGHT = 150
 const FOOT = 18
 
 /** A chart, with what it shows as a table for whoever does not see it. */
-export function Chart ({ title, places, placeTitle, series, format, kind = 'lines', unit = 1 }: Props) {
+export function Chart ({ title, places, instants, placeTitle, series, format, kind = 'lines', unit = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(600)
   const [hovered, setHovered] = useState<number | undefined>(undefined)
@@ -89,14 +93,14 @@ export function Chart ({ title, places, placeTitle, series, format, kind = 'line
         </svg>
       </div>
       <p class='chart-readout' aria-hidden='true'>
-        {shown !== undefined && [places[shown], ...series.map(({ name, values }) => `${name} ${told(values[shown], format)}`)].join(' · ')}
+        {shown !== undefined && [`${places[shown] ?? ''}${utc(instants?.[shown])}`, ...series.map(({ name, values }) => `${name} ${told(values[shown], format)}`)].join(' · ')}
       </p>
       <details onToggle={({ currentTarget }) => { setIsTableOpen(currentTarget.open) }}>
         <summary>{title} as a table</summary>
         {isTableOpen && (
           <Table
             caption={title} rows={places.map((_, index) => index)} keyOf={String} columns={[
-              { title: placeTitle, isHeader: true, cell: (index: number) => places[index] },
+              { title: placeTitle, isHeader: true, cell: (index: number) => placeAt(places[index], instants?.[index]) },
               ...series.map(({ name, values }) => (
                 { title: name, isNumber: true, cell: (index: number) => told(values[index], format) }
               )),
@@ -106,6 +110,14 @@ export function Chart ({ title, places, placeTitle, series, format, kind = 'line
       </details>
     </figure>
   )
+}
+
+function placeAt (place: string | undefined, instant: string | undefined): ComponentChildren {
+  return instant === undefined ? place : <time datetime={instant} title={formatUtc(instant)}>{place}</time>
+}
+
+function utc (instant: string | undefined): string {
+  return instant === undefined ? '' : ` (${formatUtc(instant)})`
 }
 
 function told (value: number | null | undefined, format: (value: number) => string): string {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { credentials } from '../state/session.js'
 
 interface Props {
@@ -17,7 +17,8 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   const isShown = isOpen && credentials.value !== undefined
-  useEffect(() => {
+  // Before other effects: what takes the focus after the dialog can do so once it is closed.
+  useLayoutEffect(() => {
     const { current } = element
     if (current === null) return
     if (isShown && !current.open) current.showModal()
@@ -61,12 +62,12 @@ export function ConfirmDialog (
   const [typed, setTyped] = useState('')
   const id = useId()
   useEffect(() => { setTyped('') }, [isOpen])
-  const isReady = (expected === undefined || typed === expected) && isKnown && !isBusy
+  const isReady = (expected === undefined || typed === expected) && isKnown
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
       <form onSubmit={(event) => {
         event.preventDefault()
-        if (isReady) onConfirm()
+        if (isReady && !isBusy) onConfirm()
       }}
       >
         {children}
@@ -77,7 +78,7 @@ export function ConfirmDialog (
           </div>
         )}
         <div class='actions'>
-          <button type='submit' class='danger' disabled={!isReady}>{isBusy ? 'Working…' : action}</button>
+          <button type='submit' class='danger' disabled={!isReady} aria-disabled={isBusy}>{isBusy ? 'Working…' : action}</button>
           <button type='button' onClick={onClose}>Cancel</button>
         </div>
       </form>

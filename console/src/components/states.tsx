@@ -57,7 +57,7 @@ export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
       <div class='actions'>
         <CopyButton text={copied} label='Copy details' what='The description of the error' />
         {retry !== undefined && (
-          <button type='button' class='small' onClick={retry} disabled={isRetrying}>
+          <button type='button' class='small' onClick={retry} aria-disabled={isRetrying}>
             {isRetrying ? 'Trying again…' : 'Try again'}
           </button>
         )}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from './field.js'
 import { SafeText } from './safe-text.js'
 import './tags-field.css'
@@ -10,20 +10,43 @@ interface Props {
   hint?: string
 }
 
+/** Whether a pointer is pressed: a click is under way. */
+let isPressed = false
+addEventListener('pointerdown', () => { isPressed = true }, true)
+for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => { isPressed = false }, true)
+
 /** A set of tags, typed one by one: Enter adds what is typed, as leaving the field does. */
 export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }: Props) {
   const [typed, setTyped] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  // A tag that is added as a click leaves the field is drawn after the click, whose target stays in place till then.
+  const [isHeld, setIsHeld] = useState(false)
+  useEffect(() => {
+    if (!isHeld) return
+    const draw = () => {
+      setTimeout(() => {
+        setIsHeld(false)
+        setTyped('')
+      })
+    }
+    const ends = ['pointerup', 'pointercancel']
+    for (const end of ends) addEventListener(end, draw, true)
+    return () => { for (const end of ends) removeEventListener(end, draw, true) }
+  }, [isHeld])
+  const drawn = isHeld ? tags.slice(0, -1) : tags
   const add = () => {
     const tag = typed.trim()
-    setTyped('')
-    if (tag !== '' && !tags.includes(tag)) onChange([...tags, tag])
+    const isNew = tag !== '' && !tags.includes(tag)
+    if (isPressed && isNew) setIsHeld(true)
+    else setTyped('')
+    if (isNew) onChange([...tags, tag])
   }
   return (
     <div class='tags-field'>
       <Field label={label} hint={hint}>
         {(attributes) => (
           <input
-            {...attributes} value={typed} maxLength={128} autocomplete='off' spellcheck={false}
+            {...attributes} ref={input} value={typed} maxLength={128} autocomplete='off' spellcheck={false}
             onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} onBlur={add}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || typed.trim() === '') return
@@ -33,14 +56,18 @@ export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }
           />
         )}
       </Field>
-      {tags.length > 0 && (
+      {drawn.length > 0 && (
         <ul class='tags-field-list' aria-label={`${label}: chosen`}>
-          {tags.map((tag) => (
+          {drawn.map((tag) => (
             <li key={tag} class='tag'>
               <SafeText text={tag} isExpandable={false} shown={60} />
               <button
                 type='button' class='as-link' aria-label={`Remove ${tag}`}
-                onClick={() => { onChange(tags.filter((one) => one !== tag)) }}
+                onClick={() => {
+                  onChange(tags.filter((one) => one !== tag))
+                  // The button goes with its tag.
+                  input.current?.focus()
+                }}
               >✕
               </button>
             </li>

@@ -2,12 +2,16 @@ import { CONSOLE_URL } from '../mount.js'
 import { CALLBACK_PAGE } from '../pages.js'
 import type { OidcConfig } from './server-config.js'
 
-/** What is kept while the reader is at the identity provider. Of no use to anybody without the code. */
-interface Pending {
+/** What a sign-in that was begun is recognised by. Of no use to anybody without the code. */
+export interface Begun {
   state: string
   nonce: string
   verifier: string
   tokenEndpoint: string
+}
+
+/** What is kept while the page itself is at the identity provider. */
+interface Pending extends Begun {
   /** Where the reader was: path and query within the console. */
   returnTo: string
   remember: boolean
@@ -55,10 +59,10 @@ async function jsonOf (url: string, init: RequestInit, what: string): Promise<Re
   return found
 }
 
-/** Leaves for the identity provider. */
-export async function beginSignIn (
-  { issuer, client_id: clientId, scope, parameters }: OidcConfig, returnTo: string, remember: boolean,
-): Promise<void> {
+/** Asks the provider where it signs readers in. @returns that URL, and what its answer is recognised by */
+export async function prepareSignIn (
+  { issuer, client_id: clientId, scope, parameters }: OidcConfig,
+): Promise<{ url: URL, begun: Begun }> {
   if (globalThis.crypto.subtle === undefined) {
     throw new SignInError('Sign-in at the identity provider needs HTTPS (or localhost): browsers give cryptography only there.')
   }
@@ -69,8 +73,6 @@ export async function beginSignIn (
     throw new SignInError('The identity provider does not say where its endpoints are.')
   }
   const [state, nonce, verifier] = [randomText(), randomText(), randomText()]
-  const pending: Pending = { state, nonce, verifier, tokenEndpoint, returnTo, remember }
-  sessionStorage.setItem(KEY, JSON.stringify(pending))
   const url = new URL(authorization)
   const query = {
     ...parameters,
@@ -85,21 +87,31 @@ export async function beginSignIn (
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   if (!/^https?:$/.test(url.protocol)) throw new SignInError('The identity provider names an endpoint that is no web page.')
+  return { url, begun: { state, nonce, verifier, tokenEndpoint } }
+}
+
+/** Leaves for the identity provider. */
+export async function beginSignIn (config: OidcConfig, returnTo: string, remember: boolean): Promise<void> {
+  const { url, begun } = await prepareSignIn(config)
+  const pending: Pending = { ...begun, returnTo, remember }
+  // At once before the page leaves: a second click would otherwise leave with the state of the first.
+  sessionStorage.setItem(KEY, JSON.stringify(pending))
   location.assign(url)
 }
 
-export interface SignedIn { token: string, returnTo: string, remember: boolean }
-
-/** Ends the sign-in with what the identity provider has sent the reader back with. */
-export async function finishSignIn (config: OidcConfig, params: URLSearchParams): Promise<SignedIn> {
+/** The sign-in that this tab has begun. A code is taken once, whatever comes of it. */
+export function takePending (): Pending | undefined {
   const kept = sessionStorage.getItem(KEY)
-  // A code is taken once, whatever comes of it.
   sessionStorage.removeItem(KEY)
-  if (kept === null) throw new SignInError('No sign-in was begun in this tab, or it is over already.')
   // Only this file writes it.
-  const pending = JSON.parse(kept) as Pending
+  return kept === null ? undefined : JSON.parse(kept) as Pending
+}
+
+/** Exchanges what the identity provider has sent the reader back with for a token. */
+export async function tokenOf (config: OidcConfig, params: URLSearchParams, begun: Begun | undefined): Promise<string> {
+  if (begun === undefined) throw new SignInError('No sign-in was begun in this tab, or it is over already.')
   const [state, code, issuer] = [params.get('state'), params.get('code'), params.get('iss')]
-  if (state !== pending.state) {
+  if (state !== begun.state) {
     throw new SignInError('The answer of the identity provider is not that of the sign-in that was begun here.')
   }
   if (issuer !== null && issuer !== config.issuer) throw new SignInError('The answer is that of another identity provider.')
@@ -111,17 +123,17 @@ export async function finishSignIn (config: OidcConfig, params: URLSearchParams)
     code,
     redirect_uri: REDIRECT_URI,
     client_id: config.client_id,
-    code_verifier: pending.verifier,
+    code_verifier: begun.verifier,
   })
-  const answer = await jsonOf(pending.tokenEndpoint, { method: 'POST', body }, 'the code')
+  const answer = await jsonOf(begun.tokenEndpoint, { method: 'POST', body }, 'the code')
   const { id_token: idToken } = answer
   // Whoever sends an id token must have made it for this sign-in; the gateway checks its signature.
-  if (typeof idToken === 'string' && claimsOf(idToken)['nonce'] !== pending.nonce) {
+  if (typeof idToken === 'string' && claimsOf(idToken)['nonce'] !== begun.nonce) {
     throw new SignInError('The token of the identity provider is not that of the sign-in that was begun here.')
   }
   const token = answer[config.token]
   if (typeof token !== 'string') throw new SignInError(`The identity provider sent no ${config.token}.`)
-  return { token, returnTo: pending.returnTo, remember: pending.remember }
+  return token
 }
 
 function claimsOf (token: string): Record<string, unknown> {

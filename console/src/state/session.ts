@@ -14,6 +14,7 @@ export interface Credentials {
 interface Kept {
   credentials?: Credentials
   adminToken?: string
+  reader?: string
 }
 
 const KEY = 'memory-gateway-console-session'
@@ -44,8 +45,7 @@ export const isExpired = signal(false)
  * Who signed in last, as far as the page knows. What a reader has typed outlasts an expired token, and is gone when
  * somebody else signs in.
  */
-export const reader = signal('')
-let unknownReaders = 0
+export const reader = signal(kept.reader ?? '')
 /** Whether the server has refused the admin token. */
 export const isAdminRefused = signal(false)
 
@@ -58,6 +58,7 @@ function keep (): void {
     const value: Kept = {
       ...(credentials.value !== undefined && { credentials: credentials.value }),
       ...(adminToken.value !== undefined && { adminToken: adminToken.value }),
+      reader: reader.value,
     }
     sessionStorage.setItem(KEY, JSON.stringify(value))
   } catch {
@@ -65,9 +66,10 @@ function keep (): void {
   }
 }
 
-/** @param who the server takes the reader for; absent: not known, and so perhaps somebody else than before */
-export function signIn (given: Credentials, remember: boolean, who = `unknown ${++unknownReaders}`): void {
-  reader.value = who
+/** Signs in once the server takes the credentials, which also says whether the reader is the same as before. */
+export async function signIn (given: Credentials, remember: boolean): Promise<void> {
+  const { principal, tenant_id: tenant, on_behalf_of: other } = await clientOf(given).whoami()
+  reader.value = JSON.stringify([principal, tenant, other])
   isRemembered.value = remember
   isExpired.value = false
   credentials.value = given
@@ -107,8 +109,10 @@ async function callerFetch (
 }
 
 async function adminFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const asked = adminToken.value
   const response = await watchedFetch(input, init)
-  if (response.status === 401) {
+  // A late refusal of a token says nothing about the one that was given since.
+  if (response.status === 401 && adminToken.value === asked) {
     isAdminRefused.value = true
     adminToken.value = undefined
     keep()

@@ -38,6 +38,7 @@ export function usePages<Item> (
   const [round, setRound] = useState(0)
   const recovered = recoveries.value
   const latest = useRef(load)
+  const lastRound = useRef(round)
   latest.current = load
 
   const more = useCallback(() => {
@@ -63,7 +64,10 @@ export function usePages<Item> (
     if (credentials.value === undefined) return
     const mine = begun<Item>()
     progress.current = mine
-    setState({ items: [], error: undefined, isLoading: true, hasMore: false })
+    // What is loaded anew stays until it is there, and with it the button that has the focus.
+    const isAnew = lastRound.current !== round
+    lastRound.current = round
+    setState(({ items }) => ({ items: isAnew ? items : [], error: undefined, isLoading: true, hasMore: false }))
     more()
     return () => { mine.controller.abort() }
   }, [...keys, round, credentials.value])

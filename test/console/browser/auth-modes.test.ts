@@ -1,17 +1,10 @@
 import type { Page } from 'playwright-core'
-import type { Test } from 'tap'
 import type { ClientOptions } from '../../../packages/client/src/index.js'
 import { hs256 } from '../../helpers/tokens.js'
-import { consoleTest, settled } from '../browser.js'
+import { consoleTest } from '../browser.js'
+import { ADMIN, beRefused, useEverything, yamlFor } from '../every-page.js'
 
 const SECRET = 'a secret of at least thirty-two bytes'
-const ADMIN = 'an admin token of at least thirty-two bytes'
-const STORE = process.env['TEST_STORE'] === 'postgres' ? 'postgres' : 'in_memory'
-const YAML = `
-access_control: {enabled: true, default_policy: deny}
-access_grants: [{bank_id: team, principal: 'user:alice', permissions: ['*']}]
-sources: {build-server: {type: webhook, target_bank: team, auth: {type: none}}}
-`
 const LIFETIME_SECONDS = 3600
 
 interface Mode {
@@ -43,108 +36,9 @@ const MODES: Readonly<Record<string, Mode>> = {
   },
 }
 
-async function open (page: Page, title: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }).click()
-  await page.getByRole('heading', { level: 1, name: title }).waitFor()
-  await settled(page)
-}
-
-async function chooseBank (page: Page): Promise<void> {
-  const field = page.getByLabel(/^Bank( \(|$)/)
-  await field.fill('team')
-  await field.press('Tab')
-}
-
-/** What each page is for, by a caller who may do everything on the bank and has the admin token. */
-async function useEverything (t: Test, page: Page, mode: string): Promise<void> {
-  const server = page.getByRole('region', { name: 'Store and models' })
-  t.equal(await server.count(), 0, 'not without the admin token')
-  await page.getByText('needs the admin token').waitFor()
-  await page.getByLabel('Admin token').fill(ADMIN)
-  await page.getByRole('button', { name: 'Use it' }).click()
-  await server.getByText(STORE, { exact: true }).waitFor()
-  await server.getByText(/\d dimensions/).waitFor()
-  await page.getByText(new RegExp(`^${mode}: `)).waitFor()
-  await page.getByRole('img', { name: /^Requests per second/ }).waitFor()
-
-  await open(page, 'Banks')
-  await page.getByRole('link', { name: 'team', exact: true }).click()
-  await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
-
-  await open(page, 'Memories')
-  await chooseBank(page)
-  await page.getByRole('listbox', { name: 'Memories' }).getByText('The team meets on Mondays.').waitFor()
-  await page.getByRole('button', { name: 'Retain…' }).click()
-  const retain = page.getByRole('dialog', { name: 'Retain a memory' })
-  await retain.getByLabel('Content').fill('The team drinks tea.')
-  await retain.getByRole('button', { name: 'Store' }).click()
-  await retain.getByText('Stored in one passage').waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('listbox', { name: 'Memories' }).getByText('The team drinks tea.').click()
-  await page.locator('.memories-content').getByText('The team drinks tea.').waitFor()
-
-  await open(page, 'Recall lab')
-  await chooseBank(page)
-  await page.getByLabel('Query').fill('Who drinks tea?')
-  await page.getByRole('button', { name: 'Recall', exact: true }).click()
-  await page.getByRole('list', { name: 'Hits of Setting A' }).getByText('The team drinks tea.').first().waitFor()
-
-  await open(page, 'Reflect')
-  await chooseBank(page)
-  await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.getByRole('region', { name: 'Answer', exact: true }).getByText('The team drinks tea.').waitFor()
-
-  await open(page, 'Access')
-  const row = page.getByRole('table', { name: 'What you may do' }).getByRole('row').filter({ hasText: 'team' })
-  await row.getByText('access_grants[0]').first().waitFor()
-  t.match(await row.textContent(), /(access_grants\[0\].*){4}/s)
-
-  await open(page, 'Sources')
-  await page.getByRole('table', { name: 'Webhook sources' }).getByText('build-server').first().waitFor()
-
-  await open(page, 'Admin')
-  await page.getByRole('main').getByText('team', { exact: true }).first().waitFor()
-}
-
-/** What each page says to a caller who may do nothing. */
-async function beRefused (page: Page): Promise<void> {
-  const denied = page.getByRole('main').getByText("Principal 'user:bob' is denied 'read' on bank 'team'").first()
-  await page.getByText('You may read 0 banks').waitFor()
-  await page.getByText('needs the admin token').waitFor()
-
-  await open(page, 'Banks')
-  await page.getByText('There is no bank that you may read.').waitFor()
-
-  await open(page, 'Memories')
-  await chooseBank(page)
-  await denied.waitFor()
-
-  await open(page, 'Recall lab')
-  await chooseBank(page)
-  await page.getByLabel('Query').fill('Who drinks tea?')
-  await page.getByRole('button', { name: 'Recall', exact: true }).click()
-  await denied.waitFor()
-
-  await open(page, 'Reflect')
-  await chooseBank(page)
-  await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await denied.waitFor()
-
-  await open(page, 'Access')
-  await chooseBank(page)
-  await page.getByText('may do nothing on').waitFor()
-
-  for (const title of ['Sources', 'Admin']) {
-    await open(page, title)
-    await page.getByText('needs the admin token').waitFor()
-  }
-}
-
 for (const [name, { env, credentials, fill }] of Object.entries(MODES)) {
   consoleTest(`in ${name} mode each page serves a caller with rights, and tells one without`, {
-    yaml: YAML, env: { ...env, SERVICE_ADMIN_TOKEN: ADMIN }, expectedErrors: [/status of 403/],
+    yaml: yamlFor('user:alice'), env: { ...env, SERVICE_ADMIN_TOKEN: ADMIN }, expectedErrors: [/status of 403/],
   }, async (t, { page, url, client }) => {
     const signIn = async (principal: string) => {
       await fill(page, principal)
@@ -158,6 +52,6 @@ for (const [name, { env, credentials, fill }] of Object.entries(MODES)) {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.goto(url())
     await signIn('user:bob')
-    await beRefused(page)
+    await beRefused(page, 'user:bob')
   })
 }

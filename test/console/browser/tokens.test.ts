@@ -5,8 +5,7 @@ import type { Test } from 'tap'
 import { testApp } from '../../helpers/app.js'
 import type { TestClock } from '../../helpers/clock.js'
 import { hs256 } from '../../helpers/tokens.js'
-import { consoleTest, hasNoViolation, startConsoleServer } from '../browser.js'
-import { startOidcProvider, type OidcProvider } from '../oidc-provider.js'
+import { consoleTest, hasNoViolation } from '../browser.js'
 
 const SECRET = 'a secret of at least thirty-two bytes'
 const LIFETIME_SECONDS = 60
@@ -81,56 +80,4 @@ consoleTest('a token that expires in the middle of an import or a question loses
   await page.locator('.identity', { hasText: 'user:bob' }).waitFor()
   t.equal(await page.getByLabel('Question', { exact: true }).inputValue(), '', 'somebody else begins anew')
   t.equal(await page.getByText('The team drinks tea.').count(), 0)
-})
-
-let provider: OidcProvider
-const oidc = {
-  start: async (t: Parameters<typeof startOidcProvider>[0]) => {
-    provider = await startOidcProvider(t)
-    const { url } = await startConsoleServer(t, provider)
-    return { url, origins: [provider.origin] }
-  },
-}
-
-async function signInAtProvider (page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^Sign in at 127\.0\.0\.1/ }).click()
-}
-
-consoleTest('the identity provider signs in with a code and PKCE', oidc, async (t, { page, url }) => {
-  await page.goto(url('banks?bank=team'))
-  await signInAtProvider(page)
-  await page.getByRole('heading', { level: 1, name: 'Banks' }).waitFor()
-  await page.locator('.identity', { hasText: 'user:alice · acme' }).waitFor()
-  t.match(page.url(), /\/console\/banks\?bank=team$/, 'neither the code nor the state stays in the URL')
-  const asked = Object.fromEntries(provider.asked() ?? [])
-  t.match(asked, {
-    response_type: 'code', client_id: 'memory-console', scope: 'openid', code_challenge_method: 'S256', audience: 'memory',
-  })
-  t.equal(asked['redirect_uri'], url('callback'))
-  t.notMatch(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage })), /verifier|ey[A-Za-z0-9]/)
-  await page.goBack()
-  t.notMatch(page.url(), /code=/, 'nor in the history')
-})
-
-consoleTest('an answer that is not that of the sign-in is refused', oidc, async (t, { page, url }) => {
-  await page.goto(url('callback?code=stolen&state=of-another'))
-  await page.getByText('No sign-in was begun in this tab').waitFor()
-  t.notMatch(page.url(), /stolen/)
-
-  await page.goto(url())
-  provider.forgeNonce('of-another')
-  await signInAtProvider(page)
-  await page.getByText('The token of the identity provider is not that of the sign-in').waitFor()
-
-  await page.getByRole('button', { name: 'Try again' }).click()
-  provider.refuse('access_denied')
-  await signInAtProvider(page)
-  await page.getByText('The identity provider says: The reader is not known.').waitFor()
-
-  await page.evaluate(() => {
-    sessionStorage.setItem('memory-gateway-console-oidc', JSON.stringify({ state: 'begun-here', tokenEndpoint: '' }))
-  })
-  await page.goto(url('callback?code=stolen&state=of-another'))
-  await page.getByText('is not that of the sign-in that was begun here').waitFor()
-  t.equal(await page.evaluate(() => sessionStorage.length), 0, 'a sign-in is tried once')
 })

@@ -57,7 +57,7 @@ function Banks ({ subjects: { principals, tenant, onBehalfOf, left } }: { subjec
         : <Matrix caption='What the principals may do' rows={items} hasMore={hasMore} />)}
       {error !== undefined && <Failure error={error} retry={items.length === 0 ? reload : more} />}
       {isLoading && <Loading />}
-      {hasMore && !isLoading && <div class='actions'><button type='button' onClick={more}>Load more</button></div>}
+      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={more}>Load more</button></div>}
     </>
   )
 }

@@ -43,7 +43,7 @@ export function Mine () {
         {items.length > 0 && <Matrix caption='What you may do' rows={items} hasMore={hasMore} />}
         {error !== undefined && <Failure error={error} retry={more} />}
         {isLoading && <Loading />}
-        {hasMore && !isLoading && <div class='actions'><button type='button' onClick={more}>Load more</button></div>}
+        {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={more}>Load more</button></div>}
       </section>
     </>
   )

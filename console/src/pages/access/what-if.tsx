@@ -73,7 +73,7 @@ export function WhatIf () {
             )}
           </Field>
         </div>
-        <div class='actions'><button type='submit' class='primary' disabled={isBusy}>Decide</button></div>
+        <div class='actions'><button type='submit' class='primary'>Decide</button></div>
       </form>
       {isBusy && <Loading what='Deciding' />}
       {!isBusy && decided?.error !== undefined && <Failure error={decided.error} />}

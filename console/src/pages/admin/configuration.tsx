@@ -1,5 +1,5 @@
 import type { BankConfigAnswer } from 'memory-gateway-client'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmDialog } from '../../components/dialog.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Empty, Failure, Loadable } from '../../components/states.js'
@@ -22,6 +22,10 @@ export function BankConfiguration ({ bank, tenant }: Props) {
   const loaded = useLoad(async (signal) => await admin.value.getBankConfig(request, { signal }), [])
   const [isAsking, setIsAsking] = useState(false)
   const [isBusy, setIsBusy] = useState(false)
+  const [resets, setResets] = useState(0)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The button that asked for it goes.
+  useEffect(() => { if (resets > 0) heading.current?.focus() }, [resets])
   const [error, setError] = useState<unknown>(undefined)
   const takeBack = async () => {
     setIsBusy(true)
@@ -30,6 +34,7 @@ export function BankConfiguration ({ bank, tenant }: Props) {
       await admin.value.resetBankConfig(request)
       announce('The configuration is taken back')
       setIsAsking(false)
+      setResets((count) => count + 1)
       loaded.reload()
     } catch (cause) {
       setError(cause)
@@ -43,7 +48,7 @@ export function BankConfiguration ({ bank, tenant }: Props) {
   return (
     <>
       <p><a href={hrefOf('admin')}>All of administration</a></p>
-      <h2>
+      <h2 ref={heading} tabIndex={-1}>
         Configuration of <SafeText text={bank} isExpandable={false} />
         {tenant !== null && <> of the tenant <SafeText text={tenant} isExpandable={false} /></>}
       </h2>

@@ -29,7 +29,9 @@ export function Reload () {
       <h2 id='reload'>Configuration file</h2>
       <p>Applies all changes of the file or none: one that has a problem, or needs a restart, changes nothing.</p>
       <div class='actions'>
-        <button type='button' class='primary' disabled={isBusy} onClick={() => { void reload() }}>Apply the file as it is now</button>
+        <button type='button' class='primary' aria-disabled={isBusy} onClick={() => { if (!isBusy) void reload() }}>
+          Apply the file as it is now
+        </button>
       </div>
       {isBusy && <Loading what='The file is read' />}
       {error !== undefined && <Failure error={error} />}

@@ -69,7 +69,7 @@ export function BankList () {
       )}
       {error !== undefined && <Failure error={error} retry={more} />}
       {isLoading && <Loading />}
-      {hasMore && !isLoading && <div class='actions'><button type='button' onClick={more}>Load more</button></div>}
+      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={more}>Load more</button></div>}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.js'
 import { changeParams, place } from '../../state/router.js'
 import { formatNumber } from '../../text/format.js'
@@ -13,8 +13,7 @@ import { MemoryList } from './memory-list.js'
 import { MemoryView } from './memory-view.js'
 import { RetainForm } from './retain-form.js'
 import { SearchResults } from './search-results.js'
-import type { Undo } from './undo.js'
-import { UndoNotice } from './undo-notice.js'
+import { UndoNotice, type Forgotten } from './undo-notice.js'
 import { useMemoryRows } from './use-memory-rows.js'
 
 type Open = 'retain' | 'forget' | 'export' | 'import'
@@ -28,7 +27,8 @@ export function Browser ({ bank }: { bank: string }) {
   const [query, setQuery] = useState('')
   const [open, setOpen] = useState<Open | undefined>(undefined)
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
-  const [forgotten, setForgotten] = useState<{ count: number, undo: Undo | undefined } | undefined>(undefined)
+  const [forgotten, setForgotten] = useState<Forgotten | undefined>(undefined)
+  const heading = useRef<HTMLHeadingElement>(null)
   const [focusRound, setFocusRound] = useState(0)
   const [changes, setChanges] = useState(0)
   const isSearching = query !== ''
@@ -63,13 +63,16 @@ export function Browser ({ bank }: { bank: string }) {
       <FilterForm key={bank} filters={filters} metadata={metadata} onMetadata={setMetadata} />
       {forgotten !== undefined && (
         <UndoNotice
-          {...forgotten} onClose={() => { setForgotten(undefined) }} onUndone={reload}
+          forgotten={forgotten} onUndone={reload} onClose={() => {
+            setForgotten(undefined)
+            heading.current?.focus()
+          }}
         />
       )}
       <div class={memory === '' ? 'memories-panes' : 'memories-panes two'}>
         <section aria-labelledby='list'>
           <div class='memories-head'>
-            <h2 id='list'>{isSearching ? 'Found' : 'All'}</h2>
+            <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Found' : 'All'}</h2>
             {!isSearching && (
               <>
                 <p role='status'>{rows.count !== undefined && `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}</p>
@@ -87,8 +90,8 @@ export function Browser ({ bank }: { bank: string }) {
           {isSearching
             ? (
               <SearchResults
-                bank={bank} query={query} filters={filters} metadata={metadata} selected={memory} changes={changes}
-                onChoose={choose}
+                key={query} bank={bank} query={query} filters={filters} metadata={metadata} selected={memory}
+                changes={changes} onChoose={choose}
               />
               )
             : (

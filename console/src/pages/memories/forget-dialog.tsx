@@ -51,14 +51,15 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     setError(undefined)
     try {
       const memories = wayBack === 'none' ? [] : await readAll(bank, preview.memory_ids, preview.sample ?? [])
-      const kept = wayBack === 'none' ? undefined : { bank, memories, isWhole: wayBack === 'whole' }
       // Exactly what was shown: what was retained meanwhile under the same tags stays.
       const chosen = 'tags' in selection && preview.deleted_count <= preview.memory_ids.length
         ? { memory_ids: preview.memory_ids }
         : selection
-      const { deleted_count: count } = await client.value.forget({ bank_id: bank, ...chosen })
+      const { deleted_count: count, memory_ids: gone } = await client.value.forget({ bank_id: bank, ...chosen })
       announce(`Forgotten: ${formatCount(count, 'memory', 'memories')}`)
-      onDone(count, kept)
+      // What somebody else has forgotten meanwhile does not come back with these.
+      const ours = memories.filter(({ memory_id: id }) => gone.includes(id))
+      onDone(count, wayBack === 'none' ? undefined : { bank, memories: ours, isWhole: wayBack === 'whole' })
     } catch (failure) {
       setError(failure)
     } finally {

@@ -30,7 +30,6 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
     if (file === undefined) return
     const { signal } = controller.current = new AbortController()
     setError(undefined)
-    setAnswer(undefined)
     setShare(0)
     try {
       const given = await callerBy(uploadFetch(setShare)).importBank(
@@ -67,7 +66,10 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
         {(attributes) => (
           <select
             {...attributes} value={conflict} disabled={isBusy}
-            onChange={({ currentTarget }) => { setConflict(currentTarget.value === 'overwrite' ? 'overwrite' : 'skip') }}
+            onChange={({ currentTarget }) => {
+              setConflict(currentTarget.value === 'overwrite' ? 'overwrite' : 'skip')
+              setAnswer(undefined)
+            }}
           >
             <option value='skip'>stays as it is</option>
             <option value='overwrite'>is overwritten</option>
@@ -99,7 +101,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
         </p>
       )}
       <div class='actions'>
-        <button type='submit' class='primary' disabled={file === undefined || isBusy}>Import</button>
+        <button type='submit' class='primary' disabled={file === undefined || isBusy || answer !== undefined}>Import</button>
         <button type='button' onClick={onClose}>{isBusy ? 'Cancel' : 'Close'}</button>
       </div>
     </form>

@@ -1,5 +1,5 @@
 import type { RetainAnswer, RetainRequest } from 'memory-gateway-client'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { InstantField } from '../../components/instant-field.js'
 import { SafeText } from '../../components/safe-text.js'
@@ -26,7 +26,8 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
   const [isBusy, setIsBusy] = useState(false)
   const change = (changes: Partial<typeof EMPTY>) => { setDraft((old) => ({ ...old, ...changes })) }
   const metadata = readMetadata(draft.metadata)
-  const isReady = draft.content.trim() !== '' && metadata.error === undefined && !isBusy
+  const isReady = draft.content.trim() !== '' && metadata.error === undefined
+  const field = useRef<HTMLTextAreaElement>(null)
 
   const send = async () => {
     const { content, tags, occurredAt, expiresAt, documentId, source } = draft
@@ -47,7 +48,10 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
       const given = await client.value.retain(request)
       setAnswer(given)
       announce(given.stored ? 'The memory is stored' : 'The bank had the memory already')
-      if (given.stored) change({ content: '' })
+      if (given.stored) {
+        change({ content: '' })
+        field.current?.focus()
+      }
       onRetained()
     } catch (failure) {
       setError(failure)
@@ -69,14 +73,14 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
   return (
     <form onSubmit={(event) => {
       event.preventDefault()
-      if (isReady) void send()
+      if (isReady && !isBusy) void send()
     }}
     >
       <p>Into the bank <code><SafeText text={bank} isExpandable={false} /></code>.</p>
       <Field label='Content' hint='What is to be remembered, up to 50,000 characters.'>
         {(attributes) => (
           <textarea
-            {...attributes} rows={5} value={draft.content} maxLength={50_000}
+            {...attributes} ref={field} rows={5} value={draft.content} maxLength={50_000}
             onInput={({ currentTarget }) => { change({ content: currentTarget.value }) }}
           />
         )}
@@ -99,7 +103,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
       {error !== undefined && <Failure error={error} />}
       {answer !== undefined && <Outcome bank={bank} answer={answer} />}
       <div class='actions'>
-        <button type='submit' class='primary' disabled={!isReady}>{isBusy ? 'Storing…' : 'Store'}</button>
+        <button type='submit' class='primary' disabled={!isReady} aria-disabled={isBusy}>{isBusy ? 'Storing…' : 'Store'}</button>
         <button type='button' onClick={onClose}>Close</button>
       </div>
     </form>

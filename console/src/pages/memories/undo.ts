@@ -1,4 +1,4 @@
-import type { Memory, RetainItem } from 'memory-gateway-client'
+import { MemoryGatewayError, type Memory, type RetainItem } from 'memory-gateway-client'
 import { client } from '../../state/session.js'
 
 /** As many memories as are kept in the page to be put back. */
@@ -19,12 +19,19 @@ export async function readAll (bank: string, ids: readonly string[], known: read
   const found = new Map(known.map((memory) => [memory.memory_id, memory]))
   const missing = ids.filter((id) => !found.has(id))
   for (let start = 0; start < missing.length; start += AT_ONCE) {
-    const read = missing.slice(start, start + AT_ONCE).map(async (id) => (
-      await client.value.getMemory({ bank_id: bank, memory_id: id })
-    ))
-    for (const memory of await Promise.all(read)) found.set(memory.memory_id, memory)
+    const read = missing.slice(start, start + AT_ONCE).map(async (id) => await readOne(bank, id))
+    for (const memory of (await Promise.all(read)).flat()) found.set(memory.memory_id, memory)
   }
   return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+async function readOne (bank: string, id: string): Promise<Memory[]> {
+  try {
+    return [await client.value.getMemory({ bank_id: bank, memory_id: id })]
+  } catch (error) {
+    if (error instanceof MemoryGatewayError && error.status === 404) return []
+    throw error
+  }
 }
 
 /** `whole`: ids, times and trust come back too; `content`: under new ids; `none`: the caller may not store. */

@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Whether the server and what it depends on answer. */
 export function Health () {
   const health = useLoad(async (signal) => await client.value.health({ signal }), [])
-  usePoll(health.reload, POLL_MS)
+  usePoll(health, POLL_MS)
   return (
     <section class='card' aria-labelledby='health'>
       <h2 id='health'>Health</h2>

@@ -30,7 +30,7 @@ export function History () {
     known.current = joined(known.current, samples)
     return { samples: known.current, seconds }
   }, [adminToken.value])
-  usePoll(history.reload, POLL_MS)
+  usePoll(history, POLL_MS)
   return (
     <Loadable loaded={history}>
       {({ samples, seconds }) => samples.length === 0 ? <Empty title='No request yet.' /> : <Charts samples={samples} seconds={seconds} />}
@@ -43,7 +43,7 @@ function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: nu
   const of = (read: (sample: Sample) => number | null) => samples.map(read)
   const perSecond = (read: (sample: Sample) => number) => samples.map((sample) => read(sample) / seconds)
   const sum = (read: (sample: Sample) => number) => samples.reduce((total, sample) => total + read(sample), 0)
-  const axis = { places, placeTitle: 'From' }
+  const axis = { places, instants: samples.map(({ at }) => at), placeTitle: 'From' }
   return (
     <>
       <p>

@@ -23,7 +23,7 @@ const DURABILITY: Readonly<Record<string, string>> = {
 /** What the server runs with, for operators. */
 export function InUse () {
   const status = useLoad(async (signal) => await admin.value.getStatus({ signal }), [adminToken.value])
-  usePoll(status.reload, POLL_MS)
+  usePoll(status, POLL_MS)
   return (
     <section class='card' aria-labelledby='in-use'>
       <h2 id='in-use'>Store and models</h2>

@@ -1,7 +1,7 @@
 import type { Hit, RecallAnswer } from 'memory-gateway-client'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { BankField } from '../../components/bank-field.js'
-import { Failure, Loading } from '../../components/states.js'
+import { Empty, Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { changeParams, place } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -53,12 +53,18 @@ export default function RecallPage () {
       const answers: RecallAnswer[] = []
       // One after the other, so that neither waits for the other and the times can be compared.
       for (const one of used) answers.push(await client.value.recall(recallRequest(banks, query, one), { signal }))
+      if (signal.aborted) return
       setOutcome({ ...NOTHING, answers })
       announce(answers.map(({ hits }) => formatCount(hits.length, 'hit')).join(' and '))
     } catch (error) {
       if (!signal.aborted) setOutcome({ ...NOTHING, error })
     }
   }
+  // What was found in other banks says nothing about these.
+  useEffect(() => {
+    setOutcome(NOTHING)
+    return () => { controller.current?.abort() }
+  }, [bankText])
   const parts = outcome.answers.flatMap(({ hits }) => hits.map(partsOf))
   const names = namesOf(parts)
   const extent = extentOf(parts)
@@ -86,7 +92,7 @@ export default function RecallPage () {
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || event.shiftKey || !canRun) return
                 event.preventDefault()
-                void run()
+                event.currentTarget.form?.requestSubmit()
               }}
             />
           </div>
@@ -96,19 +102,25 @@ export default function RecallPage () {
           {isComparing && <Knobs title='Setting B' settings={second} onChange={(one) => { setSettings([first, one]) }} />}
         </div>
         <div class='actions'>
-          <button type='submit' class='primary' disabled={!canRun || outcome.isLoading}>Recall</button>
+          <button type='submit' class='primary' disabled={!canRun}>Recall</button>
           <label class='check recall-compare'>
             <input
               type='checkbox' checked={isComparing} onChange={({ currentTarget }) => {
+                controller.current?.abort()
                 setIsComparing(currentTarget.checked)
                 setSettings([first, first])
-                setOutcome((old) => ({ ...old, answers: old.answers.slice(0, 1) }))
+                setOutcome(({ answers }) => ({ ...NOTHING, answers: answers.slice(0, 1) }))
               }}
             />
             Compare with a second setting
           </label>
         </div>
       </form>
+      {answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (
+        <Empty title='Ask what an agent would ask.'>
+          <p>Each hit is shown with what put it in its place, and of any other memory why it is not among them.</p>
+        </Empty>
+      )}
       {outcome.isLoading && <Loading what='Recalling' />}
       {outcome.error !== undefined && <Failure error={outcome.error} retry={() => { void run() }} />}
       {answered.length > 0 && <Legend names={names} />}

@@ -1,4 +1,5 @@
 import { Field } from '../../components/field.js'
+import { MoreFields } from '../../components/more-fields.js'
 import { InstantField } from '../../components/instant-field.js'
 import { TagsField } from '../../components/tags-field.js'
 import { readMetadata } from '../../text/metadata.js'
@@ -61,8 +62,7 @@ export function Knobs ({ title, settings, onChange }: Props) {
         {number('minScore', 'Least score', '0 to 1; empty: none', { min: 0, max: 1, step: 'any' })}
         {number('maxTokens', 'Most tokens', 'Of all hits; empty: no bound of yours', { min: 1 })}
       </div>
-      <details>
-        <summary>Filters, times and models</summary>
+      <MoreFields summary='Filters, times and models'>
         <div class='fields'>
           <TagsField label='Tags' tags={settings.tags} onChange={(tags) => { change({ tags }) }} />
           <Field label='Tags match'>
@@ -102,7 +102,7 @@ export function Knobs ({ title, settings, onChange }: Props) {
         </div>
         {check('rewrite', 'Search other wordings, which the language model thinks of (rewrite)')}
         {check('modelRerank', 'Have the language model order the best (model_rerank)')}
-      </details>
+      </MoreFields>
     </fieldset>
   )
 }

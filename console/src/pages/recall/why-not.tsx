@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExplainRecallAnswer } from 'memory-gateway-client'
 import { Dialog } from '../../components/dialog.js'
 import { Field } from '../../components/field.js'
@@ -30,29 +30,40 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   const [state, setState] = useState<State>({ isLoading: false })
   const [chosen, setChosen] = useState(0)
   const [isPicking, setIsPicking] = useState(false)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const controller = useRef<AbortController | undefined>(undefined)
   const isId = UUID.test(id.trim())
   const canAsk = isId && query.trim() !== '' && bank !== ''
   const index = Math.min(chosen, settings.length - 1)
   const explain = async (memory: string, setting = settings[index]) => {
     if (setting === undefined) return
+    // An older explanation that comes late would be shown of this memory.
+    controller.current?.abort()
+    const { signal } = controller.current = new AbortController()
     setState({ isLoading: true })
     try {
-      const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting))
-      setState({ answer, text: await textOf(bank, answer), isLoading: false })
+      const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting), { signal })
+      const text = await textOf(bank, answer, signal)
+      if (!signal.aborted) setState({ answer, text, isLoading: false })
     } catch (error) {
-      setState({ error, isLoading: false })
+      if (!signal.aborted) setState({ error, isLoading: false })
     }
   }
+  useEffect(() => {
+    setState({ isLoading: false })
+    return () => { controller.current?.abort() }
+  }, [bank])
   useEffect(() => {
     setId(asked.id)
     if (asked.round === 0) return
     setChosen(asked.setting)
+    heading.current?.focus()
     void explain(asked.id, settings[asked.setting])
   }, [asked.id, asked.round])
   const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
   return (
     <section class='card' aria-labelledby='why-not'>
-      <h2 id='why-not' tabIndex={-1}>Why not this one?</h2>
+      <h2 id='why-not' ref={heading} tabIndex={-1}>Why not this one?</h2>
       <form onSubmit={(event) => {
         event.preventDefault()
         if (canAsk) void explain(id)
@@ -107,11 +118,11 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
 
 /** What the memory says, as nobody knows it by its id. Undefined when it is not there. */
 async function textOf (
-  bank: string, { memory_id: id, verdict }: ExplainRecallAnswer,
+  bank: string, { memory_id: id, verdict }: ExplainRecallAnswer, signal: AbortSignal,
 ): Promise<string | undefined> {
   if (verdict === 'not_in_bank') return undefined
   try {
-    return (await client.value.getMemory({ bank_id: bank, memory_id: id })).text
+    return (await client.value.getMemory({ bank_id: bank, memory_id: id }, { signal })).text
   } catch {
     // It may have been forgotten meanwhile; the explanation stands without it.
     return undefined

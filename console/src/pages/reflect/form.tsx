@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { BankField } from '../../components/bank-field.js'
 import { Field } from '../../components/field.js'
+import { MoreFields } from '../../components/more-fields.js'
 import type { Missing, Wishes } from './request.js'
 import { SchemaEditor } from './schema-editor.js'
 
@@ -47,17 +48,14 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
                 event.preventDefault()
-                onAsk()
+                event.currentTarget.form?.requestSubmit()
               }}
             />
           )}
         </Field>
       </div>
       {missing === 'bank' && <p class='field-error' role='alert'>Choose a bank first.</p>}
-      <details>
-        <summary>Evidence and answer</summary>
-        <Knobs wishes={wishes} onChange={onChange} />
-      </details>
+      <MoreFields summary='Evidence and answer'><Knobs wishes={wishes} onChange={onChange} /></MoreFields>
       <div class='check'>
         <input
           id='reflect-structured' type='checkbox' checked={wishes.hasSchema}
@@ -69,7 +67,13 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
       {missing === 'schema' && <p class='field-error' role='alert'>The schema cannot be used as it is.</p>}
       <div class='actions'>
         <button type='submit' class='primary'>Ask</button>
-        <button type='button' disabled={!isBusy} onClick={onCancel}>Cancel</button>
+        <button
+          type='button' disabled={!isBusy} onClick={() => {
+            onCancel()
+            form.current?.querySelector<HTMLElement>(PLACES.query)?.focus()
+          }}
+        >Cancel
+        </button>
       </div>
     </form>
   )

@@ -51,9 +51,14 @@ function after (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run
 export function useReflect () {
   const [run, setRun] = useState<Run | undefined>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
+  const underWay = useRef<string | undefined>(undefined)
   useEffect(() => () => { controller.current?.abort() }, [])
 
   const ask = useCallback(async (request: ReflectRequest) => {
+    const question = JSON.stringify(request)
+    // A double click would pay a model for two answers.
+    if (underWay.current === question) return
+    underWay.current = question
     controller.current?.abort()
     const mine = new AbortController()
     controller.current = mine
@@ -73,11 +78,14 @@ export function useReflect () {
       const totalMs = performance.now() - begin
       const phase = mine.signal.aborted ? 'cancelled' : 'failed'
       change((old) => ({ ...old, phase, totalMs, ...(phase === 'failed' && { error }) }))
+    } finally {
+      if (controller.current === mine) underWay.current = undefined
     }
   }, [])
 
   const cancel = useCallback(() => {
     controller.current?.abort()
+    underWay.current = undefined
     announce('Cancelled')
   }, [])
 

@@ -1,10 +1,12 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { PageTitle } from '../../components/page-title.js'
 import { Failure } from '../../components/states.js'
+import { signInBeside } from '../../state/oidc-window.js'
 import { beginSignIn } from '../../state/oidc.js'
-import { serverConfig, type ServerConfig } from '../../state/server-config.js'
-import { clientOf, isExpired, signIn, type Credentials } from '../../state/session.js'
+import { serverConfig, type OidcConfig, type ServerConfig } from '../../state/server-config.js'
+import { isSendable, NOT_SENDABLE } from '../../text/header-value.js'
+import { isExpired, isRemembered, signIn, type Credentials } from '../../state/session.js'
 
 const PRINCIPAL = /^[^\s:]+:\S+$/
 
@@ -16,7 +18,7 @@ export function SignInPage () {
     <div class='narrow'>
       <PageTitle title='Sign in' about={ABOUT[config.auth_mode]} />
       {isExpired.value && <p class='notice' role='status'>The server no longer takes your credentials. After the sign-in you are where you were.</p>}
-      {config.oidc !== undefined && <ProviderForm config={config} />}
+      {config.oidc !== undefined && <ProviderForm oidc={config.oidc} />}
       <CredentialsForm config={config} />
     </div>
   )
@@ -38,25 +40,45 @@ function Remember ({ value, onChange }: { value: boolean, onChange: (value: bool
   )
 }
 
-function ProviderForm ({ config }: { config: ServerConfig }) {
-  const [remember, setRemember] = useState(false)
+/** A sign-in that has expired goes on in a window beside the page, which keeps what was typed on it. */
+function ProviderForm ({ oidc }: { oidc: OidcConfig }) {
+  const [remember, setRemember] = useState(isRemembered.value)
   const [error, setError] = useState<unknown>(undefined)
-  const [isBusy, setIsBusy] = useState(false)
-  const { oidc } = config
-  if (oidc === undefined) return null
-  const begin = () => {
-    setIsBusy(true)
-    beginSignIn(oidc, location.pathname + location.search, remember).catch((reason: unknown) => {
-      setError(reason)
-      setIsBusy(false)
-    })
+  const [isWaiting, setIsWaiting] = useState(false)
+  const controller = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => { controller.current?.abort() }, [])
+  const leave = () => {
+    setError(undefined)
+    beginSignIn(oidc, location.pathname + location.search, remember).catch(setError)
   }
+  const open = async () => {
+    controller.current?.abort()
+    const { signal } = controller.current = new AbortController()
+    setError(undefined)
+    setIsWaiting(true)
+    try {
+      await signIn({ token: await signInBeside(oidc, signal) }, remember)
+    } catch (reason) {
+      if (signal.aborted) return
+      setError(reason)
+      setIsWaiting(false)
+    }
+  }
+  const title = `Sign in at ${new URL(oidc.issuer).host}`
   return (
     <div class='card'>
       {error !== undefined && <Failure error={error} />}
       <Remember value={remember} onChange={setRemember} />
+      {isWaiting && <p role='status'>Sign in in the window that was opened. Was it closed? Then open it again.</p>}
       <div class='actions'>
-        <button type='button' class='primary' disabled={isBusy} onClick={begin}>Sign in at {new URL(oidc.issuer).host}</button>
+        {isExpired.value
+          ? (
+            <>
+              <button type='button' class='primary' onClick={() => { void open() }}>{isWaiting ? 'Open it again' : title}</button>
+              <button type='button' onClick={leave}>Sign in in this tab: what was typed is lost</button>
+            </>
+            )
+          : <button type='button' class='primary' onClick={leave}>{title}</button>}
       </div>
     </div>
   )
@@ -65,24 +87,26 @@ function ProviderForm ({ config }: { config: ServerConfig }) {
 function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: ServerConfig }) {
   const [principal, setPrincipal] = useState('')
   const [secret, setSecret] = useState('')
-  const [remember, setRemember] = useState(false)
+  const [remember, setRemember] = useState(isRemembered.value)
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
   const wantsPrincipal = mode === 'dev' || mode === 'api_key'
   const wantsSecret = mode !== 'dev'
   const isKey = mode === 'api_key'
-  const isPrincipalOdd = principal !== '' && !PRINCIPAL.test(principal)
+  const principalFault = !isSendable(principal)
+    ? NOT_SENDABLE
+    : principal !== '' && !PRINCIPAL.test(principal) ? 'Usually <type>:<id>, for example user:alice.' : undefined
 
   const submit = async () => {
     const given: Credentials = {
       ...(wantsPrincipal && principal !== '' && { principal }),
       ...(wantsSecret && (isKey ? { apiKey: secret } : { token: secret.replace(/^bearer\s+/i, '') })),
     }
+    if (!isSendable(principal) || !isSendable(secret)) return
     setIsBusy(true)
     setError(undefined)
     try {
-      const { principal: name, tenant_id: tenant, on_behalf_of: other } = await clientOf(given).whoami()
-      signIn(given, remember, JSON.stringify([name, tenant, other]))
+      await signIn(given, remember)
     } catch (reason) {
       setError(reason)
       setIsBusy(false)
@@ -98,7 +122,10 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
       {oidc !== undefined && <h2>Or with a token</h2>}
       {error !== undefined && <Failure error={error} />}
       {wantsSecret && (
-        <Field label={isKey ? 'API key' : 'Token'} hint={isKey ? 'SERVICE_API_KEY of the server.' : 'A JWT, as it stands behind "Bearer".'}>
+        <Field
+          label={isKey ? 'API key' : 'Token'} error={isSendable(secret) ? undefined : NOT_SENDABLE}
+          hint={isKey ? 'SERVICE_API_KEY of the server.' : 'A JWT, as it stands behind "Bearer".'}
+        >
           {(attributes) => (
             <input
               {...attributes} type='password' required autocomplete='off' value={secret}
@@ -110,7 +137,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
       {wantsPrincipal && (
         <Field
           label='Principal' hint={mode === 'dev' ? 'For example user:alice. Empty: anonymous.' : 'For example user:alice.'}
-          error={isPrincipalOdd ? 'Usually <type>:<id>, for example user:alice.' : undefined}
+          error={principalFault}
         >
           {(attributes) => (
             <input

@@ -18,7 +18,7 @@ const POLL_MS = 10_000
 /** The webhook sources, each with how it fares. */
 export function SourceList () {
   const loaded = useLoad(async (signal) => await admin.value.listSources({ signal }), [])
-  usePoll(() => { if (loaded.error === undefined && !loaded.isLoading) loaded.reload() }, POLL_MS)
+  usePoll(loaded, POLL_MS)
   return (
     <Loadable loaded={loaded}>
       {({ sources }) => sources.length === 0

@@ -1,0 +1,12 @@
+/** Buttons that send something. */
+const SENDS = 'button[type=submit], button.primary, button.danger'
+
+/** Takes the second click of a double click away from buttons that send something: nobody means to send it twice. */
+export function ignoreDoubleClicks (): void {
+  document.addEventListener('click', (event) => {
+    const { target, detail } = event
+    if (detail < 2 || !(target instanceof Element) || target.closest(SENDS) === null) return
+    event.preventDefault()
+    event.stopPropagation()
+  }, true)
+}

@@ -1,0 +1,80 @@
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+
+/** Neither ids, nor numbers, nor names of anything. */
+const NONSENSE = ['..', '../../v1/admin/status', '<script>alert(1)</script>', '%00%2e', "';drop table", '🦀\u202e\u0000', 'a'.repeat(3000)]
+
+consoleTest('nonsense in a field is told by what is wrong with it', {
+  expectedErrors: [/status of 4\d\d/], yaml: 'access_control: {enabled: true, default_policy: open}',
+}, async (t, { page, url }) => {
+  await page.goto(url())
+  for (const wrong of ['🦀', 'user:\u4e2d\u6587']) {
+    await page.getByLabel('Principal').fill(wrong)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByText('It has a character that no header can carry.').waitFor()
+  }
+  await signInAs(page, 'user:alice')
+  const failure = page.getByRole('main').getByRole('alert').first()
+  for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
+    for (const wrong of NONSENSE) {
+      await page.goto('about:blank')
+      await page.goto(url(`${name}?bank=${encodeURIComponent(wrong)}&days=x&memory=${encodeURIComponent(wrong)}&why=${encodeURIComponent(wrong)}&order=x&trust=x`))
+      await signInAs(page, 'user:alice')
+      if (name === 'recall') {
+        await page.getByLabel('Query').fill('What?')
+        await page.keyboard.press('Enter')
+      }
+      if (name === 'reflect') {
+        await page.getByLabel('Question', { exact: true }).fill('What?')
+        await page.getByRole('button', { name: 'Ask', exact: true }).click()
+      }
+      await failure.waitFor()
+      // The client sends no name that would lead elsewhere.
+      const expected = wrong === '..' ? /No name of a bank or memory|invalid_request/ : /invalid_request|not_found/
+      t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
+    }
+  }
+  t.equal(await page.locator('main script').count(), 0)
+})
+
+consoleTest('a field with a fault in a part of a form that is closed is shown', {}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  const more = page.locator('summary', { hasText: 'Evidence and answer' })
+  await more.click()
+  await page.getByLabel('Tokens of the answer at most').fill('-5')
+  await more.click()
+  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
+  for (const send of ['click', 'keys']) {
+    if (send === 'click') await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    else await page.getByLabel('Question', { exact: true }).press('Control+Enter')
+    await page.getByLabel('Tokens of the answer at most').and(page.locator(':focus')).waitFor()
+    t.equal(await page.getByRole('region', { name: 'Answer', exact: true }).count(), 0)
+    await more.click()
+  }
+  await more.click()
+  await page.getByLabel('Tokens of the answer at most').fill('')
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('All after').waitFor()
+})
+
+const DEEP = [
+  ['overview', 'Overview'], ['banks?bank=user-alice&days=365', 'Banks'], ['memories?bank=user-alice&tag=a&tag=b&order=oldest', 'Memories'],
+  ['recall?bank=user-alice,user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Reflect'], ['access?view=rules', 'Access'],
+  ['sources', 'Sources'], ['admin?bank=user-alice', 'Admin'], ['nowhere', 'No such page'],
+] as const
+
+consoleTest('an address that was shared leads through the sign-in to what it names', {}, async (t, { page, url }) => {
+  for (const [path, title] of DEEP) {
+    await page.goto(url(path))
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    t.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0)
+    await signInAs(page, 'user:alice')
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    t.equal(page.url(), url(path))
+  }
+  await hasNoViolation(t, page, 'no such page')
+  await page.goto(url('callback'))
+  await page.getByText('The server names no identity provider.').waitFor()
+  await hasNoViolation(t, page, 'a way back from nowhere')
+})

@@ -1,0 +1,35 @@
+import { consoleTest, signInAs } from '../browser.js'
+
+consoleTest('a tag that is typed and not confirmed counts, and the click that leaves its field is not lost', {}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  await page.goto(url(`memories?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('button', { name: 'Retain…' }).click()
+  const retain = page.getByRole('dialog', { name: 'Retain a memory' })
+  await retain.getByLabel('Content').fill('Alice drinks tea.')
+  await retain.getByLabel('Tags', { exact: true }).fill('drink')
+  const clickWhereItIs = async (name: string) => {
+    const box = await page.getByRole('button', { name, exact: true }).boundingBox()
+    if (box !== null) await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { delay: 100 })
+  }
+  await clickWhereItIs('Store')
+  await retain.getByText('Stored in one passage').waitFor()
+  const { memories } = (await client().listMemories({ bank_id: bank }).pages().next()).value!
+  t.match(memories, [{ tags: ['drink'] }])
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Forget…' }).click()
+  await page.getByLabel('Tags to forget', { exact: true }).fill('drink')
+  await clickWhereItIs('Show what would go')
+  await page.getByText('1 memory would be forgotten').waitFor()
+
+  await page.goto(url(`recall?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('tea')
+  await page.getByText('Filters, times and models').click()
+  await page.getByLabel('Tags', { exact: true }).fill('drink')
+  const asked = page.waitForRequest('**/v1/recall')
+  await clickWhereItIs('Recall')
+  t.match((await asked).postDataJSON(), { tags: ['drink'] })
+  await page.getByRole('button', { name: 'Remove drink' }).waitFor()
+  t.equal(await page.getByLabel('Tags', { exact: true }).inputValue(), '')
+})

@@ -1,0 +1,198 @@
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { testApp } from '../../helpers/app.js'
+import { piecemeal, startLanguageServer, type LanguageServer } from '../../helpers/language-server.js'
+import { startServer } from '../../helpers/server.js'
+import { consoleTest, signInAs, startConsoleServer, type StartedServer } from '../browser.js'
+
+const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
+
+/** Counts requests by their method and path. */
+function counted (page: Page): (key: string) => number {
+  const counts = new Map<string, number>()
+  page.on('request', (request) => {
+    const key = `${request.method()} ${new URL(request.url()).pathname}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  })
+  return (key) => counts.get(key) ?? 0
+}
+
+consoleTest('a double click sends once', {}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  const requests = counted(page)
+  await page.goto(url(`memories?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('button', { name: 'Retain…' }).click()
+  const retain = page.getByRole('dialog', { name: 'Retain a memory' })
+  await retain.getByLabel('Content').fill('Alice drinks tea.')
+  await retain.getByRole('button', { name: 'Store' }).dblclick()
+  await retain.getByText('Stored in one passage').waitFor()
+  await page.keyboard.press('Escape')
+  t.equal(requests('POST /v1/retain'), 1)
+
+  const path = `${t.testdir({ 'team.ndjson': '{"format": "memory-gateway-export", "version": 1}\n{"text": "Alice sings."}\n' })}/team.ndjson`
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import' })
+  await dialog.getByLabel('File').setInputFiles(path)
+  await dialog.getByRole('button', { name: 'Import', exact: true }).dblclick()
+  await dialog.getByText('Imported: 1;').waitFor()
+  t.ok(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), 'a file is taken once')
+  await page.keyboard.press('Escape')
+  t.equal((await client().getBank({ bank_id: bank })).memory_count, 2)
+
+  await page.getByRole('listbox').getByText('Alice sings.').click()
+  await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
+  await page.getByRole('button', { name: 'Forget 1 memory' }).dblclick()
+  await page.getByText('1 memory is forgotten.').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).dblclick()
+  await page.getByRole('listbox').getByText('Alice sings.').waitFor()
+  t.equal((await client().getBank({ bank_id: bank })).memory_count, 2, 'what is put back is there once')
+
+  await page.goto(url('admin'))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('button', { name: 'Apply the file as it is now' }).dblclick()
+  await page.locator('.failure, .card :text("Nothing has changed since")').first().waitFor()
+  t.equal(requests('POST /v1/admin/reload'), 1)
+
+  await page.goto(url(`reflect?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
+  await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
+  await page.getByText('All after').waitFor()
+  t.equal(requests('POST /v1/reflect'), 1)
+})
+
+consoleTest('two tabs: what one forgets, the other tells of, and forgets the rest', {
+  expectedErrors: [/status of 404/],
+}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  const items = Array.from({ length: 30 }, (_, index) => ({ content: `Alice drinks tea number ${index}.`, tags: ['tea'] }))
+  const { results } = await client().retainBatch({ bank_id: bank, items })
+  await page.goto(url(`memories?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('button', { name: 'Forget…' }).click()
+  const choice = page.getByRole('dialog', { name: 'What is to be forgotten?' })
+  await choice.getByLabel('Tags to forget', { exact: true }).fill('tea')
+  await page.keyboard.press('Enter')
+  await choice.getByRole('button', { name: 'Show what would go' }).click()
+  await page.getByText('30 memories would be forgotten').waitFor()
+
+  const ids = results.flatMap((result) => 'memory_id' in result ? [String(result.memory_id)] : [])
+  t.equal(ids.length, items.length)
+  await client().forget({ bank_id: bank, memory_ids: ids.slice(0, 29) })
+  await page.getByRole('button', { name: 'Forget 30 memories' }).click()
+  await page.getByText('1 memory is forgotten.').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('listbox', { name: 'Memories' }).getByText('number 29').waitFor()
+  t.equal((await client().getBank({ bank_id: bank })).memory_count, 1, 'what the other tab has forgotten stays so')
+
+  const other = await page.context().newPage()
+  await other.goto(url(`memories?bank=${bank}&memory=${ids[29] ?? ''}`))
+  await signInAs(other, 'user:bob')
+  await other.locator('.memories-content').getByText('number 29').waitFor()
+  await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
+  await client().forget({ bank_id: bank, scope: 'all' })
+  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByText('The bank has no memories.').waitFor()
+})
+
+consoleTest('back and forward show what the address says', {}, async (t, { page, url, client }) => {
+  for (const name of ['alice', 'bob']) {
+    await client().retain({ bank_id: `user-${name}`, content: `${name} drinks tea.` })
+  }
+  await page.goto(url('memories?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  const list = page.getByRole('listbox', { name: 'Memories' })
+  await list.getByText('alice drinks tea.').click()
+  await page.waitForURL(/memory=/)
+  await page.getByLabel('Bank').fill('user-bob')
+  await page.keyboard.press('Enter')
+  await list.getByText('bob drinks tea.').waitFor()
+  await page.getByRole('link', { name: 'Banks' }).click()
+  await page.getByRole('link', { name: 'user-bob', exact: true }).click()
+  await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
+  for (let back = 0; back < 3; back++) await page.goBack()
+  await page.waitForURL(/memory=/)
+  await page.locator('.memories-content').getByText('alice drinks tea.').waitFor()
+  t.equal(await page.getByLabel('Bank').inputValue(), 'user-alice')
+  await page.goForward()
+  await list.getByText('bob drinks tea.').waitFor()
+  t.equal(await page.getByLabel('Bank').inputValue(), 'user-bob')
+  t.equal(await page.locator('.memories-content').count(), 0)
+})
+
+let settings: Record<string, string>
+let stop: () => Promise<void>
+
+consoleTest('a server that is started anew in another auth mode asks for what that mode needs', {
+  expectedErrors: [...GONE, /status of 401/],
+  start: async (t) => {
+    const server = await startConsoleServer(t, {})
+    settings = server.settings
+    stop = async () => {
+      server.process.kill('SIGKILL')
+      await server.ended
+    }
+    return server
+  },
+}, async (t, { page, url, client }) => {
+  await client({ principal: 'user:alice' }).retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
+  await stop()
+  await startServer(t, {
+    ...settings,
+    SERVICES_PORT: new URL(url()).port,
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY: 'the shared secret',
+    SERVICE_ADMIN_TOKEN: 'for operators',
+  })
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('The server no longer takes your credentials.').waitFor()
+  await page.getByLabel('API key').fill('the shared secret')
+  await page.getByLabel('Principal').fill('user:alice')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
+  t.equal(await page.getByLabel('Question', { exact: true }).inputValue(), 'What does Alice drink?')
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByText('api_key: a shared key').waitFor()
+  await page.getByLabel('Admin token').waitFor()
+})
+
+let model: LanguageServer
+
+consoleTest('a page that is loaded again in the middle of an answer begins anew', {
+  start: async (t: Test): Promise<StartedServer> => {
+    model = await startLanguageServer(t)
+    const { app } = await testApp(t, {
+      file: {
+        llm_provider: 'openai_compatible',
+        llm_provider_config: { base_url: model.url, model: 'remote', api_key: 'key', max_retries: 0 },
+        reflect: { min_score: 0 },
+      },
+    })
+    return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
+  },
+}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
+  const { behaviour, say } = piecemeal()
+  model.next(behaviour)
+  await page.goto(url('reflect?bank=user-alice'))
+  await page.getByLabel('Stay signed in').check()
+  await signInAs(page, 'user:alice')
+  const ask = async () => {
+    await page.getByLabel('Question', { exact: true }).fill('Where does Alice live?')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  }
+  const answer = page.getByRole('region', { name: 'Answer', exact: true })
+  await ask()
+  say('Alice lives in Lyon. [1] ')
+  say('She ')
+  await answer.getByRole('button', { name: 'Source [1]' }).waitFor()
+  await page.reload()
+  await page.getByText('Ask something that the memories').waitFor()
+  t.match(page.url(), /reflect\?bank=user-alice$/)
+  await ask()
+  await answer.getByText(/Tokens/).waitFor()
+})

@@ -1,0 +1,46 @@
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import type { MemoryGatewayClient } from '../../packages/client/src/index.js'
+import { consoleTest, settled } from './browser.js'
+import { ADMIN, yamlFor } from './every-page.js'
+import { Keys } from './keys.js'
+
+const SETTINGS = { env: { SERVICE_ADMIN_TOKEN: ADMIN }, yaml: yamlFor('user:alice') }
+
+export interface Walk { page: Page, keys: Keys, client: MemoryGatewayClient }
+
+/** A page that is reached, used and left with keys alone. The mouse of the browser is never moved. */
+export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<void>): void {
+  consoleTest(`${title}, with the keyboard alone`, SETTINGS, async (t, { page, url, client }) => {
+    const keys = new Keys(t, page)
+    const alice = client({ principal: 'user:alice' })
+    for (const content of ['The team meets on Mondays.', 'The team drinks tea.']) {
+      await alice.retain({ bank_id: 'team', content, tags: ['fact'], document_id: 'day-1' })
+    }
+    await page.goto(url())
+    await keys.use(page.getByRole('link', { name: 'Skip to the content' }))
+    await keys.isAt(page.locator('main'), 'the content')
+    await keys.fill(page.getByLabel('Principal'), 'user:alice')
+    await keys.press('Enter')
+    await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
+    await keys.use(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }))
+    // The first page is open already.
+    if (title !== 'Overview') await keys.isAt(page.getByRole('heading', { level: 1, name: title }), `the title of ${title}`)
+    await settled(page)
+    await run(t, { page, keys, client: alice })
+    await keys.around(title)
+    t.same([...keys.faults], [], 'every stop is seen')
+  })
+}
+
+export async function giveAdminToken ({ page, keys }: Walk): Promise<void> {
+  await keys.fill(page.getByLabel('Admin token'), ADMIN)
+  await keys.press('Enter')
+  await page.getByLabel('Admin token').waitFor({ state: 'detached' })
+}
+
+export async function chooseBank ({ page, keys }: Walk): Promise<void> {
+  await keys.fill(page.getByLabel(/^Bank( \(|$)/), 'team')
+  await keys.press('Enter')
+  await page.waitForURL(/bank=team/)
+}
