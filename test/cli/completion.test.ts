@@ -78,6 +78,7 @@ t.test('bash', skipWithout('bash', 'script'), async (t) => {
   t.match(await type('\u0015memory-gateway completion z\t', /zsh/), 'zsh')
   t.match(await type('\u0015memory-gateway config s\t\t', offered(['schema', 'show'])), /show/)
   t.match(await type('\u0015memory-gateway help do\t', /doctor/), 'doctor')
+  t.match(await type('\u0015memory-gateway export bank --output /dev/nul\t', /\/dev\/null/), '/dev/null')
   t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
@@ -93,6 +94,7 @@ t.test('zsh', skipWithout('zsh', 'script'), async (t) => {
   // The folder that the shell stands in has files whose names begin so.
   t.notMatch(await type('\u0015memory-gateway config s\t', offered(['schema', 'show'])), /scripts|server/)
   t.match(await type('\u0015memory-gateway help do\t', /doctor/), 'doctor')
+  t.match(await type('\u0015memory-gateway export bank --output /dev/nul\t', /\/dev\/null/), '/dev/null')
   t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
