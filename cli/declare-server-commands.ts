@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import { QUESTIONS } from './init/answers.js'
 import { integer, pair } from './option-values.js'
 
@@ -68,6 +68,6 @@ export function declareServerCommands (program: Command): void {
     .action(async (principal, options) => { await (await import('./commands/token.js')).token(principal, options) })
 
   program.command('completion').description('write a script that completes commands and options')
-    .argument('<shell>', 'bash, zsh or fish')
+    .addArgument(new Argument('<shell>', 'the shell that it is for').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => { await (await import('./commands/completion.js')).completion(shell, program) })
 }

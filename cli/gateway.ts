@@ -57,7 +57,8 @@ export function inWords (error: unknown, { url }: Connection): unknown {
     return new CommandError(`the answer of ${url} is not that of a memory gateway (${message}); look at MEMORY_GATEWAY_URL`, undefined, error)
   }
   const request = requestId === undefined ? '' : `, request ${requestId}`
-  return new CommandError(`${message} (${code}${request})${hintOf(status)}`, undefined, error)
+  const hint = hintOf(status, message)
+  return new CommandError(`${message} (${code}${request})${hint}`, undefined, error)
 }
 
 function unreachable (url: string, reason: string, error: unknown): CommandError {
@@ -75,7 +76,8 @@ function causeOf (error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }
 
-function hintOf (status: number | undefined): string {
+function hintOf (status: number | undefined, message: string): string {
+  if (status === 404 && message === 'No such route') return '\nLook at MEMORY_GATEWAY_URL: it is the address of the gateway, without /v1'
   return status === 401
     ? '\nSet MEMORY_GATEWAY_API_KEY with MEMORY_GATEWAY_PRINCIPAL, or MEMORY_GATEWAY_TOKEN, or a profile; ' +
       'docs/command-line.md says how'

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { codeOf, CommandError, usageError } from './failures.js'
@@ -78,25 +79,54 @@ export async function openInput (path: string | undefined): Promise<Input> {
   return { name: path, lines, total: size, position: () => file.bytesRead, close: () => { file.destroy() } }
 }
 
+/** The parts of a text that is put together, up to the longest text that there can be. */
+export class Parts {
+  #parts: string[] = []
+  #length = 0
+
+  /** @throws CommandError */
+  add (part: string): void {
+    this.#length += part.length + 1
+    if (this.#length > constants.MAX_STRING_LENGTH) {
+      throw new CommandError(`the import has a line or document of more than ${constants.MAX_STRING_LENGTH} characters; split it`)
+    }
+    this.#parts.push(part)
+  }
+
+  take (separator = ''): string {
+    const text = this.#parts.join(separator)
+    this.#parts = []
+    this.#length = 0
+    return text
+  }
+
+  get isEmpty (): boolean {
+    return this.#parts.length === 0
+  }
+}
+
 /** The lines without their line feeds. */
 async function * linesOf (
   stream: NodeJS.ReadableStream, fault: (error: unknown) => unknown = (error) => error,
 ): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let parts: string[] = []
+  const parts = new Parts()
   try {
     for await (const chunk of stream) {
       const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
       const [first = '', ...rest] = text.split('\n')
-      parts.push(first)
+      parts.add(first)
       for (const line of rest) {
-        yield parts.join('')
-        parts = [line]
+        yield parts.take()
+        parts.add(line)
       }
     }
+    // A character that the end cuts off is an error here.
+    parts.add(decoder.decode())
   } catch (error) {
+    if (error instanceof CommandError) throw error
     throw error instanceof TypeError ? new CommandError('the import is not valid UTF-8') : fault(error)
   }
-  const last = parts.join('')
+  const last = parts.take()
   if (last !== '') yield last
 }

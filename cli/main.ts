@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { tell } from './failures.js'
-import { endQuietlyOnBrokenPipe, note } from './output.js'
+import { endOnFaultOfOutput, note } from './output.js'
 import { run } from './program.js'
 
-endQuietlyOnBrokenPipe()
+endOnFaultOfOutput()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import { codeOf, EXIT } from './failures.js'
 
 /**
- * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently.
+ * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently. Any
+ * other fault of the output, a full disk for one, is reported.
  */
-export function endQuietlyOnBrokenPipe (): void {
+export function endOnFaultOfOutput (): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
-      if (codeOf(error) !== 'EPIPE') throw error
-      process.exit(EXIT.done)
+      if (codeOf(error) === 'EPIPE') process.exit(EXIT.done)
+      if (stream === process.stdout) note(`standard output cannot be written (${codeOf(error) ?? 'unknown'})`)
+      process.exit(EXIT.failed)
     })
   }
 }

@@ -1,6 +1,8 @@
+import { SdkError, SdkErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import { AccessControl } from '../lib/access/access-control.js'
+import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { callerOf, isBankId, type RequestContext } from '../lib/identity/context.js'
 import type { Config } from '../lib/config/config.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
@@ -53,10 +55,15 @@ export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
  */
 export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   const { bankId, signal, log = (line) => { process.stderr.write(`${line}\n`) } } = options
-  if (bankId !== undefined && !isBankId(bankId)) throw invalidField('bank', 'is not a bank id')
+  if (bankId !== undefined && !isBankId(bankId)) {
+    throw invalidField('bank', `must be a text ${BANK_ID_IN_WORDS}`)
+  }
   const { operations, caller, answerTokens, close } = await openSource(options, log)
   const refusals = new Refusals(undefined, (error) => {
-    if (!(error instanceof ServiceError) && !(error instanceof RemoteError)) log(`unexpected fault: ${stackOf(error)}`)
+    // A client that closes its end while a call runs aborts the call.
+    const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
+    const isKnown = error instanceof ServiceError || error instanceof RemoteError
+    if (!isGone && !isKnown) log(`unexpected fault: ${stackOf(error)}`)
   })
   try {
     await new Promise<void>((resolve) => {
@@ -69,7 +76,7 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
         concurrency: CONCURRENCY,
         caller,
         pinned: bankId,
-      }), { transport, maxSubscriptions: 0, onerror: (error) => { log(error.message) } })
+      }), { transport, maxSubscriptions: 0, onerror: (error) => { log(inOneLine(error)) } })
       const stop = () => { void connection.close().then(resolve, resolve) }
       if (signal?.aborted === true) stop()
       else signal?.addEventListener('abort', stop, { once: true })
@@ -118,6 +125,11 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
       await memory.close()
     },
   }
+}
+
+/** The SDK describes a message of another form than JSON-RPC's by a page of JSON. */
+function inOneLine ({ name, message }: Error): string {
+  return name === 'ZodError' ? 'the client has sent a line that is not a message of JSON-RPC; it is ignored' : message
 }
 
 function stackOf (error: unknown): string {

@@ -10,6 +10,7 @@ import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadat
 import type { McpSettings } from '../lib/config/settings.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { callerOf, isBankId } from '../lib/identity/context.js'
+import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { McpHttp } from '../mcp/http.js'
 import { localOperations } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
@@ -88,7 +89,7 @@ function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number):
 function pinnedBank (request: FastifyRequest): string | undefined {
   const bankId = pathParameter(request, 'bank_id')
   if (bankId === undefined) return undefined
-  if (typeof bankId !== 'string' || !isBankId(bankId)) throw invalidField('bank_id', 'is not a bank id')
+  if (typeof bankId !== 'string' || !isBankId(bankId)) throw invalidField('bank_id', `must be a text ${BANK_ID_IN_WORDS}`)
   return bankId
 }
 

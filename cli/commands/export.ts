@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { codeOf, CommandError } from '../failures.js'
 import { note, write, writeJson } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
@@ -56,11 +56,26 @@ async function * blocksOf (lines: AsyncIterable<string>): AsyncGenerator<Block, 
 }
 
 async function writeFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
+  try {
+    // The file that a link leads to is replaced, and the link stays.
+    const target = await realpath(path).catch(() => path)
+    const present = await stat(target).catch(() => undefined)
+    if (present?.isDirectory() === true) throw new CommandError(`${path} is a folder; name a file in it`)
+    // A pipe or device is written to, and never replaced by a file.
+    if (present !== undefined && !present.isFile()) return await fill(createWriteStream(target), blocks)
+    return await replaceFile(target, blocks)
+  } catch (error) {
+    const isOfSystem = error instanceof Error && 'syscall' in error
+    throw isOfSystem ? new CommandError(`${path} cannot be written (${codeOf(error) ?? 'unknown'})`) : error
+  }
+}
+
+async function replaceFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
   const partial = `${path}.${randomBytes(4).toString('hex')}.part`
   // Memories are nobody else's.
   const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
   try {
-    await once(file, 'open').catch((error: unknown) => { throw new CommandError(`${path} cannot be written (${codeOf(error) ?? 'unknown'})`) })
+    await once(file, 'open')
     const count = await fill(file, blocks)
     await rename(partial, path)
     return count

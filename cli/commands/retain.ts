@@ -1,8 +1,10 @@
-import { text as readAll } from 'node:stream/consumers'
-import { usageError } from '../failures.js'
+import { CommandError, usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { present, withServer, type ServerOptions } from '../server-command.js'
+
+/** More than any gateway takes; without a bound, an endless input would fill the memory of the process. */
+const INPUT_BYTES = 64 * 1024 * 1024
 
 export interface RetainOptions extends ServerOptions {
   tag?: string[]
@@ -33,5 +35,16 @@ export async function retain (bank: string, given: string | undefined, options: 
 
 async function standardInput (): Promise<string> {
   if (process.stdin.isTTY) throw usageError('there is no text: give it as an argument, or on standard input')
-  return await readAll(process.stdin)
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > INPUT_BYTES) throw new CommandError('standard input is too long for a memory (more than 64 MiB)')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch {
+    throw new CommandError('standard input is not valid UTF-8; convert it first, with iconv for one')
+  }
 }

@@ -1,5 +1,5 @@
 import { CommandError, messageOf, usageError } from '../failures.js'
-import type { ImportContent, ImportItem } from '../import-lines.js'
+import { Parts, type ImportContent, type ImportItem } from '../import-lines.js'
 import { fromChatGpt } from './chatgpt.js'
 import { fromClaude } from './claude.js'
 import { fromHindsight } from './hindsight.js'
@@ -34,13 +34,15 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
 }
 
 async function readDocument (lines: AsyncIterable<string>, name: string): Promise<unknown> {
-  const parts: string[] = []
+  const parts = new Parts()
   for await (const line of lines) {
-    if (parts.length === 0 && line.startsWith('PK\u0003')) throw new CommandError(`${name} is an archive: unpack it and import the conversations.json in it`)
-    parts.push(line)
+    if (parts.isEmpty && line.startsWith('PK\u0003')) {
+      throw new CommandError(`${name} is an archive: unpack it and import the conversations.json in it`)
+    }
+    parts.add(line)
   }
   try {
-    return JSON.parse(parts.join('\n'))
+    return JSON.parse(parts.take('\n'))
   } catch (error) {
     throw new CommandError(`${name} is not JSON: ${messageOf(error)}`)
   }

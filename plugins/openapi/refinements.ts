@@ -8,6 +8,12 @@ export function withTypedEnum (schema: Schema): Schema {
 }
 
 /**
+ * Accepts no value. It is not written `false` or `not`, because generators such as @hey-api/openapi-ts leave out a member
+ * whose schema is `false` and ignore `not`; all of them make the type `string & number` of this, which is `never`.
+ */
+const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
+
+/**
  * Describes an object with exactly one of several members by one schema for each of them. The service checks the choice
  * itself, because its error is one sentence, and that of a validator of `oneOf` names every alternative.
  */
@@ -19,7 +25,7 @@ export function withChoices (schema: Schema): Schema {
   const branches = Object.entries(choices).map(([chosen, together]) => {
     const others = members.filter((name) => name !== chosen && !together.includes(name))
     // The other members are forbidden explicitly, because compilers accept extra members of a type that lacks them.
-    const refused = Object.fromEntries(others.map((name) => [name, false]))
+    const refused = Object.fromEntries(others.map((name) => [name, { ...NO_VALUE, description: `Not beside ${chosen}.` }]))
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
   return {

@@ -1,5 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -26,6 +27,11 @@ async function scriptOf (t: Test, shell: string): Promise<string> {
   const { code, stdout } = await runCli(['completion', shell])
   t.equal(code, 0)
   return join(t.testdir({ completion: stdout }), 'completion')
+}
+
+/** The path of a file up to the space in its name. */
+async function fileWithSpace (t: Test): Promise<string> {
+  return join(t.testdir({ completion: await readFile(join(t.testdirName, 'completion'), 'utf8'), 'two words.ndjson': '' }), 'two')
 }
 
 /**
@@ -60,6 +66,7 @@ async function typing (
   return type
 }
 
+const PRODUCTS = ['hindsight', 'mem0', 'langgraph', 'claude', 'chatgpt']
 const offered = (names: readonly string[]) => new RegExp(names.map((name) => `(?=[^]*${name})`).join(''))
 
 t.test('bash', skipWithout('bash', 'script'), async (t) => {
@@ -68,6 +75,13 @@ t.test('bash', skipWithout('bash', 'script'), async (t) => {
   t.match(await type('memory-gateway re\t\t', offered(COMMANDS)), /reflect/)
   t.match(await type('\u0015memory-gateway recall bank --exp\t', /--explain/), '--explain')
   t.match(await type('\u0015memory-gateway import --from m\t', /mem0/), 'mem0')
+  t.match(await type('\u0015memory-gateway import --from=m\t', /mem0/), 'mem0')
+  t.match(await type('\u0015memory-gateway import --from \t\t', offered(PRODUCTS)), /mem0/)
+  t.match(await type('\u0015memory-gateway completion z\t', /zsh/), 'zsh')
+  t.match(await type('\u0015memory-gateway config s\t\t', offered(['schema', 'show'])), /show/)
+  t.match(await type('\u0015memory-gateway help do\t', /doctor/), 'doctor')
+  t.match(await type('\u0015memory-gateway export bank --output /dev/nul\t', /\/dev\/null/), '/dev/null')
+  t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
 t.test('zsh', skipWithout('zsh', 'script'), async (t) => {
@@ -76,6 +90,14 @@ t.test('zsh', skipWithout('zsh', 'script'), async (t) => {
   t.match(await type('memory-gateway re\t', offered(COMMANDS)), /reflect/)
   t.match(await type('\u0015memory-gateway recall bank --exp\t', /--explain/), '--explain')
   t.match(await type('\u0015memory-gateway import --from m\t', /mem0/), 'mem0')
+  t.match(await type('\u0015memory-gateway import --from=m\t', /mem0/), 'mem0')
+  t.match(await type('\u0015memory-gateway import --from \t', offered(PRODUCTS)), /mem0/)
+  t.match(await type('\u0015memory-gateway completion z\t', /zsh/), 'zsh')
+  // The folder that the shell stands in has files whose names begin so.
+  t.notMatch(await type('\u0015memory-gateway config s\t', offered(['schema', 'show'])), /scripts|server/)
+  t.match(await type('\u0015memory-gateway help do\t', /doctor/), 'doctor')
+  t.match(await type('\u0015memory-gateway export bank --output /dev/nul\t', /\/dev\/null/), '/dev/null')
+  t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
 t.test('fish', skipWithout('fish'), async (t) => {
@@ -91,4 +113,11 @@ t.test('fish', skipWithout('fish'), async (t) => {
   t.same(await complete('memory-gateway config s'), ['schema', 'show'])
   t.ok((await complete('memory-gateway recall bank --exp')).includes('--explain'))
   t.same(await complete('memory-gateway import --from m'), ['mem0'])
+  t.same(await complete('memory-gateway import --from=m'), ['--from=mem0'])
+  t.same((await complete('memory-gateway import --from ')).sort(), [...PRODUCTS].sort())
+  t.same(await complete('memory-gateway completion z'), ['zsh'])
+  t.same((await complete('memory-gateway help re')).sort(), COMMANDS)
+  const file = await fileWithSpace(t)
+  t.same(await complete(`memory-gateway import bank ${file}`), [`${file} words.ndjson`])
+  t.same(await complete('memory-gateway retain s'), [])
 })

@@ -6,11 +6,11 @@ import type { Test } from 'tap'
 import { testApp, type TestApp } from './app.js'
 import type { TestConfig } from './config.js'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 export interface CliOptions {
   env?: Record<string, string>
-  stdin?: string
+  stdin?: string | Uint8Array
   cwd?: string
 }
 

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { PassThrough } from 'node:stream'
@@ -127,5 +128,34 @@ t.test('a server that is not there, or is none', async (t) => {
     stdin.end()
     await ended
   }
-  await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request' })
+  await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request', detail: /^bank: must be a text of letters/ })
+})
+
+t.test('a line that is no message is reported in one line, and the next one is answered', async (t) => {
+  const { stdin, send, next, ended, log } = serve(embedded)
+  stdin.write('{bad\n\n[1]\nnull\n')
+  send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  t.match(await next(), { id: 1, result: {} })
+  stdin.end()
+  await ended
+  t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC; it is ignored'])
+})
+
+t.test('a client that leaves while a call runs is no fault', async (t) => {
+  const calls = new Set<() => void>()
+  const silent = createServer(() => { for (const called of calls) called() })
+  t.teardown(() => { silent.closeAllConnections(); silent.close() })
+  const url = await new Promise<string>((resolve) => silent.listen(0, '127.0.0.1', () => {
+    const address = silent.address()
+    resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
+  }))
+  const { stdin, send, ended, log } = serve({ source: 'server', server: { url }, version: '1.0.0' })
+  const called = new Promise<void>((resolve) => { calls.add(resolve) })
+  send(toolCall('list_banks', {}))
+  await called
+  stdin.end()
+  await ended
+  // What the end of the call reports comes after it.
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(log, [])
 })

@@ -12,6 +12,8 @@ export async function importBody (lines: ImportSource, signal: AbortSignal | und
   if (lines instanceof Blob) return lines
   // A text is iterable too, by its characters.
   if (typeof lines === 'string' || lines instanceof Uint8Array) return new Blob([partOf(lines)])
+  // What comes without types, from JavaScript, may be anything.
+  if (typeof lines !== 'object' || lines === null) throw new TypeError('lines must be a text, bytes or an iterable of them')
   const parts: Part[] = []
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
   try {

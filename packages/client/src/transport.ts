@@ -18,6 +18,22 @@ export interface Call {
   safety: Safety
 }
 
+/** The value is in no error, because it may have a password in it. */
+function baseOf (baseUrl: string | URL): string {
+  const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined
+  const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError('baseUrl must be an http or https URL without credentials, query and fragment')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** A timeout that is no number would end every call at once. */
+function checkNumbers ({ timeoutMs = 1, retries = 0 }: CallOptions): void {
+  if (!(timeoutMs > 0)) throw new RangeError('timeoutMs must be a number above 0')
+  if (!(retries >= 0)) throw new RangeError('retries must be a number from 0')
+}
+
 /** Sends requests with the caller's credentials, and again where that is safe. */
 export class Transport {
   readonly #base: string
@@ -26,9 +42,8 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch
 
   constructor (options: ClientOptions) {
-    const { href, search, hash } = new URL(options.baseUrl)
-    if (search !== '' || hash !== '') throw new TypeError('baseUrl has a query or a fragment')
-    this.#base = href.replace(/\/+$/, '')
+    this.#base = baseOf(options.baseUrl)
+    checkNumbers(options)
     this.#options = options
     this.#timing = { ...systemTiming, ...options.timing }
     // A browser's fetch is no method of anything else.
@@ -76,7 +91,9 @@ export class Transport {
     }
   }
 
-  #deadline ({ timeoutMs, signal }: CallOptions): Deadline {
+  #deadline (options: CallOptions): Deadline {
+    checkNumbers(options)
+    const { timeoutMs, signal } = options
     return new Deadline(timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal)
   }
 

@@ -61,5 +61,9 @@ t.test('a path of the address is kept, and what is no address is refused', async
   server.meets(answering(200, {}))
   await server.client({ baseUrl: `${server.url}/memory/` }).client.whoami()
   t.equal(server.requests[0]?.url, '/memory/v1/whoami')
-  for (const baseUrl of ['', 'localhost', 'http://a/?b=c']) t.throws(() => server.client({ baseUrl }), TypeError, baseUrl)
+  for (const baseUrl of ['', 'localhost', 'ftp://a', 'file:///a', 'http://a/?b=c', 'http://a/#b', 'http://ada:secret@a']) {
+    t.throws(() => server.client({ baseUrl }), {
+      name: 'TypeError', message: 'baseUrl must be an http or https URL without credentials, query and fragment',
+    }, baseUrl)
+  }
 })

@@ -189,6 +189,16 @@ t.test('a call ends when its time is up, whatever of the answer is there', async
   }
 })
 
+t.test('a timeout or a number of tries that is none is the caller\'s fault, and nothing is sent', async (t) => {
+  const server = await HostileServer.start(t)
+  for (const options of [{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: NaN }, { retries: -1 }, { retries: NaN }]) {
+    const fault = { name: 'RangeError', message: / must be a number / }
+    t.throws(() => server.client(options), fault)
+    await t.rejects(server.client().client.whoami({}, options), fault)
+  }
+  t.equal(server.requests.length, 0)
+})
+
 t.test('the caller\'s signal ends a call with its own reason', async (t) => {
   const server = await HostileServer.start(t)
   const reason = new RangeError('enough')

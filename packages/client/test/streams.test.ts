@@ -180,5 +180,7 @@ t.test('a source of an import that fails or hangs sends nothing', async (t) => {
     await new Promise(() => {})
   })
   await t.rejects(client.importBank({ bank_id: 'bank', lines: hanging }, { signal: controller.signal }), reason)
+  // @ts-expect-error -- no lines
+  await t.rejects(client.importBank({ bank_id: 'bank' }), { name: 'TypeError', message: /^lines must be / })
   t.equal(server.requests.length, 0)
 })

@@ -19,10 +19,16 @@ export async function rightUses (event: ReflectEvent): Promise<unknown[]> {
 export async function wrongUses (event: ReflectEvent): Promise<void> {
   // @ts-expect-error -- neither bank_id nor banks
   await recall({ body: { query: 'tea' } })
+  // @ts-expect-error -- both
+  await recall({ body: { query: 'tea', bank_id: 'a', banks: ['b'] } })
   // @ts-expect-error -- neither
   await reflect({ body: { query: 'tea' } })
+  // @ts-expect-error -- both
+  await reflect({ body: { query: 'tea', bank_id: 'a', banks: ['b'] } })
   // @ts-expect-error -- nothing that is to be forgotten
   await forget({ body: { bank_id: 'a' } })
+  // @ts-expect-error -- tags_match goes with tags
+  await forget({ body: { bank_id: 'a', scope: 'all', tags_match: 'all' } })
   // @ts-expect-error -- no such choice
   await recall({ body: { query: 'tea', bank_id: 'a', tags_match: 'some' } })
   // @ts-expect-error -- a name that is not the gateway's

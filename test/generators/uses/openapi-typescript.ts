@@ -30,6 +30,8 @@ export async function wrongUses (event: Schemas['ReflectEvent'], error: Schemas[
   await post('/v1/recall', { query: 'tea', bank_id: 'a', banks: ['b'] })
   // @ts-expect-error -- neither
   await post('/v1/reflect', { query: 'tea' })
+  // @ts-expect-error -- both
+  await post('/v1/reflect', { query: 'tea', bank_id: 'a', banks: ['b'] })
   // @ts-expect-error -- nothing that is to be forgotten
   await post('/v1/forget', { bank_id: 'a' })
   // @ts-expect-error -- tags_match goes with tags

@@ -22,8 +22,12 @@ export async function wrongUses (event: ReflectEvent): Promise<void> {
   await recall({ query: 'tea', bank_id: 'a', banks: ['b'] })
   // @ts-expect-error -- neither
   await reflect({ query: 'tea' })
+  // @ts-expect-error -- both
+  await reflect({ query: 'tea', bank_id: 'a', banks: ['b'] })
   // @ts-expect-error -- nothing that is to be forgotten
   await forget({ bank_id: 'a' })
+  // @ts-expect-error -- tags_match goes with tags
+  await forget({ bank_id: 'a', scope: 'all', tags_match: 'all' })
   // @ts-expect-error -- no such choice
   await recall({ query: 'tea', bank_id: 'a', tags_match: 'some' })
   // @ts-expect-error -- a name that is not the gateway's

@@ -1429,9 +1429,12 @@ export interface components {
              */
             bank_id: string;
             memory_ids: string[];
-            tags?: never;
-            tags_match?: never;
-            scope?: never;
+            /** @description Not beside memory_ids. */
+            tags?: string & number;
+            /** @description Not beside memory_ids. */
+            tags_match?: string & number;
+            /** @description Not beside memory_ids. */
+            scope?: string & number;
             /** @description Counts and deletes nothing. Default false. */
             dry_run?: boolean;
         } | {
@@ -1440,11 +1443,13 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            memory_ids?: never;
+            /** @description Not beside tags. */
+            memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
             tags: string[];
             tags_match?: components["schemas"]["TagsMatch"];
-            scope?: never;
+            /** @description Not beside tags. */
+            scope?: string & number;
             /** @description Counts and deletes nothing. Default false. */
             dry_run?: boolean;
         } | {
@@ -1453,9 +1458,12 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            memory_ids?: never;
-            tags?: never;
-            tags_match?: never;
+            /** @description Not beside scope. */
+            memory_ids?: string & number;
+            /** @description Not beside scope. */
+            tags?: string & number;
+            /** @description Not beside scope. */
+            tags_match?: string & number;
             /**
              * @description The whole bank; asks for `admin`.
              * @enum {string}
@@ -1798,7 +1806,8 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            banks?: never;
+            /** @description Not beside bank_id. */
+            banks?: string & number;
             /** @description Hits at most; clamped to 1–1000. Default 10. */
             max_results?: number;
             /** @description Tokens of all hits together; the first hit that does not fit ends the list. */
@@ -1842,7 +1851,8 @@ export interface components {
         } | {
             /** @example What does Alice drink? */
             query: string;
-            bank_id?: never;
+            /** @description Not beside banks. */
+            bank_id?: string & number;
             /** @description Several banks in one ranking; instead of bank_id. */
             banks: string[];
             /** @description Hits at most; clamped to 1–1000. Default 10. */
@@ -1971,7 +1981,8 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            banks?: never;
+            /** @description Not beside bank_id. */
+            banks?: string & number;
             /** @description Tokens of the answer at most. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
@@ -2014,7 +2025,8 @@ export interface components {
         } | {
             /** @example What does Alice drink? */
             query: string;
-            bank_id?: never;
+            /** @description Not beside banks. */
+            bank_id?: string & number;
             /** @description Several banks in one ranking; instead of bank_id. */
             banks: string[];
             /** @description Tokens of the answer at most. */

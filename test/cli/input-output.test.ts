@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { cliServer, PROGRAM, runCli } from '../helpers/cli.js'
+
+/* Inputs and outputs that are no ordinary files, and texts that are none: one message, no stack, nothing lost. */
+
+const NOT_UTF8 = Buffer.from([0x41, 0xff, 0xfe, 0x42])
+/** The first byte of a character of two. */
+const CUT_OFF = Buffer.from([0x41, 0xc3])
+const FULL = { skip: !existsSync('/dev/full') && 'there is no /dev/full' }
+const HEADER = '{"format":"memory-gateway-export","version":1}\n'
+
+t.test('a text that is not UTF-8 is refused, not stored with its bytes replaced', async (t) => {
+  const { cli } = await cliServer(t)
+  for (const stdin of [NOT_UTF8, CUT_OFF]) {
+    t.same(await cli(['retain', 'bank'], { stdin }), {
+      code: 1, stdout: '', stderr: 'standard input is not valid UTF-8; convert it first, with iconv for one\n',
+    })
+    const imported = await cli(['import', 'bank'], { stdin: Buffer.concat([Buffer.from(`${HEADER}{"text":"`), stdin]) })
+    t.same(imported, { code: 1, stdout: '', stderr: 'the import is not valid UTF-8\n' })
+  }
+  t.same(JSON.parse((await cli(['banks', '--json'])).stdout).banks, [])
+})
+
+t.test('an input that is too long for a memory is refused before all of it is read', async (t) => {
+  const { cli } = await cliServer(t)
+  const { code, stderr } = await cli(['retain', 'bank'], { stdin: Buffer.alloc(66 * 1024 * 1024, 'a') })
+  t.same({ code, stderr }, { code: 1, stderr: 'standard input is too long for a memory (more than 64 MiB)\n' })
+})
+
+t.test('an export to a folder is refused and leaves nothing', async (t) => {
+  const { cli } = await cliServer(t)
+  const folder = t.testdir({ there: {} })
+  const { code, stderr } = await cli(['export', 'bank', '--output', join(folder, 'there')])
+  t.same({ code, stderr }, { code: 1, stderr: `${join(folder, 'there')} is a folder; name a file in it\n` })
+  t.same(readdirSync(folder), ['there'])
+})
+
+t.test('an export through a link replaces the file that it leads to', async (t) => {
+  const { cli } = await cliServer(t)
+  const folder = t.testdir({ 'file.ndjson': 'old' })
+  symlinkSync('file.ndjson', join(folder, 'link.ndjson'))
+  t.equal((await cli(['export', 'bank', '--output', join(folder, 'link.ndjson')])).code, 0)
+  t.ok(lstatSync(join(folder, 'link.ndjson')).isSymbolicLink())
+  t.match(readFileSync(join(folder, 'file.ndjson'), 'utf8'), /^\{"format":"memory-gateway-export"/)
+})
+
+t.test('an export to a pipe is written to it, and the pipe stays', async (t) => {
+  const { url } = await cliServer(t)
+  const pipe = join(t.testdir(), 'pipe')
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c', 'mkfifo "$1" && { "$2" "$3" export bank --output "$1" 2>/dev/null & cat "$1"; wait; }', 'sh', pipe, process.execPath, PROGRAM,
+  ], { env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url } })
+  t.match(stdout, /^\{"format":"memory-gateway-export"/)
+  t.ok(statSync(pipe).isFIFO())
+})
+
+t.test('a full disk is said in one line', FULL, async (t) => {
+  const { cli, url } = await cliServer(t)
+  const { code, stderr } = await cli(['export', 'bank', '--output', '/dev/full'])
+  t.same({ code, stderr: stderr.replace(/^export .*\n/gm, '') }, { code: 1, stderr: '/dev/full cannot be written (ENOSPC)\n' })
+  t.ok(statSync('/dev/full').isCharacterDevice(), 'it is not replaced')
+  const printed = await promisify(execFile)('sh', ['-c', '"$1" "$2" completion bash >/dev/full; echo "code $?" >&2', 'sh', process.execPath, PROGRAM], {
+    env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url },
+  })
+  t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
+})
+
+t.test('an address with a path that the gateway does not have is found out', async (t) => {
+  const { url } = await cliServer(t)
+  const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: `${url}/v1` } })
+  t.equal(code, 1)
+  t.match(stderr, /No such route \(not_found, request [0-9a-f-]{36}\)\nLook at MEMORY_GATEWAY_URL/)
+})
