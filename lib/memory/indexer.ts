@@ -10,7 +10,7 @@ import type { EmbeddingBackfill } from './embedding-backfill.js'
  * From so many characters in one call on, the terms of each memory are packed when they have been made. A batch of 10
  * MiB has 1,400,000, which take 100 MB as maps while the first of them are written.
  */
-const PACKED_FROM = 256 * 1024
+const PACKED_FROM = 1024 * 1024
 
 export interface IndexerOptions {
   /** Absent when the semantic strategy is off; nothing is embedded then. */
