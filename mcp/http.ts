@@ -38,6 +38,8 @@ export class McpHttp {
 
   /** @param onerror gets the protocol faults of clients */
   constructor (onerror: (error: Error) => void) {
+    // Node.js loads these classes on first use, which takes some 30 ms: here nobody waits for it.
+    void [Request, Response]
     this.#modern = createMcpHandler(({ requestInfo }) => {
       const make = requestInfo === undefined ? undefined : this.#servers.get(requestInfo)
       if (make === undefined) throw new Error('The exchange of an MCP request is not known')

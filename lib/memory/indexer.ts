@@ -2,8 +2,15 @@ import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { embed, makePassages } from '../retrieval/passages.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
+import { PackedTerms } from '../text/packed-terms.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+
+/**
+ * From so many characters in one call on, the terms of each memory are packed when they have been made. A batch of 10
+ * MiB has 1,400,000, which take 100 MB as maps while the first of them are written.
+ */
+const PACKED_FROM = 1024 * 1024
 
 export interface IndexerOptions {
   /** Absent when the semantic strategy is off; nothing is embedded then. */
@@ -29,7 +36,7 @@ export class Indexer {
    */
   async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
     const { embeddings, backfill } = this.#options
-    const passages = await makePassages(prepared.map(({ memory }) => memory.text), { chunkMaxCharacters }, caller)
+    const passages = await passagesOf(prepared.map(({ memory }) => memory.text), chunkMaxCharacters, caller)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
@@ -57,6 +64,18 @@ export class Indexer {
     const { backfill } = this.#options
     return backfill === undefined ? await write() : await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
   }
+}
+
+async function passagesOf (texts: readonly string[], chunkMaxCharacters: number, caller: string): Promise<Passage[][]> {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  if (characters < PACKED_FROM) return await makePassages(texts, { chunkMaxCharacters }, caller)
+  const all: Passage[][] = []
+  for (const text of texts) {
+    const [passages = []] = await makePassages([text], { chunkMaxCharacters }, caller)
+    for (const passage of passages) passage.terms = new PackedTerms(passage.terms)
+    all.push(passages)
+  }
+  return all
 }
 
 /** Written out without a spread, which takes several times as long. */

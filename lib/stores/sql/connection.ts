@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
-import { arrayElements, arrayText } from './arrays.js'
+import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
 export interface ConnectionOptions {
@@ -26,7 +26,7 @@ const ARRAYS = {
     to: INTEGERS,
     from: [SMALLINTS, INTEGERS, REALS, DOUBLES],
     serialize: arrayText,
-    parse: (text: string) => arrayElements(text).map((element) => element === null ? null : Number(element)),
+    parse: arrayNumbers,
   },
 }
 
