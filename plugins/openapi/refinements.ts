@@ -8,8 +8,8 @@ export function withTypedEnum (schema: Schema): Schema {
 }
 
 /**
- * Accepts no value. It is not written `false` or `not`, because generators such as @hey-api/openapi-ts leave out a member
- * whose schema is `false` and ignore `not`; all of them make the type `string & number` of this, which is `never`.
+ * Accepts no value. It is not written `false` or `not`, because generators such as @hey-api/openapi-ts leave out a
+ * member whose schema is `false` and ignore `not`. They all make `string & number` of this, which is `never`.
  */
 const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
 

@@ -32,7 +32,10 @@ t.test('the lines of one turn of the event loop are written together, at its end
 
 t.test('a fatal line is written at once, with those before it', async (t) => {
   const destination = output()
-  const log = pino({ base: null, timestamp: false, formatters: { level: (label) => ({ level: label }) } }, new BatchedLines(destination))
+  const log = pino(
+    { base: null, timestamp: false, formatters: { level: (label) => ({ level: label }) } },
+    new BatchedLines(destination),
+  )
   log.info('first')
   log.fatal('last')
   t.strictSame(destination.writes, [['{"level":"info","msg":"first"}\n', '{"level":"fatal","msg":"last"}\n']])

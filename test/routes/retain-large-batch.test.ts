@@ -25,7 +25,8 @@ for (const store of ['in_memory', 'pglite'] as const) {
       const found = async (bankId: string) => {
         const body = { bank_id: bankId, query, max_results: ITEMS, max_tokens: 1_000_000 }
         const { hits } = (await post('/v1/recall', body)).json<{ hits: Array<{ text: string, score: number }> }>()
-        return hits.map(({ text, score }) => ({ index: contents.indexOf(text), score })).sort((a, b) => a.index - b.index)
+        const found = hits.map(({ text, score }) => ({ index: contents.indexOf(text), score }))
+        return found.sort((a, b) => a.index - b.index)
       }
       const [together, single] = [await found('together'), await found('single')]
       t.ok(together.some(({ score }) => score > 0), query)

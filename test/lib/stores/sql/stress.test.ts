@@ -30,8 +30,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /**
- * Each name is one fingerprint; the second writer repeats it, or waits for the one that removes it. A name's place in its
- * document differs from life to life, and so do its words and whether it asks something; every other memory has no
+ * Each name is one fingerprint; the second writer repeats it, or waits for the one that removes it. A name's place in
+ * its document differs from life to life, and so do its words and whether it asks something; every other memory has no
  * vectors yet.
  */
 async function memoriesOf (chosen: readonly string[], brief: boolean, life: number, now: number): Promise<NewMemory[]> {
