@@ -9,6 +9,7 @@ import { ProviderError } from '../lib/providers/registry.js'
 import { loadDateParser } from '../lib/retrieval/dates.js'
 import { loadVocabulary } from '../lib/text/tokens.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
+import { flushLog } from '../plugins/log-destination.js'
 import { reportLines, startReport } from '../plugins/start-report.js'
 
 /**
@@ -16,6 +17,7 @@ import { reportLines, startReport } from '../plugins/start-report.js'
  * message is printed; any other error is printed with its stack.
  */
 function refuse (error: unknown): never {
+  flushLog()
   const known = error instanceof ConfigurationError || error instanceof ProviderError || error instanceof ListenError
   console.error(known ? error.message : error)
   process.exit(1)

@@ -51,3 +51,8 @@ export function standardOutputLines (): BatchedLines {
   }
   return standardOutput
 }
+
+/** Writes the lines that wait, so that they stand before what is printed next. */
+export function flushLog (): void {
+  standardOutput?.flushSync()
+}
