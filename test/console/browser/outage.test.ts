@@ -1,28 +1,18 @@
 import { startServer } from '../../helpers/server.js'
-import { consoleTest, signInAs, startConsoleServer } from '../browser.js'
+import { consoleTest, signInAs } from '../browser.js'
+import { GONE, KillableServer } from '../servers.js'
 
-const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
-
-let settings: Record<string, string>
-let stop: () => Promise<void>
+const killable = new KillableServer()
 
 consoleTest('a server that goes away is noticed, and the page goes on when it is back', {
   expectedErrors: GONE,
-  start: async (t) => {
-    const server = await startConsoleServer(t, {})
-    settings = server.settings
-    stop = async () => {
-      server.process.kill('SIGKILL')
-      await server.ended
-    }
-    return server
-  },
+  start: killable.start,
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('banks?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByRole('heading', { name: 'Counts' }).waitFor()
-  await stop()
+  await killable.kill()
   await page.getByRole('button', { name: 'Load anew' }).click()
   const banner = page.getByText('The server does not answer.')
   await banner.waitFor()
@@ -33,7 +23,7 @@ consoleTest('a server that goes away is noticed, and the page goes on when it is
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.locator('main').getByRole('alert').first().waitFor()
 
-  await startServer(t, { ...settings, SERVICES_PORT: new URL(url()).port })
+  await startServer(t, { ...killable.settings, SERVICES_PORT: new URL(url()).port })
   await banner.waitFor({ state: 'detached' })
   await page.getByText('answers within').first().waitFor()
   await page.goBack()

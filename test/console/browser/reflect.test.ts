@@ -1,31 +1,14 @@
 import type { Page } from 'playwright-core'
-import type { Test } from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
-import { testApp } from '../../helpers/app.js'
-import {
-  failsInTheMiddle, hangUp, piecemeal, says, startLanguageServer, type LanguageServer,
-} from '../../helpers/language-server.js'
-import { type StartedServer, consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
+import { failsInTheMiddle, hangUp, piecemeal, says } from '../../helpers/language-server.js'
+import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
+import { GatewayWithModel } from '../servers.js'
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script> https://evil.example/ pay\u200bpal \u202egnp'
 
-let model: LanguageServer
-
-/** A gateway with a model that says what a test wants. */
+const gateway = new GatewayWithModel()
 const withModelAnd = (escalation: NonNullable<FileConfig['escalation']>) => ({
-  start: async (t: Test): Promise<StartedServer> => {
-    model = await startLanguageServer(t)
-    const { app } = await testApp(t, {
-      file: {
-        llm_provider: 'openai_compatible',
-        llm_provider_config: { base_url: model.url, model: 'remote', api_key: 'key', max_retries: 0 },
-        reflect: { min_score: 0 },
-        prices: { remote: { input: 1000, output: 2000 } },
-        escalation,
-      },
-    })
-    return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
-  },
+  start: gateway.startWith({ prices: { remote: { input: 1000, output: 2000 } }, escalation }),
 })
 const withModel = withModelAnd({})
 
@@ -41,7 +24,7 @@ consoleTest('an answer comes as a stream, and its marks and sources light each o
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   await client().retain({ bank_id: 'user-alice', content: `Alice lives near a bakery. ${HOSTILE}` })
   const { behaviour, say, finish } = piecemeal()
-  model.next(behaviour)
+  gateway.model.next(behaviour)
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByText('Ask something that the memories').waitFor()
@@ -81,7 +64,7 @@ consoleTest('an answer comes as a stream, and its marks and sources light each o
 
 consoleTest('the server fails in the middle of an answer', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
-  model.next(failsInTheMiddle('server_error', 'Alice lives in Lyon. [1] ', 'And then '))
+  gateway.model.next(failsInTheMiddle('server_error', 'Alice lives in Lyon. [1] ', 'And then '))
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await ask(page, 'Where does Alice live?')
@@ -94,7 +77,7 @@ consoleTest('the server fails in the middle of an answer', withModel, async (t, 
 consoleTest('an answer is cancelled, and another question goes on', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   const { behaviour, say } = piecemeal()
-  model.next(behaviour, says('Only Lyon.', { finish: 'length' }))
+  gateway.model.next(behaviour, says('Only Lyon.', { finish: 'length' }))
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await ask(page, 'Where does Alice live?')
@@ -111,7 +94,7 @@ consoleTest('an answer is cancelled, and another question goes on', withModel, a
 
 consoleTest('an object of a form of the reader, and what is wrong with its schema', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
-  model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))
+  gateway.model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Also answer as an object').check()
@@ -124,7 +107,7 @@ consoleTest('an object of a form of the reader, and what is wrong with its schem
   await hasNoViolation(t, page, 'a schema with problems')
   await ask(page, 'What does Alice drink?')
   await page.getByText('The schema cannot be used as it is.').waitFor()
-  t.equal(model.requests.length, 0, 'nothing is asked')
+  t.equal(gateway.model.requests.length, 0, 'nothing is asked')
   await page.getByRole('button', { name: 'Insert the example' }).click()
   await page.getByText('The schema can be used.').waitFor()
   await ask(page, 'What does Alice drink?')
@@ -147,7 +130,7 @@ consoleTest('an answer without the model says so, and fits a narrow screen', {
   ...withModelAnd({ degraded_mode: 'extractive' }), viewport: { width: 360, height: 740 },
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: `Alice lives in ${'Llanfair'.repeat(40)}.`, tags: ['x'.repeat(128)] })
-  model.next(hangUp)
+  gateway.model.next(hangUp)
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByText('Evidence and answer').click()

@@ -1,11 +1,8 @@
 import type { Page } from 'playwright-core'
-import type { Test } from 'tap'
-import { testApp } from '../../helpers/app.js'
-import { piecemeal, startLanguageServer, type LanguageServer } from '../../helpers/language-server.js'
+import { piecemeal } from '../../helpers/language-server.js'
 import { startServer } from '../../helpers/server.js'
-import { consoleTest, signInAs, startConsoleServer, type StartedServer } from '../browser.js'
-
-const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_SOCKET_NOT_CONNECTED/]
+import { consoleTest, signInAs } from '../browser.js'
+import { GatewayWithModel, GONE, KillableServer } from '../servers.js'
 
 /** Counts requests by their method and path. */
 function counted (page: Page): (key: string) => number {
@@ -121,28 +118,19 @@ consoleTest('back and forward show what the address says', {}, async (t, { page,
   t.equal(await page.locator('.memories-content').count(), 0)
 })
 
-let settings: Record<string, string>
-let stop: () => Promise<void>
+const killable = new KillableServer()
 
 consoleTest('a server that is started anew in another auth mode asks for what that mode needs', {
   expectedErrors: [...GONE, /status of 401/],
-  start: async (t) => {
-    const server = await startConsoleServer(t, {})
-    settings = server.settings
-    stop = async () => {
-      server.process.kill('SIGKILL')
-      await server.ended
-    }
-    return server
-  },
+  start: killable.start,
 }, async (t, { page, url, client }) => {
   await client({ principal: 'user:alice' }).retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
-  await stop()
+  await killable.kill()
   await startServer(t, {
-    ...settings,
+    ...killable.settings,
     SERVICES_PORT: new URL(url()).port,
     SERVICE_AUTH_MODE: 'api_key',
     SERVICE_API_KEY: 'the shared secret',
@@ -160,24 +148,14 @@ consoleTest('a server that is started anew in another auth mode asks for what th
   await page.getByLabel('Admin token').waitFor()
 })
 
-let model: LanguageServer
+const gateway = new GatewayWithModel()
 
 consoleTest('a page that is loaded again in the middle of an answer begins anew', {
-  start: async (t: Test): Promise<StartedServer> => {
-    model = await startLanguageServer(t)
-    const { app } = await testApp(t, {
-      file: {
-        llm_provider: 'openai_compatible',
-        llm_provider_config: { base_url: model.url, model: 'remote', api_key: 'key', max_retries: 0 },
-        reflect: { min_score: 0 },
-      },
-    })
-    return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
-  },
+  start: gateway.startWith({}),
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   const { behaviour, say } = piecemeal()
-  model.next(behaviour)
+  gateway.model.next(behaviour)
   await page.goto(url('reflect?bank=user-alice'))
   await page.getByLabel('Stay signed in').check()
   await signInAs(page, 'user:alice')
