@@ -1,8 +1,14 @@
 import type { FastifyRequest } from 'fastify'
-import { callerOf } from '../lib/identity/context.js'
+import { callerOf, OPERATOR } from '../lib/identity/context.js'
+
+/** The key under which requests of an address take a turn before it is known who sends them. */
+export function arrivalKeyOf (request: FastifyRequest): string {
+  return ` arrivals ${request.ip}`
+}
 
 /** The key under which a request takes its turns of the event loop. */
 export function turnKeyOf (request: FastifyRequest): string {
-  // Routes outside the memory scope have no caller. No principal begins with a space, so no caller has this key.
-  return request.hasContext ? callerOf(request.context) : ` ${request.ip}`
+  if (request.hasContext) return callerOf(request.context)
+  // No principal begins with a space, so no caller has these keys.
+  return request.routeOptions.config.scope === 'admin' ? OPERATOR : ` ${request.ip}`
 }

@@ -93,7 +93,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const refuse = (error: Error) => {
       stop()
-      discardRest(payload)
+      discardRest(payload, turnKeyOf(request))
       done(error)
     }
     const onData = (chunk: Buffer) => {
@@ -107,24 +107,24 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         if (received === chunk.length) only = chunk
         else (chunks ??= new BodyChunks(only)).add(chunk)
         // What is short is looked at when it is whole.
-        if (look === undefined || announced <= SHORT_BODY) return
-        if (chunk.length < LOOKED_AT_ONCE || !turns.isSpent) look(chunk)
-        else void lookLater(chunk, look)
+        if (announced <= SHORT_BODY) return
+        if (chunk.length < LOOKED_AT_ONCE || !turns.isSpent) look?.(chunk)
+        else void lookLater(chunk)
       } catch (error) {
         refuse(error as Error)
       }
     }
     let isWaiting = false
     let hasEnded = false
-    const lookLater = async (chunk: Buffer, look: (chunk: Buffer) => void) => {
+    const lookLater = async (chunk: Buffer) => {
       isWaiting = true
-      // A client is read no faster than its body is looked at.
+      // A client is read no faster than its turns come, or many long bodies at once would hold the event loop.
       payload.pause()
       await turns.next(turnKeyOf(request))
       isWaiting = false
       if (isOver) return
       try {
-        look(chunk)
+        look?.(chunk)
       } catch (error) {
         refuse(error as Error)
         return
@@ -202,10 +202,16 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
  * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first and the connection is
  * destroyed LINGER_MS later.
+ * @param caller as in TurnBudget.next
  */
-function discardRest (payload: Payload): void {
+function discardRest (payload: Payload, caller: string): void {
   const { socket } = payload
   payload.on('error', () => {})
+  payload.on('data', () => {
+    if (!turns.isSpent) return
+    payload.pause()
+    void turns.next(caller).then(() => { payload.resume() })
+  })
   payload.resume()
   // Node calls this when the response is sent.
   socket.destroySoon = () => {

@@ -6,8 +6,6 @@ import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const
 const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS] as const
-/** An operator's work in the turn budget. No principal begins with a space. */
-const OPERATOR = ' operator'
 
 export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { accessReport } = app.memory
@@ -22,7 +20,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: AdminAccessQuery,
       response: answers({ 200: AccessAnswer }, errors),
     },
-  }, async ({ query }) => await accessReport.ofAnyone(query, OPERATOR))
+  }, async ({ query }) => await accessReport.ofAnyone(query))
 
   app.get('/v1/admin/access/rules', {
     config,

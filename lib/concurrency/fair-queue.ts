@@ -1,8 +1,9 @@
 /**
  * How far the start tag of a flow that was idle may lie before the virtual time of the queue, in milliseconds of
- * service: enough for a few dozen short requests. It bounds what a flow can get beyond an equal share.
+ * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. One caller can have
+ * several flows that become busy at the same moment, and all others wait until each of them has had so much.
  */
-const CREDIT_MS = 50
+const CREDIT_MS = 10
 /** How many idle flows keep their start tag. */
 const MAX_IDLE_FLOWS = 1000
 
@@ -29,13 +30,15 @@ export class FairQueue<T> {
   #inService: Flow<T> | undefined
   #virtualTime = 0
   #nextOrder = 0
+  #length = 0
 
   constructor ({ creditMs = CREDIT_MS }: { creditMs?: number } = {}) {
     this.#creditMs = creditMs
   }
 
-  get isEmpty (): boolean {
-    return this.#waiting.length === 0
+  /** The number of items. */
+  get length (): number {
+    return this.#length
   }
 
   /** The number of flows whose start tag is known. */
@@ -50,6 +53,7 @@ export class FairQueue<T> {
       this.#flows.set(name, flow)
     }
     flow.items.push(item)
+    this.#length++
     if (flow.items.length > 1 || flow === this.#inService) return
     flow.startTag = Math.max(flow.startTag, this.#virtualTime - this.#creditMs)
     this.#add(flow)
@@ -63,6 +67,7 @@ export class FairQueue<T> {
     const flow = this.#takeFirst()
     if (flow === undefined) return undefined
     this.#inService = flow
+    this.#length--
     this.#virtualTime = Math.max(this.#virtualTime, flow.startTag)
     return flow.items.shift()
   }

@@ -7,11 +7,8 @@ import { FairQueue } from './fair-queue.js'
  */
 const SLICE_MS = 2
 
-/**
- * How many ticks a resumed task keeps the event loop before its time is measured and the next one is resumed. A stream
- * needs one tick to emit what it has read and another to emit its end, so an admitted request reads its body in these.
- */
-const TICKS_PER_TASK = 4
+/** The most tasks that are resumed in one turn of the event loop. */
+const TASKS_PER_TURN = 16
 
 /**
  * Schedules long work cooperatively on the event loop: in time slices, and fairly between callers. Work that may take
@@ -29,11 +26,13 @@ export class TurnBudget {
   readonly #waiting = new FairQueue<() => void>()
   /** When the current slice started. */
   #sliceStartedAt = -Infinity
-  /** When the last task was resumed, and how many ticks it has left. */
+  /** When the last task was resumed. */
   #resumedAt = 0
-  #ticksLeft = 0
   /** Whether an immediate is scheduled that starts the next slice. */
   #isScheduled = false
+  /** The immediates that continue the next slice, and those that are left of the current one. */
+  #continuations = 0
+  #continuationsLeft = 0
 
   constructor (
     { sliceMs = SLICE_MS, timer = () => performance.now() }: { sliceMs?: number, timer?: () => number } = {},
@@ -65,43 +64,48 @@ export class TurnBudget {
     await new Promise<void>((resolve) => {
       this.#waiting.push(caller, resolve)
       if (!this.#isScheduled) this.#schedule()
+      else if (this.#continuations < TASKS_PER_TURN) this.#scheduleContinuation()
     })
   }
 
+  /**
+   * Between two immediates Node.js runs all ticks and microtasks. So each immediate measures everything that the task
+   * of the one before it has done, reading a body that has arrived included, and resumes the next task.
+   */
   #schedule (): void {
     this.#isScheduled = true
     setImmediate(this.#startSlice)
+    this.#continuations = 0
+    for (let count = Math.min(this.#waiting.length, TASKS_PER_TURN); count > 0; count--) this.#scheduleContinuation()
+  }
+
+  #scheduleContinuation (): void {
+    this.#continuations++
+    setImmediate(this.#continueSlice)
   }
 
   readonly #startSlice = () => {
     this.#isScheduled = false
     this.#sliceStartedAt = this.#timer()
-    if (this.#waiting.isEmpty) return
+    this.#continuationsLeft = this.#continuations
+    if (this.#waiting.length === 0) return
     this.#schedule()
     this.#resumeNext()
+  }
+
+  readonly #continueSlice = () => {
+    const now = this.#timer()
+    this.#waiting.charge(now - this.#resumedAt)
+    this.#continuationsLeft--
+    // Without another immediate to come nobody would measure the next task.
+    if (this.#continuationsLeft > 0 && now - this.#sliceStartedAt < this.#sliceMs) this.#resumeNext()
   }
 
   #resumeNext (): void {
     const resume = this.#waiting.shift()
     if (resume === undefined) return
     this.#resumedAt = this.#timer()
-    this.#ticksLeft = TICKS_PER_TASK
     resume()
-    queueMicrotask(this.#awaitTick)
-  }
-
-  /** Node.js runs the next tick after all microtasks, so the resumed task has done its synchronous work by then. */
-  readonly #awaitTick = () => { process.nextTick(this.#afterTick) }
-
-  readonly #afterTick = () => {
-    if (--this.#ticksLeft > 0) {
-      // Node.js runs all queued ticks before the microtasks that the first of them queues.
-      queueMicrotask(this.#awaitTick)
-      return
-    }
-    const now = this.#timer()
-    this.#waiting.charge(now - this.#resumedAt)
-    if (now - this.#sliceStartedAt < this.#sliceMs) this.#resumeNext()
   }
 }
 

@@ -44,6 +44,9 @@ export function callerOf ({ tenantId, principal = '' }: RequestContext): string 
   return `${principal} ${tenantId ?? ''}`
 }
 
+/** Stands for operators, who have no context, where work is counted by caller. No principal begins with a space. */
+export const OPERATOR = ' operator'
+
 const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
 const TYPED = /^([^:]*):(.*)$/su
 

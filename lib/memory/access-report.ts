@@ -1,7 +1,7 @@
 import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
 import { mapInTurns } from '../concurrency/turn-budget.js'
 import { invalidField } from '../errors/service-error.js'
-import { bankOf, callerOf, isPrincipal, type RequestContext } from '../identity/context.js'
+import { bankOf, callerOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
 import type { Banks } from './banks.js'
 import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
@@ -34,16 +34,16 @@ export class AccessReport {
   }
 
   /** For operators: what a caller may do on every bank of its tenant. */
-  async ofAnyone (query: AdminAccessQuery, caller: string): Promise<AccessAnswer> {
+  async ofAnyone (query: AdminAccessQuery): Promise<AccessAnswer> {
     const { store, clock } = this.#deps
     const context = contextOf(query)
     const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
     const after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     const found = await store.listBanks({
-      now: clock(), tenantId: context.tenantId, limit: limit + 1, ...(after !== undefined && { after }),
+      now: clock(), tenantId: context.tenantId, limit: limit + 1, caller: OPERATOR, ...(after !== undefined && { after }),
     })
     const shown = found.slice(0, limit).map(({ bankId }) => bankId)
-    return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, caller)
+    return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, OPERATOR)
   }
 
   /** For operators: whether a caller may do something, and why. */
@@ -51,7 +51,7 @@ export class AccessReport {
     const { access, directory } = this.#deps
     const context = contextOf(request)
     const { bank_id: bankId, permission } = request
-    const [bank] = await directory.resolve([bankOf(context, bankId)])
+    const [bank] = await directory.resolve([bankOf(context, bankId)], OPERATOR)
     const { allowed, grantedBy } = access.decide(context, permission, bankId, bank!.grants)
     if (!allowed) return { allowed, granted_by: null, reason: deniedDetail(context, permission, bankId) }
     return { allowed, granted_by: grantedBy!, reason: `Allowed by ${grantedBy}` }

@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission } from '../access/access-control.js'
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
-import { bankOf, callerOf, type RequestContext } from '../identity/context.js'
+import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
@@ -22,8 +22,6 @@ const MAX_TAG_COUNTS = 100
 const RESOLVED_TOGETHER = 25
 /** Summaries read at a time for an operator, who gets all of them. */
 const ADMIN_PAGE = 5000
-/** The caller of an operator's work in the turn budget. No principal begins with a space. */
-const OPERATOR = ' operator'
 
 /** Lists and describes banks and their memories. */
 export class Banks {
@@ -39,7 +37,7 @@ export class Banks {
     const banks: BankSummary[] = []
     let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     for (;;) {
-      const page = await this.#summaries({ tenantId: context.tenantId, limit: READ_AHEAD, ...(after !== undefined && { after }) })
+      const page = await this.#summaries({ tenantId: context.tenantId, limit: READ_AHEAD, caller: callerOf(context), ...(after !== undefined && { after }) })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
         // One more than a page tells whether there is a next one.
         banks.push(...(await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)).slice(0, limit + 1 - banks.length))
@@ -53,7 +51,7 @@ export class Banks {
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {
     const { key: bank } = await this.#deps.directory.openOne(context, 'read', bankId)
-    const [summary] = await this.#summaries({ ...bank, limit: 1 })
+    const [summary] = await this.#summaries({ ...bank, limit: 1, caller: callerOf(context) })
     return toBankAnswer(summary ?? { ...bank, memoryCount: 0, lastRetainedAt: null })
   }
 
@@ -135,7 +133,7 @@ export class Banks {
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
-      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, ...(after !== undefined && { after }) })
+      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, ...(after !== undefined && { after }) })
       banks.push(...await mapInTurns(page, OPERATOR, (summary) => ({ tenant_id: summary.tenantId, ...toBankAnswer(summary) })))
       after = page.at(-1)
       if (page.length < ADMIN_PAGE) break

@@ -87,6 +87,8 @@ export interface ListBanksRequest {
   bankId?: string
   limit: number
   after?: BankKey
+  /** Who the work is for: as in TurnBudget.next. */
+  caller?: string
 }
 
 export interface Scan {
