@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BodyChunks } from '../http/body-chunks.js'
@@ -21,6 +22,12 @@ const LOOKED_AT_ONCE = 4096
 
 /** Milliseconds that a client whose body is refused has to read the response. */
 const LINGER_MS = 2000
+
+/**
+ * The least pause in milliseconds between two chunks of a body that is discarded. All of them together are read at no
+ * more than a chunk a millisecond.
+ */
+const DISCARD_PAUSE_MS = 5
 
 const EMPTY = Buffer.alloc(0)
 
@@ -93,7 +100,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const refuse = (error: Error) => {
       stop()
-      discardRest(payload, turnKeyOf(request))
+      discardRest(payload)
       done(error)
     }
     const onData = (chunk: Buffer) => {
@@ -198,19 +205,23 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   app.decorate('readJsonBody', readJsonBody)
 }
 
+/** Connections whose refused bodies are being discarded. */
+const discarded = new Set<Socket>()
+
 /**
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
  * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first and the connection is
- * destroyed LINGER_MS later.
- * @param caller as in TurnBudget.next
+ * destroyed LINGER_MS later. Until then it is read slowly: every chunk takes memory, and collecting that stops the
+ * process.
  */
-function discardRest (payload: Payload, caller: string): void {
+function discardRest (payload: Payload): void {
   const { socket } = payload
+  discarded.add(socket)
+  socket.once('close', () => { discarded.delete(socket) })
   payload.on('error', () => {})
   payload.on('data', () => {
-    if (!turns.isSpent) return
     payload.pause()
-    void turns.next(caller).then(() => { payload.resume() })
+    setTimeout(() => { payload.resume() }, Math.max(DISCARD_PAUSE_MS, discarded.size))
   })
   payload.resume()
   // Node calls this when the response is sent.

@@ -1,7 +1,7 @@
 /**
  * How far the start tag of a flow that was idle may lie before the virtual time of the queue, in milliseconds of
- * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. One caller can have
- * several flows that become busy at the same moment, and all others wait until each of them has had so much.
+ * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. A flow that was not
+ * served lately has no such credit: one caller can have many, and all others would wait until each has used it.
  */
 const CREDIT_MS = 10
 /** How many idle flows keep their start tag. */
@@ -21,6 +21,7 @@ interface Flow<T> {
  * Queuing", 1996). Each flow has a start tag, which rises by the service that it received. The flow with the least tag
  * is served next, and the tag of the flow served last is the virtual time of the queue. A flow that was idle starts at
  * most CREDIT_MS before the virtual time, so a flow that uses little hardly waits, and none saves up service by idling.
+ * A flow that is not known starts at the virtual time.
  */
 export class FairQueue<T> {
   readonly #flows = new Map<string, Flow<T>>()
@@ -41,6 +42,11 @@ export class FairQueue<T> {
     return this.#length
   }
 
+  /** The flow in service, between `shift` and `charge`. */
+  get served (): string | undefined {
+    return this.#inService?.name
+  }
+
   /** The number of flows whose start tag is known. */
   get size (): number {
     return this.#flows.size
@@ -49,7 +55,7 @@ export class FairQueue<T> {
   push (name: string, item: T): void {
     let flow = this.#flows.get(name)
     if (flow === undefined) {
-      flow = { name, startTag: -Infinity, order: 0, items: [] }
+      flow = { name, startTag: this.#virtualTime, order: 0, items: [] }
       this.#flows.set(name, flow)
     }
     flow.items.push(item)
@@ -84,7 +90,6 @@ export class FairQueue<T> {
     }
     // The map keeps flows in the order of their last service, and #forget removes the first idle one.
     this.#flows.delete(flow.name)
-    if (flow.startTag <= this.#virtualTime - this.#creditMs) return
     this.#flows.set(flow.name, flow)
     this.#forget()
   }

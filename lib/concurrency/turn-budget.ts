@@ -68,6 +68,11 @@ export class TurnBudget {
     })
   }
 
+  /** The caller of the task that was resumed in this turn of the event loop, until the next one is. */
+  get running (): string | undefined {
+    return this.#waiting.served
+  }
+
   /**
    * Between two immediates Node.js runs all ticks and microtasks. So each immediate measures everything that the task
    * of the one before it has done, reading a body that has arrived included, and resumes the next task.
@@ -106,6 +111,17 @@ export class TurnBudget {
     if (resume === undefined) return
     this.#resumedAt = this.#timer()
     resume()
+  }
+}
+
+/**
+ * The budget for work that does not know who it is for, such as a store's: it is charged to the caller whose task is
+ * running, and to the name that it gives where none is. One caller would otherwise have a share for each such name.
+ */
+export function ofRunningCaller (budget: TurnBudget): Pick<TurnBudget, 'isSpent' | 'next'> {
+  return {
+    get isSpent () { return budget.isSpent },
+    next: async (name) => { await budget.next(budget.running ?? name) },
   }
 }
 

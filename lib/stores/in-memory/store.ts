@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import { turns as sharedTurns } from '../../concurrency/turn-budget.js'
+import { ofRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
@@ -47,7 +47,7 @@ export class InMemoryVectorStore implements VectorStore {
   #directory: Directory
   #writer: InMemoryWriter
 
-  constructor ({ maximumBytes, turns = sharedTurns, atOnce }: InMemoryVectorStoreOptions = {}) {
+  constructor ({ maximumBytes, turns = ofRunningCaller(sharedTurns), atOnce }: InMemoryVectorStoreOptions = {}) {
     const room = new Capacity(maximumBytes)
     this.#options = { room, arena: new VectorArena(), turns, atOnce }
     this.bankConfigs = new InMemoryBankConfigs(room)

@@ -55,6 +55,8 @@ t.test('flows with different costs get the same service in total', async (t) => 
 
 t.test('a flow that returns after a pause is served before one that had the service meanwhile', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'light', 1)
+  serve(queue, 1, { light: 1 })
   fill(queue, 'heavy', 100)
   serve(queue, 50, { heavy: 6 })
   for (let round = 0; round < 5; round++) {
@@ -63,8 +65,18 @@ t.test('a flow that returns after a pause is served before one that had the serv
   }
 })
 
+t.test('a flow that is new has no credit', async (t) => {
+  const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'heavy', 100)
+  serve(queue, 50, { heavy: 6 })
+  fill(queue, 'new', 10)
+  t.strictSame(serve(queue, 4, { heavy: 6, new: 6 }), ['new', 'heavy', 'new', 'heavy'])
+})
+
 t.test('a long backlog of one flow gets ahead by the credit only, and then has an equal share', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
+  fill(queue, 'light', 1)
+  serve(queue, 1, { light: 1 })
   fill(queue, 'heavy', 100)
   serve(queue, 50, { heavy: 10 })
   fill(queue, 'light', 200)

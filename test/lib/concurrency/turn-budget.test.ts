@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { mapInTurns, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
+import { mapInTurns, ofRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
 
 /** A budget with slices of 8 ms, on a clock that only `spend` moves. */
 function budget (): { turns: TurnBudget, spend: (ms: number) => void } {
@@ -126,6 +126,37 @@ t.test('what a task does in its next ticks is done before the next task is resum
   })()
   await Promise.all([reading, heavy])
   t.strictSame(order, ['alice has read her body', 'mallory'])
+})
+
+t.test('a caller is charged with all that its task does before the next one is resumed', async (t) => {
+  const { turns, spend } = budget()
+  const order: string[] = []
+  const work = async (caller: string, ticks: number, ms: number) => {
+    await turns.next(caller)
+    order.push(caller)
+    for (let tick = 0; tick < ticks; tick++) await new Promise<void>((resolve) => { process.nextTick(resolve) })
+    spend(ms)
+  }
+  await Promise.all([work('mallory', 30, 8), work('mallory', 30, 8), work('alice', 0, 1), work('alice', 0, 1)])
+  t.strictSame(order, ['mallory', 'alice', 'alice', 'mallory'])
+})
+
+t.test('work that does not know its caller is charged to the one whose task is running', async (t) => {
+  const { turns, spend } = budget()
+  const order: string[] = []
+  const store = ofRunningCaller(turns)
+  const work = async (caller: string) => {
+    await turns.next(caller)
+    await store.next('a bank')
+    order.push(caller)
+    spend(1)
+  }
+  await Promise.all([work('mallory'), work('mallory'), work('alice')])
+  t.strictSame(order, ['alice', 'mallory', 'mallory'], 'a bank is no caller of its own')
+  await setImmediate()
+  t.equal(turns.running, undefined)
+  await store.next('a bank')
+  t.equal(turns.running, 'a bank')
 })
 
 t.test('mapInTurns maps a list in order, with the indexes', async (t) => {
