@@ -20,7 +20,7 @@ declare module 'fastify' {
  * Bounds the number of requests in flight, and starts each request in a turn of the event loop that has time left, so
  * that a burst of new requests does not delay those in progress. A request that has to wait does so twice: before
  * authentication among all requests of its address, and then among those of its caller. Otherwise a burst of one caller
- * would delay every other caller behind the same proxy. It runs for every request, so it allocates nothing for a request
+ * would delay every other caller behind the same proxy. It runs for every request, so it allocates nothing for one
  * that need not wait.
  */
 async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {

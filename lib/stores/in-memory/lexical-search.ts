@@ -195,9 +195,10 @@ class Search {
       if (!entry.isEmbedded) unembeddedByContext++
     }
     const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
-    const headOf = (index: number) => entries[candidates[index]!]!.head
     const shares = numbers.map((score) => this.#share(score))
-    const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(headOf(a), headOf(b))
+    // Many memories of a large bank have equal scores, and entries are scattered in memory.
+    const heads = Uint32Array.from(candidates, (candidate) => entries[candidate]!.head)
+    const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(heads[a]!, heads[b]!)
     const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, compare)
     const found = best.sort(compare).map((index) => {
       const candidate = candidates[index]!

@@ -19,14 +19,13 @@ interface Found {
 /** The best of all banks that were searched so far. */
 export class SearchCollector {
   readonly #request: SearchRequest
-  readonly #lexical: TopK<Candidate>
-  readonly #semantic: TopK<Candidate>
+  /** By falling score, ties by memory id. */
+  #lexical: Candidate[] = []
+  #semantic: Candidate[] = []
   #total = 0
 
   constructor (request: SearchRequest) {
     this.#request = request
-    this.#lexical = new TopK(request.limit, byScore)
-    this.#semantic = new TopK(request.limit, byScore)
   }
 
   /** Searches one bank, and takes what it finds in when all of it is there. */
@@ -46,35 +45,41 @@ export class SearchCollector {
     this.#total += semantic === undefined ? byWords?.total ?? 0 : embedded + (byWords?.unembedded ?? 0)
   }
 
-  /** Nothing may be searched afterwards. */
   result (): SearchResult {
     const { lexical, semantic } = this.#request
     return {
-      ...(lexical !== undefined && { lexical: this.#lexical.sorted() }),
-      ...(semantic !== undefined && { semantic: this.#semantic.sorted() }),
+      ...(lexical !== undefined && { lexical: this.#lexical }),
+      ...(semantic !== undefined && { semantic: this.#semantic }),
       total: this.#total,
     }
   }
 
   #offerLexical (bank: Bank, found: readonly LexicalMatch[]): void {
-    const { semantic } = this.#request
+    const { semantic, limit } = this.#request
     const cosine = semantic === undefined || found.length === 0 ? undefined : cosineWith(bank, semantic.vector)
+    const bar = barOf(this.#lexical, limit)
+    const candidates: Candidate[] = []
     for (const match of found) {
-      if (isBelow(match, this.#lexical.bar)) return
+      if (match.score < bar) break
       const semantic = cosine?.(match.entry)
       const { score, own } = match
       const scores = { lexical: score, own, ...(semantic !== undefined && { semantic }) }
-      this.#lexical.offer(toCandidate(bank, match, own > 0 ? own : score, scores))
+      candidates.push(toCandidate(bank, match, own > 0 ? own : score, scores))
     }
+    this.#lexical = mergeSorted(this.#lexical, candidates, limit)
   }
 
   #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
+    const { limit } = this.#request
+    const bar = barOf(this.#semantic, limit)
+    const candidates: Candidate[] = []
     for (const match of found) {
-      if (isBelow(match, this.#semantic.bar)) return
+      if (match.score < bar) break
       const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}
       const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
-      this.#semantic.offer(toCandidate(bank, match, match.score, scores))
+      candidates.push(toCandidate(bank, match, match.score, scores))
     }
+    this.#semantic = mergeSorted(this.#semantic, candidates, limit)
   }
 }
 
@@ -166,8 +171,20 @@ function wholePassages ({ passages }: Entry, score: number): Candidate['passages
   return [{ start, end, score }]
 }
 
-function isBelow (match: Pick<Found, 'score'>, bar: Candidate | undefined): boolean {
-  return bar !== undefined && match.score < bar.score
+/** The score that a further candidate needs at least. */
+function barOf (candidates: readonly Candidate[], limit: number): number {
+  return candidates.length < limit ? 0 : candidates.at(-1)!.score
+}
+
+/** The first `limit` of two lists that are ordered by `byScore`. With one bank there is nothing to merge. */
+function mergeSorted (first: Candidate[], second: Candidate[], limit: number): Candidate[] {
+  if (first.length === 0 && second.length <= limit) return second
+  const merged: Candidate[] = []
+  for (let a = 0, b = 0; merged.length < limit && (a < first.length || b < second.length);) {
+    const takesFirst = b >= second.length || (a < first.length && byScore(first[a]!, second[b]!) <= 0)
+    merged.push(takesFirst ? first[a++]! : second[b++]!)
+  }
+  return merged
 }
 
 function byOrder (a: Found, b: Found): number {
