@@ -68,12 +68,13 @@ const LONGER_FILES = [
 const SHORT_LINES = [
   'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
   'routes/**', 'scripts/**', 'bench/**', 'test/*.ts',
-  'test/{access,attack,bench,blackbox,cli,contract,fixtures,fuzz,generators,helpers,http,lib,mcp,ops,plugins}/**',
-  'test/{replicas,routes}/**',
+  'test/{access,attack,bench,blackbox,cli,console,contract,fixtures,fuzz,generators,helpers,http,lib,mcp,ops}/**',
+  'test/{plugins,replicas,routes}/**',
   'assembly/*.mjs', 'console/**',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/config/**',
   'lib/access/**', 'lib/identity/**', 'lib/policy/**', 'lib/sources/**',
-  'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
+  'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'lib/retrieval/**',
+  'packages/**',
 ]
 
 export default [

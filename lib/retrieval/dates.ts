@@ -106,7 +106,9 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
     // `In 900000 years` leads beyond the range of dates.
-    for (const span of named) if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
+    for (const span of named) {
+      if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
+    }
     if (spans.length >= MAX_SPANS * YEARS.length) break
   }
   return spans.length > 0 ? spans : yearsIn(looked)
@@ -125,7 +127,8 @@ function yearsIn (text: string): TimeSpan[] {
   return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(([, season, word, digits]) => {
     const year = Number(digits)
     const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
-    return months === undefined ? widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase()) : { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
+    if (months !== undefined) return { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
+    return widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase())
   })
 }
 

@@ -16,15 +16,21 @@ export interface Indexing {
  * Splits each text into passages with their index terms, without vectors.
  * @param caller as in TurnBudget.next
  */
-export async function makePassages (texts: readonly string[], { chunkMaxCharacters }: Indexing, caller: string): Promise<Passage[][]> {
+export async function makePassages (
+  texts: readonly string[], { chunkMaxCharacters }: Indexing, caller: string,
+): Promise<Passage[][]> {
   const all: Passage[][] = []
   for (const text of texts) {
     const passages: Passage[] = []
-    const spans = text.length <= chunkMaxCharacters ? [{ start: 0, end: text.length }] : await inTurns(chunkSteps(text, chunkMaxCharacters), caller)
+    const spans = text.length <= chunkMaxCharacters
+      ? [{ start: 0, end: text.length }]
+      : await inTurns(chunkSteps(text, chunkMaxCharacters), caller)
     for (const { start, end } of spans) {
       if (turns.isSpent) await turns.next(caller)
       const passage = text.slice(start, end)
-      const { terms, length, question } = passage.length <= AT_ONCE ? analyzeText(passage) : await inTurns(analyzeSteps(passage), caller)
+      const { terms, length, question } = passage.length <= AT_ONCE
+        ? analyzeText(passage)
+        : await inTurns(analyzeSteps(passage), caller)
       passages.push({ start, end, terms, length, question })
     }
     all.push(passages)
@@ -35,7 +41,9 @@ export async function makePassages (texts: readonly string[], { chunkMaxCharacte
 /**
  * @throws ServiceError when the provider fails, or does not return one finite vector of its dimensions for each text
  */
-export async function embed (provider: EmbeddingProvider, texts: readonly string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
+export async function embed (
+  provider: EmbeddingProvider, texts: readonly string[], options: EmbedOptions = {},
+): Promise<Float32Array[]> {
   let vectors: Float32Array[]
   try {
     vectors = await provider.embed(texts, options)

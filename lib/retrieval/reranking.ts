@@ -16,10 +16,15 @@ export interface RerankOptions {
  * has its own scale. The candidates that were not sent to it stay below the others.
  * @throws when the reranker fails, exceeds its time, or does not return one finite number for each text
  */
-export async function rerank (reranker: Reranker, query: string, candidates: readonly ScoredCandidate[], options: RerankOptions, signal?: AbortSignal): Promise<ScoredCandidate[]> {
+export async function rerank (
+  reranker: Reranker, query: string, candidates: readonly ScoredCandidate[],
+  options: RerankOptions, signal?: AbortSignal,
+): Promise<ScoredCandidate[]> {
   const first = candidates.slice(0, options.candidates)
   if (first.length === 0) return [...candidates]
-  const given = await within(options.timeoutMs, signal, async (signal) => await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal }))
+  const given = await within(options.timeoutMs, signal, async (signal) => (
+    await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
+  ))
   if (!Array.isArray(given) || given.length !== first.length || !given.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
   const least = Math.min(...given)
   // Halved, because the difference of two large numbers can be infinite.
@@ -28,7 +33,8 @@ export async function rerank (reranker: Reranker, query: string, candidates: rea
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
   const judged = first.map((candidate, index): ScoredCandidate => ({
     ...candidate,
-    score: (1 - options.weight) * candidate.score + options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
+    score: (1 - options.weight) * candidate.score +
+      options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
     rerank: { rank: ranks.get(index)!, score: given[index]! },
   })).sort(byScore)
   return appendBelow(judged, candidates.slice(options.candidates))

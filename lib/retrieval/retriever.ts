@@ -1,23 +1,23 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
-import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
-import { mergeCandidates, type FusionMethod, type Weights } from './fusion.js'
+import { mergeCandidates } from './fusion.js'
 import { embed } from './passages.js'
 import { cutSteps, interleave, rankSteps } from './ranking.js'
-import { rerank, type RerankOptions } from './reranking.js'
+import type { RetrievalRequest } from './request.js'
+import { rerank } from './reranking.js'
 import { analyzeQuerySteps, spanFilters, splitQuery, type AnalyzedQuery } from './query.js'
-import type { ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { DeadlineExceeded, within } from '../concurrency/deadline.js'
+
+export type { RetrievalRequest, RetrievalSettings } from './request.js'
 
 /**
  * The least number of candidates that each strategy returns. In a longer list more memories have the score of both
@@ -28,49 +28,6 @@ export const CANDIDATES = 100
 /** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
 const ANSWER_LENGTH = 4
 const NO_VECTORS: Float32Array[] = []
-
-/** How a recall ranks. */
-export interface RetrievalSettings {
-  weights: Weights
-  fusion: FusionMethod
-  scorers: ScorerWeights
-  /** See RankingOptions. */
-  diversity: number
-  bm25: Omit<LexicalRequest, 'terms'>
-  /**
-   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
-   * strategy.
-   */
-  semanticTimeoutMs: number
-  rerank: RerankOptions
-}
-
-export interface RetrievalRequest {
-  query: string
-  banks: readonly BankKey[]
-  settings: RetrievalSettings
-  filters: Filters
-  /**
-   * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
-   * clock.
-   */
-  reference?: number
-  limit: number
-  minScore?: number
-  /** The most tokens of all hits together. */
-  maxTokens?: number
-  /** Other wordings of the query; their rankings are interleaved with its own. */
-  rewrites?: readonly string[]
-  /** Replaces the configured reranker for this request. */
-  reranker?: { reranker: Reranker, options: RerankOptions }
-  /** Whether hits carry the contribution of each scorer. */
-  explain?: boolean
-  /** As in TurnBudget.next. */
-  caller: string
-  signal?: AbortSignal
-  /** What the store may bring into the process for it. */
-  budget?: RowBudget | undefined
-}
 
 /** A stage that a recall skipped because its model failed or was late. */
 export type Degradation = 'semantic' | 'rerank'
@@ -152,7 +109,13 @@ export class Retriever {
     const reranked = reranking === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
     const [query, ...parts] = queries
     const result = results[0]![0]!
-    observe?.({ query, search: searches[0]!, result, parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })), scored })
+    observe?.({
+      query,
+      search: searches[0]!,
+      result,
+      parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })),
+      scored,
+    })
     return {
       candidates: reranked ?? scored,
       total: result.total,
@@ -166,7 +129,9 @@ export class Retriever {
   }
 
   /** @returns undefined when the provider failed or was late and the lexical strategy can answer alone */
-  async #embed (queries: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest): Promise<Float32Array[] | undefined> {
+  async #embed (
+    queries: readonly AnalyzedQuery[], { signal, settings: { weights, semanticTimeoutMs } }: RetrievalRequest,
+  ): Promise<Float32Array[] | undefined> {
     const texts = queries.map(({ text }) => text)
     try {
       return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
@@ -180,19 +145,25 @@ export class Retriever {
    * @returns for each query the result of its search, then the results of its searches narrowed to the times that it
    *   names
    */
-  async #search (searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest): Promise<SearchResult[][]> {
+  async #search (
+    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest,
+  ): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isSpent) await turns.next(caller)
-      const all = [search, ...spanFilters(search.filters, queries[index]!.spans).map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
+      const narrowed = spanFilters(search.filters, queries[index]!.spans)
+      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
     }
     return results
   }
 
-  * #rankSteps (queries: readonly AnalyzedQuery[], results: readonly SearchResult[][], { settings, explain = false, rewrites = [], minScore }: RetrievalRequest): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+  * #rankSteps (
+    queries: readonly AnalyzedQuery[], results: readonly SearchResult[][],
+    { settings, explain = false, rewrites = [], minScore }: RetrievalRequest,
+  ): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
@@ -222,14 +193,20 @@ export class Retriever {
 }
 
 /** Analyses the query, then its parts, then its other wordings. */
-function * analyzeSteps ({ query, rewrites = [], reference }: RetrievalRequest, now: number): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, reference ?? now)]
-  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, reference ?? now))
+function * analyzeSteps (
+  { query, rewrites = [], reference }: RetrievalRequest, now: number,
+): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
+  const asked = reference ?? now
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, asked)]
+  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, asked))
   return queries
 }
 
 /** @param vector absent when the semantic strategy is off or the query could not be embedded */
-function searchFor ({ banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest, { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined): SearchRequest {
+function searchFor (
+  { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
+  { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
+): SearchRequest {
   const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
     banks,

@@ -67,8 +67,8 @@ t.teardown(async () => { await (await browser)?.close() })
 
 /**
  * A test with a page of the console, on a server of its own unless the options say another. It fails when anything is
- * written to the browser's console as an error, when a dialog opens, or when a request leaves the server's origin. It is
- * skipped where there is no Chromium, unless TEST_BROWSER is `required`.
+ * written to the browser's console as an error, when a dialog opens, or when a request leaves the server's origin. It
+ * is skipped where there is no Chromium, unless TEST_BROWSER is `required`.
  */
 export function consoleTest (
   name: string, options: ConsoleOptions, run: (t: Test, opened: OpenedConsole) => Promise<void>,
@@ -160,15 +160,20 @@ export async function settled (page: Page): Promise<void> {
   await page.locator('body:not(:has(.spinner))').waitFor()
 }
 
-interface AxeResult { violations: Array<{ id: string, help: string, nodes: Array<{ html: string, failureSummary?: string }> }> }
+interface AxeResult {
+  violations: Array<{ id: string, help: string, nodes: Array<{ html: string, failureSummary?: string }> }>
+}
+interface Axe { run: (options: object) => Promise<AxeResult> }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What axe-core finds wrong with the page as it stands. It comes in over the debugger, so the policy stays in force. */
+/**
+ * What axe-core finds wrong with the page as it stands. It comes in over the debugger, so the policy stays in force.
+ */
 export async function axeViolations (page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'))
   const { violations } = await page.evaluate<AxeResult, string[]>(async (tags) => (
-    await (globalThis as unknown as { axe: { run: (options: object) => Promise<AxeResult> } }).axe.run({ runOnly: tags })
+    await (globalThis as unknown as { axe: Axe }).axe.run({ runOnly: tags })
   ), RULES)
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html}: ${failureSummary}`))
 }

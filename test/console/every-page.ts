@@ -5,7 +5,9 @@ import { settled } from './browser.js'
 export const ADMIN = 'an admin token of at least thirty-two bytes'
 const STORE = process.env['TEST_STORE'] === 'postgres' ? 'postgres' : 'in_memory'
 
-/** The configuration of a server on which `principal` may do everything with the bank `team`, and nobody else anything. */
+/**
+ * The configuration of a server on which `principal` may do everything with the bank `team`, and nobody else anything.
+ */
 export function yamlFor (principal: string): string {
   return `
 access_control: {enabled: true, default_policy: deny}

@@ -1,4 +1,5 @@
-// What functions that run in the page use of it. The library of the browser's types does not agree with that of Node.js.
+// What functions that run in the page use of it. The library of the browser's types does not agree with that of
+// Node.js.
 interface PageStorage { length: number, setItem: (key: string, value: string) => void }
 interface PageElement {
   clientHeight: number

@@ -21,12 +21,16 @@ export type ScoreBreakdown = Record<ScorerName, number>
  * Makes the input of the scorers for each candidate.
  * @param candidates each memory once
  */
-export function rankingInputs (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): RankingInput[] {
+export function rankingInputs (
+  candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
+): RankingInput[] {
   return atOnce(rankingInputSteps(candidates, query, reader))
 }
 
 /** `rankingInputs` in steps. */
-export function * rankingInputSteps (candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader): Steps<RankingInput[]> {
+export function * rankingInputSteps (
+  candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
+): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
     if (read.length % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
@@ -64,7 +68,9 @@ export function * rankingInputSteps (candidates: readonly Scorable[], query: Ana
  * The weighted sums of the scorers, in steps and in the order of the inputs. It runs scorer by scorer, and skips
  * scorers that do not apply to this query: that takes half the time of scoring input by input.
  */
-export function * scoreSteps (inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights): Steps<Float64Array> {
+export function * scoreSteps (
+  inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights,
+): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
   const isLarge = inputs.length > CANDIDATES_A_STEP
   for (const name of SCORER_NAMES) {
@@ -139,7 +145,9 @@ function documentShares (candidates: readonly Scorable[]): Array<RankingInput['d
     if (document.own > mostOwn) mostOwn = document.own
     if (document.meaning > mostMeaning) mostMeaning = document.meaning
   }
-  return of.map(({ together, own, meaning }) => ({ together: together / most, best: own / mostOwn, meaning: meaning / mostMeaning }))
+  return of.map(({ together, own, meaning }) => ({
+    together: together / most, best: own / mostOwn, meaning: meaning / mostMeaning,
+  }))
 }
 
 /** The sum of the best few scores, each divided by its rank. */

@@ -7,7 +7,10 @@ async function beyond (page: Page): Promise<Record<number, number>> {
   const found: Record<number, number> = {}
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 })
-    found[width] = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    found[width] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return scrollWidth - clientWidth
+    })
   }
   return found
 }

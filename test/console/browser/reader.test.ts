@@ -108,7 +108,10 @@ consoleTest('no page is wider than the screen', { viewport: { width: 360, height
     await settled(page)
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 })
-      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      const beyond = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return scrollWidth - clientWidth
+      })
       t.ok(beyond <= 0, `${link ?? 'a bank'} at ${width}: ${beyond} pixels too wide`)
     }
   }

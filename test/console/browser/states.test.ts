@@ -105,7 +105,10 @@ for (const { title, path, act, shows } of CASES) {
     t.equal(await failure.count(), 0)
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 })
-      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      const beyond = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return scrollWidth - clientWidth
+      })
       t.ok(beyond <= 0, `${width} pixels: ${beyond} too wide`)
     }
   })

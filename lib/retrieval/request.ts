@@ -1,0 +1,50 @@
+import type { RowBudget } from '../concurrency/byte-budget.js'
+import type { BankKey } from '../identity/context.js'
+import type { Reranker } from '../models/reranker.js'
+import type { Filters, LexicalRequest } from '../stores/vector-store.js'
+import type { FusionMethod, Weights } from './fusion.js'
+import type { RerankOptions } from './reranking.js'
+import type { ScorerWeights } from './scoring/scorers.js'
+
+/** How a recall ranks. */
+export interface RetrievalSettings {
+  weights: Weights
+  fusion: FusionMethod
+  scorers: ScorerWeights
+  /** See RankingOptions. */
+  diversity: number
+  bm25: Omit<LexicalRequest, 'terms'>
+  /**
+   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
+   * strategy.
+   */
+  semanticTimeoutMs: number
+  rerank: RerankOptions
+}
+
+export interface RetrievalRequest {
+  query: string
+  banks: readonly BankKey[]
+  settings: RetrievalSettings
+  filters: Filters
+  /**
+   * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
+   * clock.
+   */
+  reference?: number
+  limit: number
+  minScore?: number
+  /** The most tokens of all hits together. */
+  maxTokens?: number
+  /** Other wordings of the query; their rankings are interleaved with its own. */
+  rewrites?: readonly string[]
+  /** Replaces the configured reranker for this request. */
+  reranker?: { reranker: Reranker, options: RerankOptions }
+  /** Whether hits carry the contribution of each scorer. */
+  explain?: boolean
+  /** As in TurnBudget.next. */
+  caller: string
+  signal?: AbortSignal
+  /** What the store may bring into the process for it. */
+  budget?: RowBudget | undefined
+}
