@@ -73,7 +73,8 @@ const SHORT_LINES = [
   'assembly/*.mjs', 'console/**',
   'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/config/**',
   'lib/access/**', 'lib/identity/**', 'lib/policy/**', 'lib/sources/**',
-  'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'packages/**',
+  'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'lib/memory/**',
+  'packages/**',
 ]
 
 export default [
