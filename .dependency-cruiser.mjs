@@ -1,7 +1,10 @@
 const ADAPTERS = '^packages/client/src/(ai-sdk|langchain|langchain-retriever|mastra|openai-agents)[.]ts$'
 const TOOLS = '^packages/client/src/tools/'
 
-/** @type {import('dependency-cruiser').IConfiguration} The layers of the code, and that no import is part of a circle. */
+/**
+ * The layers of the code, and that no import is part of a circle.
+ * @type {import('dependency-cruiser').IConfiguration}
+ */
 export default {
   forbidden: [
     {

@@ -64,19 +64,6 @@ const LONGER_FILES = [
   'test/routes/retain-dedup.test.ts',
 ]
 
-/** Where lines have at most 120 columns. */
-const SHORT_LINES = [
-  'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'eslint.config.js', 'cli/**', 'http/**', 'mcp/**', 'plugins/**',
-  'routes/**', 'scripts/**', 'bench/**', 'test/*.ts',
-  'test/{access,attack,bench,blackbox,cli,console,contract,fixtures,fuzz,generators,helpers,http,lib,mcp,ops}/**',
-  'test/{plugins,replicas,routes}/**',
-  'assembly/*.mjs', 'console/**',
-  'lib/errors/**', 'lib/resources/**', 'lib/time/**', 'lib/telemetry/**', 'lib/validation/**', 'lib/config/**',
-  'lib/access/**', 'lib/identity/**', 'lib/policy/**', 'lib/sources/**',
-  'lib/providers/**', 'lib/models/**', 'lib/stores/**', 'lib/text/**', 'lib/concurrency/**', 'lib/retrieval/**',
-  'packages/**',
-]
-
 export default [
   {
     ignores: [
@@ -129,7 +116,6 @@ export default [
   },
   { files: LONGER_FILES, rules: { 'max-lines': ['error', { max: 400 }] } },
   {
-    files: SHORT_LINES,
     rules: {
       '@stylistic/max-len': ['error', {
         code: 120,

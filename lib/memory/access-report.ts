@@ -40,7 +40,11 @@ export class AccessReport {
     const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
     const after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     const found = await store.listBanks({
-      now: clock(), tenantId: context.tenantId, limit: limit + 1, caller: OPERATOR, ...(after !== undefined && { after }),
+      now: clock(),
+      tenantId: context.tenantId,
+      limit: limit + 1,
+      caller: OPERATOR,
+      ...(after !== undefined && { after }),
     })
     const shown = found.slice(0, limit).map(({ bankId }) => bankId)
     return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, OPERATOR)

@@ -33,7 +33,9 @@ export class BankBrowser {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'read', bankId)
     if (store.neighbours === undefined) throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
-    const [most, mostAfter] = [query.before, query.after].map((wanted) => clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)) as [number, number]
+    const [most, mostAfter] = [query.before, query.after].map((wanted) => (
+      clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
+    )) as [number, number]
     // One more on each side tells whether there are others.
     const asked = { now: clock(), before: most + 1, after: mostAfter + 1, budget }
     const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), asked) : undefined

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
-import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors/service-error.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
 import { valueAt } from '../policy/layers.js'
@@ -12,6 +11,7 @@ import { readStored, type StoredConfig } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
+import { refuseRemoved } from './removed-scorers.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 
 /** Bytes of one configuration as JSON. */
@@ -42,12 +42,19 @@ export class BankConfigurations {
    * Puts a configuration in the place of what was set.
    * @throws ServiceError invalid_request that names each wrong field; precondition_failed; not_supported
    */
-  async put (bankId: string, configuration: unknown, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
+  async put (
+    bankId: string, configuration: unknown, context: RequestContext, precondition?: Precondition,
+  ): Promise<BankConfigAnswer> {
     return await this.#change(bankId, context, precondition, false, () => configuration)
   }
 
-  /** Merges a patch (RFC 7396) into what is set. @throws ServiceError as `put`; conflict when others keep changing it */
-  async patch (bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
+  /**
+   * Merges a patch (RFC 7396) into what is set.
+   * @throws ServiceError as `put`; conflict when others keep changing it
+   */
+  async patch (
+    bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition,
+  ): Promise<BankConfigAnswer> {
     return await this.#change(bankId, context, precondition, true, (standing) => mergePatch(standing, patch))
   }
 
@@ -117,7 +124,10 @@ export class BankConfigurations {
     return this.#changeOf(this.#check(key.bankId, configuration, at), context)
   }
 
-  async #change (bankId: string, context: RequestContext, precondition: Precondition | undefined, onStanding: boolean, next: (standing: BankConfiguration) => unknown): Promise<BankConfigAnswer> {
+  async #change (
+    bankId: string, context: RequestContext, precondition: Precondition | undefined, onStanding: boolean,
+    next: (standing: BankConfiguration) => unknown,
+  ): Promise<BankConfigAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     const { key } = bank
@@ -168,7 +178,8 @@ export class BankConfigurations {
   }
 
   /**
-   * @param standing what is being changed: the file may have overtaken a value there, which a change of another one leaves alone
+   * @param standing what is being changed: the file may have overtaken a value there, which a change of another one
+   *   leaves alone
    * @throws ServiceError invalid_request
    */
   #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
@@ -177,8 +188,13 @@ export class BankConfigurations {
     const configuration = checkSchema(value, at)
     if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
     const before = standing === undefined ? [] : this.#faults(bankId, standing)
-    const stood = ({ field, message }: FieldError) => before.some((one) => one.field === field && one.message === message)
-    const faults = this.#faults(bankId, configuration).filter((fault) => !(stood(fault) && isDeepStrictEqual(valueAt(standing, fault.field), valueAt(configuration, fault.field))))
+    const stood = ({ field, message }: FieldError) => (
+      before.some((one) => one.field === field && one.message === message)
+    )
+    const faults = this.#faults(bankId, configuration).filter((fault) => {
+      const { field } = fault
+      return !(stood(fault) && isDeepStrictEqual(valueAt(standing, field), valueAt(configuration, field)))
+    })
     if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
     return configuration
   }
@@ -195,7 +211,9 @@ export class BankConfigurations {
     const { operator, bankGrants } = this.#deps.live.current
     const { access: own = [], ...sections } = stored?.configuration ?? {}
     const { sections: effective, origin } = operator.explain(key.bankId, sections)
-    const granted = this.#deps.access.grantsOn(key.bankId).map(({ principal, permissions }) => ({ principal, permissions: [...permissions] }))
+    const granted = this.#deps.access.grantsOn(key.bankId).map(({ principal, permissions }) => (
+      { principal, permissions: [...permissions] }
+    ))
     const ownInForce = bankGrants ? own : []
     const profile = sections.profile ?? operator.profileOf(key.bankId)
     return {
@@ -228,12 +246,4 @@ function requirePrecondition (precondition: Precondition | undefined, standing: 
   if (precondition === undefined) return
   const holds = precondition === 'set' ? standing !== undefined : precondition.includes(standing?.revision ?? 0)
   if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not the one that If-Match names')
-}
-
-/** @throws ServiceError that tells what takes the place of a scorer that there is no more */
-function refuseRemoved (value: unknown, at: string): void {
-  const scorers = valueAt(value, 'retrieval.scorers')
-  if (typeof scorers !== 'object' || scorers === null) return
-  const removed = Object.entries(REMOVED_SCORERS).filter(([name]) => Object.hasOwn(scorers, name))
-  if (removed.length > 0) throw invalidRequest(removed.map(([name, instead]) => ({ field: `${at}retrieval.scorers.${name}`, message: `was removed; ${instead}` })))
 }

@@ -42,15 +42,19 @@ const STALE_MS = 1000
 const EXPIRED_MS = 1800
 
 /**
- * The one place where an operation learns what holds for a bank: it resolves the file's settings and the bank's own configuration, and
- * decides access. Configurations are cached. Of a store that other processes write to, the cache asks which banks have changed, at
- * most once a second and only while there are requests; a request never goes by what was known two seconds before it.
+ * The one place where an operation learns what holds for a bank: it resolves the file's settings and the bank's own
+ * configuration, and decides access. Configurations are cached. Of a store that other processes write to, the cache
+ * asks which banks have changed, at most once a second and only while there are requests; a request never goes by what
+ * was known two seconds before it.
  */
 export class BankDirectory {
   readonly #options: BankDirectoryOptions
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ stored }, id) => ENTRY_BYTES + id.length + (stored === undefined ? 0 : BYTES_A_CHARACTER * JSON.stringify(stored.configuration).length),
+    sizeCalculation: ({ stored }, id) => {
+      const own = stored === undefined ? 0 : BYTES_A_CHARACTER * JSON.stringify(stored.configuration).length
+      return ENTRY_BYTES + id.length + own
+    },
   })
 
   /** Reads under way. One that a change overtakes is taken out, so that its result is not kept. */
@@ -94,7 +98,9 @@ export class BankDirectory {
     const ids = keys.map(bankKeyString)
     const found = ids.map((id) => this.#entries.get(id))
     const missing = keys.filter((_, index) => found[index] === undefined)
-    const read = missing.length === 0 ? new Map<string, StoredConfig | undefined>() : await this.#read(configs, missing, caller)
+    const read = missing.length === 0
+      ? new Map<string, StoredConfig | undefined>()
+      : await this.#read(configs, missing, caller)
     const banks: OpenBank[] = []
     for (const [index, key] of keys.entries()) {
       const id = ids[index]!
@@ -102,7 +108,8 @@ export class BankDirectory {
       if (entry.resolved?.settings !== live.current) {
         if (turns.isSpent) await turns.next(caller)
         const settings = live.current
-        entry.resolved = { settings, bank: resolveBank({ tenantId: key.tenantId, bankId: key.bankId }, entry.stored?.configuration, settings) }
+        const { tenantId, bankId } = key
+        entry.resolved = { settings, bank: resolveBank({ tenantId, bankId }, entry.stored?.configuration, settings) }
       }
       banks.push(entry.resolved.bank)
     }
@@ -135,11 +142,15 @@ export class BankDirectory {
     return kept !== undefined && kept.stored === stored ? kept : { stored }
   }
 
-  async #read (configs: BankConfigStore, keys: readonly BankKey[], caller: string): Promise<Map<string, StoredConfig | undefined>> {
+  async #read (
+    configs: BankConfigStore, keys: readonly BankKey[], caller: string,
+  ): Promise<Map<string, StoredConfig | undefined>> {
     const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
     if (fresh.length > 0) {
       const batch = withServiceErrors(async () => (
-        new Map(await mapInTurns(await configs.read(fresh), caller, ({ bank, config }) => [bankKeyString(bank), readStored(config)] as const))
+        new Map(await mapInTurns(await configs.read(fresh), caller, ({ bank, config }) => (
+          [bankKeyString(bank), readStored(config)] as const
+        )))
       ))
       for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
     }
@@ -175,7 +186,10 @@ export class BankDirectory {
     return this.#options.timer() - this.#syncedAt
   }
 
-  /** Asks what has changed, or waits for the question that is under way. @returns what went wrong, undefined when nothing did */
+  /**
+   * Asks what has changed, or waits for the question that is under way.
+   * @returns what went wrong, undefined when nothing did
+   */
   async #begin (configs: BankConfigStore): Promise<Error | undefined> {
     return await (this.#sync ??= this.#synchronize(configs).then(() => {
       this.#isFailing = false
@@ -206,8 +220,8 @@ export class BankDirectory {
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
   const configuration = JSON.parse(document ?? '{}') as BankConfiguration
   const { scorers } = configuration.retrieval ?? {}
-  // An earlier version may have written the document: every read of a stored configuration comes through here, so no later step has to
-  // know of removed scorers, and what the API shows can be put back.
+  // An earlier version may have written the document: every read of a stored configuration comes through here, so no
+  // later step has to know of removed scorers, and what the API shows can be put back.
   if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
   return { ...config, configuration }
 }

@@ -37,16 +37,25 @@ export class Banks {
     const banks: BankSummary[] = []
     let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     for (;;) {
-      const page = await this.#summaries({ tenantId: context.tenantId, limit: READ_AHEAD, caller: callerOf(context), ...(after !== undefined && { after }) })
+      const page = await this.#summaries({
+        tenantId: context.tenantId,
+        limit: READ_AHEAD,
+        caller: callerOf(context),
+        ...(after !== undefined && { after }),
+      })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
+        const readable = await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)
         // One more than a page tells whether there is a next one.
-        banks.push(...(await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)).slice(0, limit + 1 - banks.length))
+        banks.push(...readable.slice(0, limit + 1 - banks.length))
       }
       if (banks.length > limit || page.length < READ_AHEAD) break
       after = page.at(-1)!
     }
     const shown = banks.slice(0, limit)
-    return { banks: shown.map(toBankAnswer), next_cursor: banks.length > limit ? encodeCursor([shown.at(-1)!.bankId]) : null }
+    return {
+      banks: shown.map(toBankAnswer),
+      next_cursor: banks.length > limit ? encodeCursor([shown.at(-1)!.bankId]) : null,
+    }
   }
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {
@@ -92,7 +101,9 @@ export class Banks {
     if (store.countMemories === undefined && asksMoreThanEveryStoreHas(query)) {
       throw new ServiceError('not_supported', 'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, retained_before, offset and total')
     }
-    const total = query.total === true ? await store.countMemories!(bank, { now, filters, limit: MAX_COUNT + 1 }) : undefined
+    const total = query.total === true
+      ? await store.countMemories!(bank, { now, filters, limit: MAX_COUNT + 1 })
+      : undefined
     const memories = await store.list(bank, {
       now,
       limit: limit + 1,
@@ -106,7 +117,9 @@ export class Banks {
     const last = shown.at(-1)
     return {
       memories: shown.map((memory) => toRecord(bankId, memory)),
-      next_cursor: memories.length > limit && last !== undefined ? encodeCursor([last.retainedAt, last.memoryId]) : null,
+      next_cursor: memories.length > limit && last !== undefined
+        ? encodeCursor([last.retainedAt, last.memoryId])
+        : null,
       ...(total !== undefined && { total: { count: Math.min(total, MAX_COUNT), complete: total <= MAX_COUNT } }),
     }
   }
@@ -121,7 +134,9 @@ export class Banks {
   }
 
   /** The caller's permissions on a bank, each with the grant or policy that gives it. */
-  async permissions (bankId: string, context: RequestContext): Promise<Array<{ permission: Permission, granted_by: string }>> {
+  async permissions (
+    bankId: string, context: RequestContext,
+  ): Promise<Array<{ permission: Permission, granted_by: string }>> {
     const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
     return PERMISSIONS.flatMap((permission) => {
       const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId, bank!.grants)
@@ -133,8 +148,12 @@ export class Banks {
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
-      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, ...(after !== undefined && { after }) })
-      banks.push(...await mapInTurns(page, OPERATOR, (summary) => ({ tenant_id: summary.tenantId, ...toBankAnswer(summary) })))
+      const page = await this.#summaries({
+        ...only, limit: ADMIN_PAGE, caller: OPERATOR, ...(after !== undefined && { after }),
+      })
+      banks.push(...await mapInTurns(page, OPERATOR, (summary) => (
+        { tenant_id: summary.tenantId, ...toBankAnswer(summary) }
+      )))
       after = page.at(-1)
       if (page.length < ADMIN_PAGE) break
     }

@@ -142,10 +142,13 @@ class StoredMemories {
       budget: hold && { take: (bytes) => { hold.grow(bytes) } },
     })
     // The same words in another document have another context, so they are not a repeat.
-    return { profile, candidates: lexical.filter((candidate) => candidate.memory.documentId === memory.documentId), release }
+    const candidates = lexical.filter((candidate) => candidate.memory.documentId === memory.documentId)
+    return { profile, candidates, release }
   }
 
-  async repeatedBy ({ fingerprint }: PreparedMemory, candidates: readonly Candidate[]): Promise<StoredMemory | undefined> {
+  async repeatedBy (
+    { fingerprint }: PreparedMemory, candidates: readonly Candidate[],
+  ): Promise<StoredMemory | undefined> {
     for (const candidate of candidates) {
       if (turns.isSpent) await turns.next(this.#caller)
       if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)

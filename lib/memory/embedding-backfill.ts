@@ -194,7 +194,8 @@ export class EmbeddingBackfill {
     try {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
-      const late = batch.map(({ key, memoryId, passages }) => ({ key, memoryId, vectors: vectors.splice(0, passages.length) }))
+      const late = batch
+        .map(({ key, memoryId, passages }) => ({ key, memoryId, vectors: vectors.splice(0, passages.length) }))
         .filter(({ key }) => {
           const replaced = this.#replacing.has(key)
           this.#passedOver ||= replaced
@@ -230,7 +231,8 @@ export class EmbeddingBackfill {
   #fail (batch: readonly BacklogEntry[], error: unknown): boolean {
     const unusable = error instanceof ServiceError && error.code === 'model_output_invalid'
     const [only] = batch
-    if (batch.length === 1 && only!.triedAt !== undefined && (this.#successes > only!.triedAt || (unusable && this.#refusals < REFUSALS_IN_A_ROW))) {
+    const triedAt = batch.length === 1 ? only!.triedAt : undefined
+    if (triedAt !== undefined && (this.#successes > triedAt || (unusable && this.#refusals < REFUSALS_IN_A_ROW))) {
       this.#refusals++
       this.#refused.set(only!.key, true)
       this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)

@@ -47,7 +47,9 @@ export class EmbeddingBacklog {
    */
   add (entry: BacklogEntry): boolean {
     this.delete(entry.key)
-    if (this.#entries.size >= this.#maxMemories || (this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS)) return false
+    const hasMost = this.#entries.size >= this.#maxMemories
+    const wouldBeTooLong = this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS
+    if (hasMost || wouldBeTooLong) return false
     this.#set(entry)
     return true
   }

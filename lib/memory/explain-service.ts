@@ -53,7 +53,9 @@ export class ExplainService {
    * @param budget as in RecallService.recall
    * @throws ServiceError as RecallService.recall
    */
-  async explain (request: ExplainRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<ExplainAnswer> {
+  async explain (
+    request: ExplainRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
+  ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const bank = banks[0]!.key
@@ -74,10 +76,16 @@ export class ExplainService {
       lexical: lexicalStage(memory, terms, ranked, places, failed),
       semantic: semanticStage(memory, ranked, places, failed),
     }
-    const answer = { memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }) }
+    const answer = {
+      memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }),
+    }
     if (failed.length > 0) return { ...answer, found: false, verdict: 'filtered', rank: null, score: null }
     if (ranked.query.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
-    if (ranked.parts.length > 0) stages.parts = ranked.parts.map(({ text, candidates }) => ({ query: text, rank: placeIn(candidates, memory) ?? null }))
+    if (ranked.parts.length > 0) {
+      stages.parts = ranked.parts.map(({ text, candidates }) => (
+        { query: text, rank: placeIn(candidates, memory) ?? null }
+      ))
+    }
     const rank = placeIn(ranked.candidates, memory)
     if (rank === undefined) {
       const foundBySome = [stages.lexical, stages.semantic].some((stage) => stage?.state === 'too_low' || stage?.state === 'candidate')
@@ -85,7 +93,8 @@ export class ExplainService {
     }
     const candidate = ranked.candidates[rank - 1]!
     this.#addJudgement(stages, memory, candidate, ranked, asked.settings)
-    const tokens = await sumTokens(ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens), Infinity, asked.caller)
+    const counts = ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens)
+    const tokens = await sumTokens(counts, Infinity, asked.caller)
     stages.budget = budgetStage(ranked.candidates, rank, tokens, asked)
     const [bound] = stages.budget.cut_by
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
@@ -100,9 +109,13 @@ export class ExplainService {
   /** The query's own search covers candidates only; for other memories it searches deeper. */
   async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
-    const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => list !== undefined && placeIn(list, memory) === undefined)
+    const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => (
+      list !== undefined && placeIn(list, memory) === undefined
+    ))
     const searched = [result]
-    if (!filtered && isMissed(result) && search.limit < DEEP) searched.unshift(await store.search({ ...search, limit: DEEP }))
+    if (!filtered && isMissed(result) && search.limit < DEEP) {
+      searched.unshift(await store.search({ ...search, limit: DEEP }))
+    }
     const deepest = searched[0]!
     // Scores do not depend on filters: among the few memories that pass the narrowest ones, this memory ranks high
     // enough to be found.
@@ -120,7 +133,10 @@ export class ExplainService {
     return { ranks, scores, certain: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
   }
 
-  #addJudgement (stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate, { result, scored, degraded }: Observed, settings: RetrievalSettings): void {
+  #addJudgement (
+    stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate,
+    { result, scored, degraded }: Observed, settings: RetrievalSettings,
+  ): void {
     const merged = mergeCandidates([result])
     const sums = fuse(merged, settings.weights, settings.fusion)
     const byStrategies = merged.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
@@ -135,7 +151,9 @@ export class ExplainService {
 
 function failedFilters (memory: Memory, filters: Filters): Failed {
   const names = Object.keys(FILTER_NAMES) as Array<keyof typeof FILTER_NAMES>
-  return names.filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false).map((name) => FILTER_NAMES[name])
+  return names
+    .filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false)
+    .map((name) => FILTER_NAMES[name])
 }
 
 /** Filters that the memory passes and hardly any other memory does. */
@@ -209,7 +227,11 @@ function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Fi
  */
 function budgetStage (candidates: readonly ScoredCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)
-  const bounds = { min_score: { limit: Infinity, minScore }, max_results: { limit }, max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity } }
+  const bounds = {
+    min_score: { limit: Infinity, minScore },
+    max_results: { limit },
+    max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity },
+  }
   const names = Object.keys(bounds) as Array<keyof typeof bounds>
   return {
     cut_by: names.filter((name) => cut(first, bounds[name]).hits.length < rank),

@@ -151,7 +151,8 @@ function idOf ({ operation, key }: IdempotencyKey, { tenantId, principal, onBeha
 
 /** The record has the answer type of this operation, because its key includes the operation. */
 function replay<Context, Outcome, Answer> (
-  { requestFingerprint, text }: IdempotencyRecord, fingerprint: string, toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
+  { requestFingerprint, text }: IdempotencyRecord, fingerprint: string,
+  toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
 ): Answered<Answer> {
   requireSame(requestFingerprint, fingerprint)
   const kept = readRecord(text)

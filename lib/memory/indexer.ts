@@ -42,7 +42,10 @@ export class Indexer {
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {
       const vectors = (await embed(embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))), { purpose: 'document' })).values()
-      return memories.map((memory) => ({ ...memory, passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })) }))
+      return memories.map((memory) => ({
+        ...memory,
+        passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })),
+      }))
     } catch (error) {
       if (backfill === undefined) throw error
       return memories
@@ -62,7 +65,8 @@ export class Indexer {
   /** Runs a write that may replace the texts of existing memories. */
   async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
     const { backfill } = this.#options
-    return backfill === undefined ? await write() : await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
+    if (backfill === undefined) return await write()
+    return await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
   }
 }
 

@@ -69,7 +69,9 @@ export class MeteredLanguageModel {
   async generate (call: MeteredCall): Promise<Generation & { usage: ModelUsage }> {
     const account = await this.#open(call)
     try {
-      const generation: unknown = await account.span.within(async () => await this.#options.languageModel.generate({ ...call, progress: account.progress }))
+      const generation: unknown = await account.span.within(async () => (
+        await this.#options.languageModel.generate({ ...call, progress: account.progress })
+      ))
       if (!isUsable(generation)) throw unusableFor((generation as Partial<Generation> | null | undefined)?.finish)
       const usage = account.settle(generation.usage, generation.finish)
       return { ...generation, usage }
@@ -139,7 +141,9 @@ export class MeteredLanguageModel {
       'gen_ai.request.model': this.#model,
       'gen_ai.request.max_tokens': call.maxTokens,
     }, SpanKind.CLIENT)
-    return new CallAccount({ call, reservation, span, price: this.#price, telemetry, timer, labels: { provider, model: this.#model } })
+    return new CallAccount({
+      call, reservation, span, price: this.#price, telemetry, timer, labels: { provider, model: this.#model },
+    })
   }
 }
 
@@ -172,7 +176,11 @@ class CallAccount {
 
   settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): ModelUsage {
     const { price, reservation, span } = this.#options
-    const spending: ModelUsage = { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, ...(price !== undefined && { cost: costOf(usage, price) }) }
+    const spending: ModelUsage = {
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
+      ...(price !== undefined && { cost: costOf(usage, price) }),
+    }
     reservation.settle(usage.inputTokens + usage.outputTokens, true)
     span.set({ 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens, 'gen_ai.response.finish_reasons': [finish] })
     span.end()
@@ -193,8 +201,11 @@ class CallAccount {
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
     // The provider bills what its endpoint has worked on, answered or not.
-    if (this.#isMade && (left || reachedTheModel(why))) reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
-    else reservation.settle(0, false)
+    if (this.#isMade && (left || reachedTheModel(why))) {
+      reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
+    } else {
+      reservation.settle(0, false)
+    }
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
     this.#tell(left ? 'aborted' : callOutcome(why), {})
   }

@@ -84,7 +84,9 @@ export class ModelAssistedRecall {
   reranker (asked: AssistedRecall): NonNullable<RetrievalRequest['reranker']> {
     const { candidates, timeoutMs, weight } = asked.settings.modelRerank
     const reranker: Reranker = {
-      rerank: async (query, texts, { signal }) => await this.#order(query, texts, timeoutMs, { ...asked, ...(signal !== undefined && { signal }) }),
+      rerank: async (query, texts, { signal }) => (
+        await this.#order(query, texts, timeoutMs, { ...asked, ...(signal !== undefined && { signal }) })
+      ),
     }
     return { reranker, options: { candidates, timeoutMs, weight } }
   }
@@ -100,7 +102,9 @@ export class ModelAssistedRecall {
     const user = [`<<<MEMORIES ${boundary}`, ...lines, `MEMORIES ${boundary}>>>`, '', `Query: ${JSON.stringify(visibleText(query))}`].join('\n')
     const given = readObject(await this.#ask('rerank', system, user, RERANK_TOKENS, ORDER, timeoutMs, asked))?.['order']
     if (!Array.isArray(given)) throw new UnusableGeneration()
-    const order = [...new Set(given)].filter((number): number is number => Number.isInteger(number) && number >= 1 && number <= texts.length)
+    const order = [...new Set(given)].filter((number): number is number => (
+      Number.isInteger(number) && number >= 1 && number <= texts.length
+    ))
     if (order.length === 0 && given.length > 0) throw new UnusableGeneration()
     // Omitted texts score below 1, in their earlier order.
     const scores = texts.map((_, index) => (texts.length - index) / (texts.length + 1))

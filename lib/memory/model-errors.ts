@@ -40,7 +40,9 @@ export function modelFailure (cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
   if (cause instanceof DeadlineExceeded) return lateFailure(cause)
   if (callOutcome(cause) === 'unusable') return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
-  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined ? retryAfter(cause.retryAfterMs) : {}
+  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined
+    ? retryAfter(cause.retryAfterMs)
+    : {}
   if (callOutcome(cause) === 'overloaded') return new ServiceError('overloaded', 'Too many requests wait for the language model', { ...retryAfter(1000), ...retry, cause })
   return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
 }

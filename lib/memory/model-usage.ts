@@ -9,5 +9,9 @@ export const NO_USAGE: ModelUsage = { inputTokens: 0, outputTokens: 0 }
 
 export function addUsage (one: ModelUsage, other: ModelUsage): ModelUsage {
   const cost = one.cost === undefined && other.cost === undefined ? undefined : (one.cost ?? 0) + (other.cost ?? 0)
-  return { inputTokens: one.inputTokens + other.inputTokens, outputTokens: one.outputTokens + other.outputTokens, ...(cost !== undefined && { cost }) }
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    ...(cost !== undefined && { cost }),
+  }
 }

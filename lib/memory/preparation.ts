@@ -71,11 +71,14 @@ interface Identity {
  * Makes a memory from a checked item, and marks it as suspect when its text looks like an attack.
  * @param caller as in TurnBudget.next
  */
-export async function prepare (item: CheckedItem, { memoryId, retainedAt, trust }: Identity, caller: string): Promise<PreparedMemory> {
+export async function prepare (
+  item: CheckedItem, { memoryId, retainedAt, trust }: Identity, caller: string,
+): Promise<PreparedMemory> {
   const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
+  const tokens = TokenCount.of(text)
   // Written out without a spread, which takes several times as long.
   const memory: Memory = {
-    memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens: TokenCount.of(text),
+    memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
   }
   const labels = labelsOf(memory)
   if (await soon(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
@@ -83,7 +86,8 @@ export async function prepare (item: CheckedItem, { memoryId, retainedAt, trust 
 }
 
 function * suspicionIn (text: string, labels: string): Steps<boolean> {
-  return (yield * suspicionSteps(text)).length > 0 || (labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0)
+  if ((yield * suspicionSteps(text)).length > 0) return true
+  return labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0
 }
 
 /** The labels of a memory that has none. */
@@ -96,7 +100,8 @@ const SPACES = /[^\S ]\s*| \s+/gu
  * line, where a tag like `system:linux` would look like a speaker's turn.
  */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
-  if (tags.length === 0 && documentId === null && source === null && Object.keys(metadata).length === 0) return NO_LABELS
+  const hasMetadata = Object.keys(metadata).length > 0
+  if (tags.length === 0 && documentId === null && source === null && !hasMetadata) return NO_LABELS
   return ['', documentId ?? '', source ?? '', ...tags, ...Object.entries(metadata).flat().filter((part) => typeof part === 'string')].join(' , ')
 }
 

@@ -31,7 +31,9 @@ export class RecallService {
     const filters = readFilters(request)
     const reference = readReference(request)
     const settings = narrowed(commonSettings(banks, live.current), request.strategies)
-    if (request.rewrite === true || request.model_rerank === true) modelAssistedRecall.refuseUnsupported(request, settings)
+    if (request.rewrite === true || request.model_rerank === true) {
+      modelAssistedRecall.refuseUnsupported(request, settings)
+    }
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
     const asked = { banks, context, settings, ...(signal !== undefined && { signal }) }
@@ -90,7 +92,10 @@ export function retrievalRequest (
  * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
  *   access_denied for the first bank that the caller may not read
  */
-export async function readableBanks (request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext, { directory }: Dependencies): Promise<OpenBank[]> {
+export async function readableBanks (
+  request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext,
+  { directory }: Dependencies,
+): Promise<OpenBank[]> {
   if ((request.bank_id === undefined) === (request.banks === undefined)) {
     throw invalidRequest([{ field: '', message: 'Exactly one of bank_id and banks must be given' }])
   }
@@ -99,7 +104,9 @@ export async function readableBanks (request: { bank_id?: string, banks?: string
 }
 
 /** The least of the request's budget and the banks' ceilings; undefined when there is none. */
-export function tokenBudget (requested: number | undefined, ceilings: ReadonlyArray<number | undefined>): number | undefined {
+export function tokenBudget (
+  requested: number | undefined, ceilings: ReadonlyArray<number | undefined>,
+): number | undefined {
   const limits = [requested, ...ceilings].filter((limit) => limit !== undefined)
   return limits.length === 0 ? undefined : Math.min(...limits)
 }

@@ -65,12 +65,20 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit ({ bank, memory, score, passageCount, passages, strategies, signals, breakdown, rerank }: ScoredCandidate, explain: boolean): Hit {
+export function toHit (candidate: ScoredCandidate, explain: boolean): Hit {
+  const { bank, memory, score, passageCount, passages, strategies, signals, breakdown, rerank } = candidate
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
   }
-  if (explain) hit.scores = { ...strategies, ...(signals !== undefined && { signals }), ...breakdown, ...(rerank !== undefined && { rerank }) }
+  if (explain) {
+    hit.scores = {
+      ...strategies,
+      ...(signals !== undefined && { signals }),
+      ...breakdown,
+      ...(rerank !== undefined && { rerank }),
+    }
+  }
   return hit
 }
 

@@ -88,7 +88,8 @@ export async function prepareReflect (
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
     }), caller))
-    const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.reflect)) ?? DEFAULT_MAX_TOKENS
+    const ceilings = banks.map(({ settings }) => settings.tokenBudgets.reflect)
+    const maxTokens = tokenBudget(request.max_tokens, ceilings) ?? DEFAULT_MAX_TOKENS
     const leftMs = deadline.leftMs()
     const call: Omit<MeteredCall, 'messages'> = {
       purpose: 'reflect',
@@ -105,7 +106,9 @@ export async function prepareReflect (
       evidence,
       boundary: newBoundary(),
       now: formatInstant(reference ?? clock()),
-      missions: banks.flatMap(({ key, settings: { mission } }) => mission === undefined ? [] : [{ bankId: key.bankId, mission }]),
+      missions: banks.flatMap(({ key, settings: { mission } }) => (
+        mission === undefined ? [] : [{ bankId: key.bankId, mission }]
+      )),
       ...(request.instructions !== undefined && { instructions: request.instructions }),
       ...(call.responseSchema !== undefined && { schema: call.responseSchema }),
     })
@@ -146,5 +149,6 @@ export function reflectFailure (error: unknown, deadline: Deadline): ServiceErro
 /** Raises the minimum trust of the filters to a floor. */
 function atLeast (filters: Filters, floor: Trust | undefined): Filters {
   if (floor === undefined) return filters
-  return { ...filters, minTrust: filters.minTrust !== undefined && isAtLeast(filters.minTrust, floor) ? filters.minTrust : floor }
+  const { minTrust } = filters
+  return { ...filters, minTrust: minTrust !== undefined && isAtLeast(minTrust, floor) ? minTrust : floor }
 }

@@ -36,10 +36,14 @@ export class ReflectService {
     const { deadline, question, schema, sources } = run
     try {
       if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
-      const { answered, degraded } = await this.#orExtractive(run, question, async () => await deadline.wait(schema === undefined
-        ? answerWhole(question)
-        : answerInForm(question, schema)))
-      return { ...this.#conclusion(run, answered, degraded), sources: answered.abstained ? [] : sources, usage: usageOf(answered.spent) }
+      const { answered, degraded } = await this.#orExtractive(run, question, async () => (
+        await deadline.wait(schema === undefined ? answerWhole(question) : answerInForm(question, schema))
+      ))
+      return {
+        ...this.#conclusion(run, answered, degraded),
+        sources: answered.abstained ? [] : sources,
+        usage: usageOf(answered.spent),
+      }
     } catch (error) {
       run.admitted.release()
       throw error
@@ -92,7 +96,9 @@ export class ReflectService {
           void pieces.return(undefined as never).catch(() => {})
         }
       } else {
-        outcome = await this.#orExtractive(run, question, async () => await deadline.wait(answerInForm(question, schema)))
+        outcome = await this.#orExtractive(run, question, async () => (
+          await deadline.wait(answerInForm(question, schema))
+        ))
       }
       const { answered, degraded } = outcome
       const done = this.#conclusion(run, answered, degraded)
@@ -110,7 +116,9 @@ export class ReflectService {
   }
 
   /** Falls back to sentences of the evidence when the model fails and the configuration allows it. */
-  async #orExtractive (run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>): Promise<{ answered: ModelAnswer, degraded: boolean }> {
+  async #orExtractive (
+    run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>,
+  ): Promise<{ answered: ModelAnswer, degraded: boolean }> {
     try {
       return { answered: await answer(), degraded: false }
     } catch (error) {
@@ -148,5 +156,10 @@ function callerLeft ({ signal }: Deadline): boolean {
 }
 
 function usageOf ({ inputTokens, outputTokens, cost }: ModelUsage): ReflectAnswer['usage'] {
-  return { tokens: inputTokens + outputTokens, input_tokens: inputTokens, output_tokens: outputTokens, ...(cost !== undefined && { cost }) }
+  return {
+    tokens: inputTokens + outputTokens,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    ...(cost !== undefined && { cost }),
+  }
 }

@@ -174,9 +174,10 @@ export class RetainService {
   ): Promise<RetainResult> {
     const { open: { key }, caller, budget } = retain
     const { store, clock } = this.#deps
-    const attempt = async (settings: typeof deduplication) => (
-      await this.#write(await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller), prepared, retain)
-    )
+    const attempt = async (settings: typeof deduplication) => {
+      const plan = await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller)
+      return await this.#write(plan, prepared, retain)
+    }
     try {
       return await attempt(deduplication)
     } catch (error) {
@@ -187,7 +188,9 @@ export class RetainService {
   }
 
   /** Writes the plan, all or nothing. */
-  async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal, documents }: Retain): Promise<RetainResult> {
+  async #write (
+    plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal, documents }: Retain,
+  ): Promise<RetainResult> {
     const { key: bank, settings: { maxPassageCharacters } } = open
     const { indexer, store, clock } = this.#deps
     const memories = await indexer.index(plan.memories.map(({ memory }) => memory), maxPassageCharacters, caller)

@@ -7,7 +7,6 @@ import type { Settings } from '../config/settings.js'
 import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../validation/ids.js'
-import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { boundedLanguageModel } from '../models/bounded-language-model.js'
 import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
@@ -19,7 +18,6 @@ import type { Capabilities } from '../policy/settings.js'
 import { UsageCounters } from '../policy/usage-counters.js'
 import { Retriever } from '../retrieval/retriever.js'
 import { providerLabel, ProviderError } from '../providers/registry.js'
-import type { VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
@@ -43,7 +41,7 @@ import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
-import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
+import { makeBackfill } from './make-backfill.js'
 
 /** Replacements that a test or an embedding application provides. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
@@ -139,7 +137,11 @@ export class MemoryService {
   /** The names of the models, from the provider or the configuration. */
   modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
     const { embeddings, meteredModel, reranker } = this.#deps
-    return { embedding: embeddings.model, languageModel: meteredModel.model, reranker: reranker instanceof ObservedReranker ? reranker.model : undefined }
+    return {
+      embedding: embeddings.model,
+      languageModel: meteredModel.model,
+      reranker: reranker instanceof ObservedReranker ? reranker.model : undefined,
+    }
   }
 
   /** Length of every vector of the embedding provider. */
@@ -172,7 +174,8 @@ export async function createMemoryService (
   const { clock = systemClock } = overrides
   const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
   const { telemetry } = models
-  const { store, embeddings, languageModel, reranker, weights } = await openProviders(config, { ...overrides, telemetry }, clock)
+  const providers = await openProviders(config, { ...overrides, telemetry }, clock)
+  const { store, embeddings, languageModel, reranker, weights } = providers
   if (settings.hindsight && store.countMemories === undefined) {
     await store.close()
     // Such a store does not know the filters of that API, and would leave them out.
@@ -206,7 +209,9 @@ export async function createMemoryService (
     admission: new AdmissionControl(clock, telemetry, usage),
     usage,
     idempotency: new IdempotencyService(clock, store),
-    retriever: new Retriever({ store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry }),
+    retriever: new Retriever({
+      store, embeddings, ...(reranker !== undefined && { reranker }), clock, timer, telemetry,
+    }),
     indexer: new Indexer({
       ...(weights.semantic > 0 && { embeddings }),
       ...(backfill !== undefined && { backfill }),
@@ -230,20 +235,5 @@ function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings,
   return boundedLanguageModel(languageModel, {
     breaker: circuitBreaker,
     ceilingMs: () => live.current.longestReflectMs,
-  })
-}
-
-/** @returns undefined for a store that cannot add vectors after a write */
-function makeBackfill (store: VectorStore, embeddings: EmbeddingProvider, clock: Clock, overrides: MemoryOverrides): EmbeddingBackfill | undefined {
-  if (store.attachVectors === undefined || store.listUnembedded === undefined) return undefined
-  const { warn = () => {}, info = () => {}, schedule, random } = overrides
-  return new EmbeddingBackfill({
-    store: store as EmbeddingBackfillOptions['store'],
-    embeddings,
-    clock,
-    warn,
-    info,
-    ...(schedule !== undefined && { schedule }),
-    ...(random !== undefined && { random }),
   })
 }

@@ -25,7 +25,11 @@ export function memoryStatus ({ store, embeddings, languageModel, reranker, back
     return status === undefined ? [] : [{ kind, status }]
   })
   const pool = attempt(() => store.poolStatus?.())
-  return { models, ...(pool !== undefined && { pool }), ...(backfill !== undefined && { vectorsPending: backfill.pending }) }
+  return {
+    models,
+    ...(pool !== undefined && { pool }),
+    ...(backfill !== undefined && { vectorsPending: backfill.pending }),
+  }
 }
 
 /** The conditions of the models. `reranker` is absent when none is configured. */

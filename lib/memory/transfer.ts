@@ -5,17 +5,18 @@ import { callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange } from '../stores/bank-configs.js'
-import type { ImportOutcome, Memory, NewMemory } from '../stores/vector-store.js'
+import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankConfigurations } from './bank-configurations.js'
 import { BankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
+import { exportLines } from './export-lines.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
-import { instantField, toRecord } from './records.js'
+import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
 import { isJsonObject } from '../validation/json-object.js'
 
@@ -96,7 +97,14 @@ export class Transfer {
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
     const { count, memories } = await store.scan(key, clock(), signal)
-    const header = { format: FORMAT, version: VERSION, bank_id: bankId, exported_at: formatInstant(clock()), memory_count: count, ...(config !== undefined && { config }) }
+    const header = {
+      format: FORMAT,
+      version: VERSION,
+      bank_id: bankId,
+      exported_at: formatInstant(clock()),
+      memory_count: count,
+      ...(config !== undefined && { config }),
+    }
     const iterator = memories[Symbol.asyncIterator]()
     const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
     return {
@@ -121,7 +129,8 @@ export class Transfer {
     const open = await directory.openOne(context, 'admin', bankId)
     return await keys.once(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.inTurn(open.key, async () => {
-        const checked = await this.#check(open, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options, context)
+        const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        const checked = await this.#check(open, body, options, context)
         signal?.throwIfAborted()
         return await this.#store(open, checked, options, { context, signal }, keyed)
       }, signal)
@@ -129,7 +138,9 @@ export class Transfer {
   }
 
   /** Checks every line and does no expensive work, because the import is not admitted yet. */
-  async #check (open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext): Promise<CheckedImport> {
+  async #check (
+    open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext,
+  ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
@@ -181,7 +192,9 @@ export class Transfer {
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.replacing(bank, memories, async () => {
-        const outcome = await store.import(bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal)
+        const outcome = await store.import(
+          bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
+        )
         if (change !== undefined) directory.invalidate(bank)
         indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }
@@ -210,14 +223,6 @@ export class Transfer {
 /** A memory that has expired since the export counts as skipped. */
 function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext, ImportOutcome>): ImportAnswer {
   return { ...outcome, skipped: outcome.skipped + expired }
-}
-
-async function * exportLines (bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string): AsyncGenerator<string> {
-  yield `${JSON.stringify(header)}\n`
-  for await (const memory of memories) {
-    if (turns.isSpent) await turns.next(caller)
-    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
-  }
 }
 
 /** @returns the configuration that the header carries */

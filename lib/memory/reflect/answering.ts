@@ -48,7 +48,9 @@ export async function answerWhole (question: AnswerRequest): Promise<ModelAnswer
  * Streams the answer of one call through the citation filter.
  * @returns the answer as a whole
  */
-export async function * answerInPieces ({ meteredModel, call, linkableTexts }: AnswerRequest): AsyncGenerator<string, ModelAnswer> {
+export async function * answerInPieces (
+  { meteredModel, call, linkableTexts }: AnswerRequest,
+): AsyncGenerator<string, ModelAnswer> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
@@ -77,12 +79,16 @@ export async function answerInForm (question: AnswerRequest, schema: JsonSchema)
   let spent: ModelUsage = NO_USAGE
   let messages = call.messages
   for (const isRepair of [false, true]) {
-    const generation = await meteredModel.generate({ ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }) })
+    const generation = await meteredModel.generate({
+      ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }),
+    })
     spent = addUsage(spent, generation.usage)
     const read = readStructured(generation.text, check)
     if (read.ok) {
       const answer = await checked({ ...generation, text: read.answer }, question)
-      return { ...answer, truncated: false, spent, ...(!answer.abstained && { structured: visibleStrings(read.structured) }) }
+      return {
+        ...answer, truncated: false, spent, ...(!answer.abstained && { structured: visibleStrings(read.structured) }),
+      }
     }
     messages = [...call.messages, { role: 'assistant', content: generation.text }, { role: 'user', content: repairMessage(read.problems) }]
   }

@@ -68,7 +68,9 @@ function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
   return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
 }
 
-function * excerptSteps ({ memory, passageCount, passages }: ScoredCandidate, left: number): Steps<{ text: string, tokens: number } | undefined> {
+function * excerptSteps (
+  { memory, passageCount, passages }: ScoredCandidate, left: number,
+): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined

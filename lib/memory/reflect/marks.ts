@@ -36,7 +36,8 @@ export function readMark (inside: string, sources: number): Mark | undefined {
     spans.push([first, item[2] === undefined ? first : numberOf(item[2])])
   }
   const [only] = spans
-  if (spans.length === 1 && only!.every((number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources)) return { cited: [], hasUnknownSource: false, isYear: true }
+  const mayBeYear = (number: number) => number >= FIRST_YEAR && number <= LAST_YEAR && number > sources
+  if (spans.length === 1 && only!.every(mayBeYear)) return { cited: [], hasUnknownSource: false, isYear: true }
   const cited = new Set<number>()
   let hasUnknownSource = false
   for (const span of spans) {

@@ -96,7 +96,11 @@ class ProseReader {
 
   read (): Prose {
     for (let at = 0; at < this.#text.length;) at = this.#next(at)
-    return { text: this.#out.toText(this.#bounds.allowed), cited: [...this.#cited], hasUnknownSource: this.#hasUnknownSource }
+    return {
+      text: this.#out.toText(this.#bounds.allowed),
+      cited: [...this.#cited],
+      hasUnknownSource: this.#hasUnknownSource,
+    }
   }
 
   /** @returns the place to continue at */
@@ -186,7 +190,9 @@ class ProseReader {
       this.#out.put(`(${this.#text.slice(at + 1, end - 1)})`)
     } else if (mark.cited.length > 0) {
       this.#out.putFixed(mark.cited.map((number) => `[${number}]`).join(''))
-    } else if (this.#out.trimEnd() && !NO_SPACE_BEFORE.test(this.#text.slice(next, next + 1)) && next < this.#text.length) {
+    } else if (
+      this.#out.trimEnd() && !NO_SPACE_BEFORE.test(this.#text.slice(next, next + 1)) && next < this.#text.length
+    ) {
       this.#out.put(' ')
     }
     return next

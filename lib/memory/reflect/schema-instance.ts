@@ -116,8 +116,11 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
   const isClosed = own(schema, 'additionalProperties') === false
   for (const [name, member] of Object.entries(value)) {
     if (place.problems.length >= MAX_PROBLEMS) return
-    if (isJsonObject(properties) && Object.hasOwn(properties, name)) checkInstance(properties[name], member, inside(name))
-    else if (isClosed) tell(inside(name), 'is not a property of the schema')
+    if (isJsonObject(properties) && Object.hasOwn(properties, name)) {
+      checkInstance(properties[name], member, inside(name))
+    } else if (isClosed) {
+      tell(inside(name), 'is not a property of the schema')
+    }
   }
 }
 

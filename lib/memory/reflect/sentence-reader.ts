@@ -115,9 +115,13 @@ export class SentenceReader {
       return
     }
     this.#closeTicks(offset)
-    if (character === '[' || character === '【') this.#bracketAt = offset
-    else if (character === ']' || character === '】') this.#bracketAt = -1
-    else if ((STOPS.has(character) || WIDE_STOPS.has(character)) && !this.#inside(offset)) this.#readStop(character, offset)
+    if (character === '[' || character === '【') {
+      this.#bracketAt = offset
+    } else if (character === ']' || character === '】') {
+      this.#bracketAt = -1
+    } else if ((STOPS.has(character) || WIDE_STOPS.has(character)) && !this.#inside(offset)) {
+      this.#readStop(character, offset)
+    }
   }
 
   #closeTicks (offset: number): void {
@@ -130,7 +134,8 @@ export class SentenceReader {
   }
 
   #inside (offset: number): boolean {
-    return (this.#tickOpen > 0 && offset - this.#tickAt < LONGEST_SPAN) || (this.#bracketAt >= 0 && offset - this.#bracketAt < LONGEST_SPAN)
+    if (this.#tickOpen > 0 && offset - this.#tickAt < LONGEST_SPAN) return true
+    return this.#bracketAt >= 0 && offset - this.#bracketAt < LONGEST_SPAN
   }
 
   #readStop (character: string, offset: number): void {

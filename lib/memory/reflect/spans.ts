@@ -30,7 +30,9 @@ export interface Pair {
 }
 
 /** Pairs of brackets outside of code, by where they open. @param kind the opening and the closing one */
-export function bracketPairs (text: string, [open, close]: readonly [string, string], code: ReadonlyMap<number, number>): Map<number, Pair> {
+export function bracketPairs (
+  text: string, [open, close]: readonly [string, string], code: ReadonlyMap<number, number>,
+): Map<number, Pair> {
   const pairs = new Map<number, Pair>()
   const stack: Array<{ at: number, nested: boolean }> = []
   for (let at = 0; at < text.length; at++) {

@@ -3,7 +3,9 @@ import { BANK_ID_PATTERN } from '../../identity/context.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
 
-export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => Type.Object(properties, { additionalProperties: false, ...options })
+export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => (
+  Type.Object(properties, { additionalProperties: false, ...options })
+)
 export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
 export const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
 export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })

@@ -58,7 +58,7 @@ export function * rankingInputSteps (
       signals,
       document: documents[index]!,
       daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
-      isAskedSpeaker: asked !== undefined && signals.speaker.join(' ') === asked,
+      isAskedSpeaker: asked !== undefined && signals.speakerName === asked,
     })
   }
   return inputs
@@ -94,60 +94,63 @@ export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): Scor
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */
 function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
-  const named = new Set(stems)
-  const seen = new Set<string>()
+  const seen = new Set([''])
+  let named: ReadonlySet<string> | undefined
   let asked: string | undefined
-  for (const { speaker } of read) {
-    if (speaker.length === 0) continue
-    const name = speaker.join(' ')
-    if (seen.has(name)) continue
-    seen.add(name)
-    if (!speaker.some((word) => named.has(word))) continue
+  for (const { speaker, speakerName } of read) {
+    if (seen.has(speakerName)) continue
+    seen.add(speakerName)
+    const words = named ??= new Set(stems)
+    if (!speaker.some((word) => words.has(word))) continue
     if (asked !== undefined) return undefined
-    asked = name
+    asked = speakerName
   }
   return asked
 }
 
-/** The scores of each candidate's document. A memory without a document counts as a document of its own. */
+/** The scores of a document, of all its candidates. */
+interface DocumentScores { lexical: number[], cosines: number[], own: number, together: number, meaning: number }
+
+/**
+ * The scores of each candidate's document. A memory without a document counts as a document of its own, and nothing is
+ * made for it before the result: this runs for every recall.
+ */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
-  interface Document { scores: number[], cosines: number[], own: number, together: number, meaning: number }
-  const documents = new Map<string, Document>()
-  const all: Array<Pick<Document, 'own' | 'together' | 'meaning'>> = []
+  const documents = new Map<string, DocumentScores>()
+  let most = Number.MIN_VALUE
+  let mostOwn = Number.MIN_VALUE
+  let mostMeaning = Number.MIN_VALUE
   const of = candidates.map((candidate) => {
     const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
+    if (own > mostOwn) mostOwn = own
     if (candidate.memory.documentId === null) {
-      const alone = { own, together: lexical, meaning: semantic }
-      all.push(alone)
-      return alone
+      if (lexical > most) most = lexical
+      if (semantic > mostMeaning) mostMeaning = semantic
+      return undefined
     }
     const key = documentKey(candidate)
     let document = documents.get(key)
     if (document === undefined) {
-      document = { scores: [], cosines: [], own: 0, together: 0, meaning: 0 }
-      all.push(document)
+      document = { lexical: [], cosines: [], own: 0, together: 0, meaning: 0 }
       documents.set(key, document)
     }
-    document.scores.push(lexical)
+    document.lexical.push(lexical)
     document.cosines.push(semantic)
     if (own > document.own) document.own = own
     return document
   })
   for (const document of documents.values()) {
-    document.together = discounted(document.scores)
+    document.together = discounted(document.lexical)
     document.meaning = discounted(document.cosines)
-  }
-  let most = Number.MIN_VALUE
-  let mostOwn = Number.MIN_VALUE
-  let mostMeaning = Number.MIN_VALUE
-  for (const document of all) {
     if (document.together > most) most = document.together
-    if (document.own > mostOwn) mostOwn = document.own
     if (document.meaning > mostMeaning) mostMeaning = document.meaning
   }
-  return of.map(({ together, own, meaning }) => ({
-    together: together / most, best: own / mostOwn, meaning: meaning / mostMeaning,
-  }))
+  return candidates.map(({ scores: { lexical = 0, own = 0, semantic = 0 } }, index) => {
+    const document = of[index]
+    return document === undefined
+      ? { together: lexical / most, best: own / mostOwn, meaning: semantic / mostMeaning }
+      : { together: document.together / most, best: document.own / mostOwn, meaning: document.meaning / mostMeaning }
+  })
 }
 
 /** The sum of the best few scores, each divided by its rank. */

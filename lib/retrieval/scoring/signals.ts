@@ -11,6 +11,8 @@ export interface Signals {
   readonly explicitTimes: readonly TimeSpan[]
   /** Stems of the speaker's name; empty when no speaker is named. */
   speaker: readonly string[]
+  /** The same as one text, by which speakers are compared. */
+  speakerName: string
   /** The role, when the speaker is named as a user or an assistant. */
   role: 'user' | 'assistant' | undefined
   /** Stems of the text in order, without stop words and the speaker's name. */
@@ -51,6 +53,8 @@ const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|rec
 const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
+
+const NOBODY: readonly string[] = []
 
 interface CachedSignals {
   text: string
@@ -117,13 +121,15 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
+  const speakerStems = speaker === undefined ? NOBODY : words(speaker).map(stem)
   let told: readonly TimeSpan[] | undefined
   return {
     get explicitTimes () {
       told ??= explicitTimes(said, occurredAt ?? retainedAt)
       return told
     },
-    speaker: speaker === undefined ? [] : words(speaker).map(stem),
+    speaker: speakerStems,
+    speakerName: speakerStems.join(' '),
     role: speaker === undefined ? undefined : roleOf(speaker.trim()),
     stems,
     hashes: Int32Array.from(stems, fnv1a),

@@ -1,0 +1,14 @@
+import { REMOVED_SCORERS } from '../config/scorer-table.js'
+import { invalidRequest } from '../errors/service-error.js'
+import { valueAt } from '../policy/layers.js'
+
+/** @throws ServiceError that tells what takes the place of a scorer that there is no more */
+export function refuseRemoved (value: unknown, at: string): void {
+  const scorers = valueAt(value, 'retrieval.scorers')
+  if (typeof scorers !== 'object' || scorers === null) return
+  const removed = Object.entries(REMOVED_SCORERS).filter(([name]) => Object.hasOwn(scorers, name))
+  if (removed.length === 0) return
+  throw invalidRequest(removed.map(([name, instead]) => (
+    { field: `${at}retrieval.scorers.${name}`, message: `was removed; ${instead}` }
+  )))
+}
