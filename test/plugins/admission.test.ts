@@ -82,20 +82,20 @@ await t.test('a crowd that comes at once is let in over several turns of the eve
 
 await t.test('a crowd of one caller does not delay another caller behind the same address', async (t) => {
   const store = new InMemoryVectorStore()
-  const search = store.search.bind(store)
+  const list = store.list.bind(store)
   // Longer than a slice of the event loop.
-  store.search = async (...given) => {
+  store.list = async (...given) => {
     for (const until = performance.now() + 3; performance.now() < until;);
-    return await search(...given)
+    return await list(...given)
   }
-  const { post } = await testApp(t, {}, { store })
-  const recall = async (principal: string) => await post('/v1/recall', { bank_id: 'b', query: 'tea' }, { 'x-service-principal': principal })
+  const { get } = await testApp(t, {}, { store })
+  const ask = async (principal: string) => await get('/v1/banks/b/memories', { 'x-service-principal': principal })
   let answered = 0
   const crowd = Promise.all(Array.from({ length: 40 }, async () => {
-    await recall('user:mallory')
+    await ask('user:mallory')
     answered++
   }))
-  t.equal((await recall('user:ada')).statusCode, 200)
+  t.equal((await ask('user:ada')).statusCode, 200)
   t.ok(answered < 20, `${answered} of the crowd were answered first`)
   await crowd
 })
