@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { callerOf, OPERATOR } from '../lib/identity/context.js'
 
-/** The key under which the tokens of requests of an address take their turns before it is known who sends them. */
+/** The key under which requests of an address take turns before it is known who sends them, and those refused. */
 export function arrivalKeyOf (request: FastifyRequest): string {
   return ` arrivals ${request.ip}`
 }

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BodyChunks } from '../http/body-chunks.js'
@@ -20,14 +19,10 @@ const LONG_BODY_SHARE = 0.75
 /** A chunk of fewer bytes is looked at in whatever turn it comes. */
 const LOOKED_AT_ONCE = 4096
 
-/** Milliseconds that a client whose body is refused has to read the response. */
+/** Milliseconds that a client whose body is refused has to read the response, after what it has sent last. */
 const LINGER_MS = 2000
-
-/**
- * The least pause in milliseconds between two chunks of a body that is discarded. All of them together are read at no
- * more than a chunk a millisecond.
- */
-const DISCARD_PAUSE_MS = 5
+/** The pause in milliseconds between two chunks of a refused body while the process is busy. */
+const DISCARD_PAUSE_MS = 10
 
 const EMPTY = Buffer.alloc(0)
 
@@ -205,30 +200,29 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   app.decorate('readJsonBody', readJsonBody)
 }
 
-/** Connections whose refused bodies are being discarded. */
-const discarded = new Set<Socket>()
-
 /**
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
- * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first and the connection is
- * destroyed LINGER_MS later. Until then it is read slowly: every chunk takes memory, and collecting that stops the
- * process.
+ * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first, and the connection is
+ * destroyed when the client has sent nothing for LINGER_MS. When the process is busy it is read slowly: every chunk
+ * takes memory, and collecting that stops the process.
  */
 function discardRest (payload: Payload): void {
   const { socket } = payload
-  discarded.add(socket)
-  socket.once('close', () => { discarded.delete(socket) })
+  if (socket.destroyed) return
+  let linger: NodeJS.Timeout | undefined
   payload.on('error', () => {})
   payload.on('data', () => {
+    linger?.refresh()
+    if (!turns.isSpent) return
     payload.pause()
-    setTimeout(() => { payload.resume() }, Math.max(DISCARD_PAUSE_MS, discarded.size))
+    setTimeout(() => { payload.resume() }, DISCARD_PAUSE_MS).unref()
   })
   payload.resume()
   // Node calls this when the response is sent.
   socket.destroySoon = () => {
     socket.end()
-    const timer = setTimeout(() => { socket.destroy() }, LINGER_MS)
-    socket.once('close', () => { clearTimeout(timer) })
+    linger = setTimeout(() => { socket.destroy() }, LINGER_MS)
+    socket.once('close', () => { clearTimeout(linger) })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { turnKeyOf } from '../http/turn-key.js'
+import { arrivalKeyOf } from '../http/turn-key.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** A connection on which a few bytes can cause much work. */
@@ -68,7 +68,7 @@ async function readThrottling (app: FastifyInstance): Promise<void> {
     // A response without the socket waits for an earlier one: the request is pipelined.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)
-      all.add(new ThrottledConnection(socket, turnKeyOf(request), all))
+      all.add(new ThrottledConnection(socket, arrivalKeyOf(request), all))
     }
     done()
   })

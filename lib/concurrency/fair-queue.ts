@@ -1,7 +1,7 @@
 /**
  * How far the start tag of a flow that was idle may lie before the virtual time of the queue, in milliseconds of
- * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. A flow that was not
- * served lately has no such credit: one caller can have many, and all others would wait until each has used it.
+ * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. A flow that is
+ * not known has no such credit: one caller can have many, and all others would wait until each has used it.
  */
 const CREDIT_MS = 10
 /** How many idle flows keep their start tag. */
@@ -19,9 +19,10 @@ interface Flow<T> {
 /**
  * A queue that divides one resource between flows by start-time fair queueing (Goyal, Vin and Cheng, "Start-time Fair
  * Queuing", 1996). Each flow has a start tag, which rises by the service that it received. The flow with the least tag
- * is served next, and the tag of the flow served last is the virtual time of the queue. A flow that was idle starts at
- * most CREDIT_MS before the virtual time, so a flow that uses little hardly waits, and none saves up service by idling.
- * A flow that is not known starts at the virtual time.
+ * is served next. The virtual time of the queue is the tag of the flow served last, and rises with the service that
+ * each waiting flow could have had since. A flow that was idle starts at most CREDIT_MS before the virtual time, so a
+ * flow that uses little hardly waits, and none saves up service by idling. A flow that is not known starts at the
+ * virtual time.
  */
 export class FairQueue<T> {
   readonly #flows = new Map<string, Flow<T>>()
@@ -84,6 +85,8 @@ export class FairQueue<T> {
     if (flow === undefined) return
     this.#inService = undefined
     flow.startTag += ms
+    // It rises also while new flows keep coming, each of which starts at it: those behind them are served, too.
+    this.#virtualTime += ms / (this.#waiting.length + 1)
     if (flow.items.length > 0) {
       this.#add(flow)
       return

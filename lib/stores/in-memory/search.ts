@@ -173,7 +173,7 @@ function wholePassages ({ passages }: Entry, score: number): Candidate['passages
 
 /** The score that a further candidate needs at least. */
 function barOf (candidates: readonly Candidate[], limit: number): number {
-  return candidates.length < limit ? 0 : candidates.at(-1)!.score
+  return candidates.length < limit ? 0 : candidates.at(-1)?.score ?? 0
 }
 
 /** The first `limit` of two lists that are ordered by `byScore`. With one bank there is nothing to merge. */

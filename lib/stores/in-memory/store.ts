@@ -44,12 +44,15 @@ export interface InMemoryVectorStoreOptions {
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
   readonly #options: { room: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
+  /** Not for writes: those of a bank wait for each other, and one begins in the turn of the one before it. */
+  readonly #readTurns: Turns
   #directory: Directory
   #writer: InMemoryWriter
 
-  constructor ({ maximumBytes, turns = ofRunningCaller(sharedTurns), atOnce }: InMemoryVectorStoreOptions = {}) {
+  constructor ({ maximumBytes, turns, atOnce }: InMemoryVectorStoreOptions = {}) {
     const room = new Capacity(maximumBytes)
-    this.#options = { room, arena: new VectorArena(), turns, atOnce }
+    this.#options = { room, arena: new VectorArena(), turns: turns ?? sharedTurns, atOnce }
+    this.#readTurns = turns ?? ofRunningCaller(sharedTurns)
     this.bankConfigs = new InMemoryBankConfigs(room)
     this.#directory = new Directory(room)
     this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
@@ -232,12 +235,12 @@ export class InMemoryVectorStore implements VectorStore {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const bank = this.#existing(key, now)
       if (bank === undefined) return none
-      const found = await readUnchanged(bank, read(bank, bank.entries.accepting(accept, now)), this.#options.turns)
+      const found = await readUnchanged(bank, read(bank, bank.entries.accepting(accept, now)), this.#readTurns)
       if (found !== undefined) return found.value
     }
     return await this.#writer.runExclusively(key, now, async () => {
       const bank = this.#directory.get(bankKeyString(key))
-      return bank === undefined ? none : await inTurns(read(bank, accept), bank.id, this.#options.turns)
+      return bank === undefined ? none : await inTurns(read(bank, accept), bank.id, this.#readTurns)
     })
   }
 }

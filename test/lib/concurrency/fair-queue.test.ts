@@ -65,12 +65,25 @@ t.test('a flow that returns after a pause is served before one that had the serv
   }
 })
 
+t.test('a flow is served however many new ones come after it', async (t) => {
+  const queue = new FairQueue<string>()
+  fill(queue, 'known', 50)
+  fill(queue, 'other', 1)
+  let served = 0
+  for (let index = 0; index < 2000; index++) {
+    queue.push(`new ${index}`, 'new')
+    if (queue.shift() === 'known') served++
+    queue.charge(1)
+  }
+  t.equal(served, 50)
+})
+
 t.test('a flow that is new has no credit', async (t) => {
   const queue = new FairQueue<string>({ creditMs: 20 })
   fill(queue, 'heavy', 100)
   serve(queue, 50, { heavy: 6 })
   fill(queue, 'new', 10)
-  t.strictSame(serve(queue, 4, { heavy: 6, new: 6 }), ['new', 'heavy', 'new', 'heavy'])
+  t.strictSame(serve(queue, 4, { heavy: 6, new: 6 }), ['heavy', 'new', 'heavy', 'new'])
 })
 
 t.test('a long backlog of one flow gets ahead by the credit only, and then has an equal share', async (t) => {
