@@ -21,6 +21,8 @@ const LOOKED_AT_ONCE = 4096
 
 /** Milliseconds that a client whose body is refused has to read the response, after what it has sent last. */
 const LINGER_MS = 2000
+/** The most of it, however much the client goes on sending. */
+const LONGEST_LINGER_MS = 10_000
 /** The pause in milliseconds between two chunks of a refused body while the process is busy. */
 const DISCARD_PAUSE_MS = 10
 
@@ -203,16 +205,17 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 /**
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
  * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first, and the connection is
- * destroyed when the client has sent nothing for LINGER_MS. When the process is busy it is read slowly: every chunk
- * takes memory, and collecting that stops the process.
+ * destroyed when the client has sent nothing for LINGER_MS, or has not stopped for LONGEST_LINGER_MS. When the process
+ * is busy it is read slowly: every chunk takes memory, and collecting that stops the process.
  */
 function discardRest (payload: Payload): void {
   const { socket } = payload
   if (socket.destroyed) return
   let linger: NodeJS.Timeout | undefined
+  let lingersUntil = Infinity
   payload.on('error', () => {})
   payload.on('data', () => {
-    linger?.refresh()
+    if (performance.now() < lingersUntil) linger?.refresh()
     if (!turns.isSpent) return
     payload.pause()
     setTimeout(() => { payload.resume() }, DISCARD_PAUSE_MS).unref()
@@ -221,6 +224,7 @@ function discardRest (payload: Payload): void {
   // Node calls this when the response is sent.
   socket.destroySoon = () => {
     socket.end()
+    lingersUntil = performance.now() + LONGEST_LINGER_MS
     linger = setTimeout(() => { socket.destroy() }, LINGER_MS)
     socket.once('close', () => { clearTimeout(linger) })
   }
