@@ -1,12 +1,11 @@
-import { turns, type TurnBudget } from './turn-budget.js'
+import { turns, type Turns } from './turn-budget.js'
+
+export type { Turns } from './turn-budget.js'
 
 /**
  * Work as a generator that can be suspended: it yields at least once a millisecond or so, and returns its result.
  */
 export type Steps<T> = Generator<undefined, T, undefined>
-
-/** The part of TurnBudget that decides when a generator must yield to the event loop. */
-export type Turns = Pick<TurnBudget, 'isSpent' | 'next'>
 
 /** Runs all steps synchronously: for work that is known to be short, and for callers that cannot await. */
 export function atOnce<T> (steps: Steps<T>): T {

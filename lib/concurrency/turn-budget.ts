@@ -114,11 +114,14 @@ export class TurnBudget {
   }
 }
 
+/** The part of TurnBudget that decides when work must yield to the event loop. */
+export type Turns = Pick<TurnBudget, 'isSpent' | 'next'>
+
 /**
  * The budget for work that does not know who it is for, such as a store's: it is charged to the caller whose task is
  * running, and to the name that it gives where none is. One caller would otherwise have a share for each such name.
  */
-export function ofRunningCaller (budget: TurnBudget): Pick<TurnBudget, 'isSpent' | 'next'> {
+export function ofRunningCaller (budget: TurnBudget): Turns {
   return {
     get isSpent () { return budget.isSpent },
     next: async (name) => { await budget.next(budget.running ?? name) },
