@@ -251,9 +251,7 @@ class Model {
     if (action === 'put' && isMalformed) return { status: 400, field: [malformed[1]] }
     if (ifMatch === 'wrong' || (ifMatch === 'any' && own === undefined)) return { status: 412 }
     if (action === 'reset') return { status: 200 }
-    if (isMalformed) {
-      return stillMalformed(next, malformed[0]) ? { status: 400, field: [malformed[1]] } : { status: 200 }
-    }
+    if (isMalformed && stillMalformed(next, malformed[0])) return { status: 400, field: [malformed[1]] }
     const faults = faultsOf(home.file, id, next, action === 'patch' ? own : undefined)
     return faults.length > 0 ? { status: 400, field: faults } : { status: 200 }
   }
