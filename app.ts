@@ -154,7 +154,7 @@ export async function assemble (
   await app.register(requestLog, { accessLog: host?.accessLog ?? true })
   await app.register(activeRequests)
   await app.register(readThrottling)
-  await app.register(pipelining, { ownsServer })
+  await app.register(pipelining)
   await app.register(slowReaders, { ownsServer })
   await app.register(streams)
   await app.register(rowBudget)

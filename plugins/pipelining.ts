@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -9,11 +8,12 @@ import fp from 'fastify-plugin'
 const MAX_QUEUED = 32
 
 /**
- * Bounds pipelining: requests that a client sends on a connection before it has read earlier responses. Node keeps
+ * Bounds pipelining: requests that a client sends on a connection before it has read earlier responses. They are served
+ * one after the other, since hundreds can arrive in one turn of the event loop, and no more than a few wait. Node keeps
  * reading until the responses fill its buffer, and creates a request for everything it has read. It also emits no
  * `close` on the responses that still wait when the connection is lost, so this plugin does.
  */
-async function pipelining (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
+async function pipelining (app: FastifyInstance): Promise<void> {
   const queued = new WeakMap<Socket, number>()
 
   const endQueued = (socket: Socket) => {
@@ -24,8 +24,6 @@ async function pipelining (app: FastifyInstance, { ownsServer }: { ownsServer: b
     }
   }
 
-  if (ownsServer) dropRequestsOfLostConnections(app)
-
   app.addHook('onRequest', (request, { raw }, done) => {
     // A response that has the socket is the first of its connection, so the request does not wait.
     if (raw.socket !== null) {
@@ -33,29 +31,30 @@ async function pipelining (app: FastifyInstance, { ownsServer }: { ownsServer: b
       return
     }
     const { socket } = request.raw
-    // The server of another app, and the second server of a host name with two addresses, drop nothing.
     if (socket.destroyed) return
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
     if (before === MAX_QUEUED) {
       app.log.info({ request_id: request.id }, 'a client that sends requests without reading the responses is disconnected')
+      stopParsing(socket)
       socket.destroy()
       return
     }
     queued.set(socket, (before ?? 0) + 1)
-    raw.once('socket', () => { queued.set(socket, queued.get(socket)! - 1) })
-    done()
+    raw.once('socket', () => {
+      queued.set(socket, queued.get(socket)! - 1)
+      done()
+    })
   })
 }
 
-/** One read can hold hundreds of requests. Those after the one that exceeded the limit are dropped here. */
-function dropRequestsOfLostConnections ({ server }: FastifyInstance): void {
-  const handlers = server.listeners('request')
-  server.removeAllListeners('request')
-  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (incoming.socket.destroyed) return
-    for (const handle of handlers) Reflect.apply(handle, server, [incoming, outgoing])
-  })
+/**
+ * Makes Node drop what it has read of a connection, which can be hundreds of requests: each would be created, and then
+ * aborted with an error of its own. Node has no documented way. Its parser stops where the head of a request asks for
+ * another protocol, which the function that gets the head says by returning 2.
+ */
+function stopParsing (socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
+  if (socket.parser != null) socket.parser.onIncoming = () => 2
 }
 
 export default fp(pipelining, {

@@ -1,20 +1,18 @@
-import { StringDecoder } from 'node:string_decoder'
 import secureJson from 'secure-json-parse'
 import { ServiceError } from '../errors/service-error.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
+import { LongJson } from './long-json.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 /** A body of at most so many bytes is parsed at once, without turns of the event loop. */
 export const SHORT_BODY = 65_536
 
-/** Bytes that are decoded at a time, which takes a few milliseconds when they are not ASCII. */
-const DECODED = 262_144
 /** Objects that are inspected at a time. */
 const INSPECTED = 1000
 
 /**
  * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. A long body is
- * processed in turns of the event loop, except for JSON.parse.
+ * processed in turns of the event loop.
  * @param caller as in TurnBudget.next
  * @returns the value, at once for a short body
  * @throws ServiceError invalid_json, body_too_large
@@ -36,31 +34,17 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
 
 /**
  * As readJson(), for a long body whose bytes a JsonGuard has read.
- * @throws ServiceError invalid_json
+ * @throws ServiceError invalid_json, body_too_large
  */
 export async function readCheckedJson (body: Buffer, caller: string): Promise<unknown> {
-  const text = await decodeInTurns(body, caller)
-  if (turns.isSpent) await turns.next(caller)
   let value: unknown
   try {
-    // A byte order mark is ignored, as in secure-json-parse.
-    value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
-  } catch {
-    throw invalid()
+    value = await new LongJson(body, caller).parse()
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalid() : error
   }
   await refusePrototypePoisoning(value, caller)
   return value
-}
-
-/** Decodes UTF-8 in turns of the event loop, because a long body takes long. @param caller as in TurnBudget.next */
-async function decodeInTurns (body: Buffer, caller: string): Promise<string> {
-  const decoder = new StringDecoder('utf8')
-  let text = ''
-  for (let from = 0; from < body.length; from += DECODED) {
-    if (turns.isSpent) await turns.next(caller)
-    text += decoder.write(body.subarray(from, from + DECODED))
-  }
-  return text + decoder.end()
 }
 
 /** Refuses what secure-json-parse refuses, in turns of the event loop. */
