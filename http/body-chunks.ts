@@ -1,3 +1,5 @@
+import { turns } from '../lib/concurrency/turn-budget.js'
+
 /** Chunks with fewer bytes are copied into a shared buffer ... */
 const SMALL_CHUNK = 4096
 /** ... of so many bytes. */
@@ -28,9 +30,17 @@ export class BodyChunks {
     this.#used += chunk.copy(this.#open, this.#used)
   }
 
-  whole (): Buffer {
+  /** Joins the chunks, a long body in turns of the event loop. @param caller as in TurnBudget.next */
+  async join (caller: string): Promise<Buffer> {
     this.#close()
-    return this.#full.length === 1 ? this.#full[0]! : Buffer.concat(this.#full)
+    if (this.#full.length === 1) return this.#full[0]!
+    const whole = Buffer.allocUnsafeSlow(this.#full.reduce((sum, { length }) => sum + length, 0))
+    let at = 0
+    for (const chunk of this.#full) {
+      if (turns.isSpent) await turns.next(caller)
+      at += chunk.copy(whole, at)
+    }
+    return whole
   }
 
   #close (): void {

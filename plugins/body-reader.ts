@@ -143,7 +143,11 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       stop()
       if (!Number.isNaN(announced) && received !== announced) {
         done(new ServiceError('invalid_request', 'Request body does not match Content-Length'))
-      } else done(null, chunks?.whole() ?? only ?? EMPTY)
+      } else if (chunks === undefined) {
+        done(null, only ?? EMPTY)
+      } else {
+        void chunks.join(turnKeyOf(request)).then((whole) => { done(null, whole) }, done)
+      }
     }
     const onError = (cause: Error) => {
       stop()

@@ -1,40 +1,67 @@
 import type { Socket } from 'node:net'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { arrivalKeyOf } from '../http/turn-key.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** A connection on which a few bytes can cause much work. */
+/** A connection is costly when parsing what was read of it took longer, in milliseconds. */
+const COSTLY_MS = 2
+/** How long the pause is after a costly read, as a multiple of it. */
+const PAUSE_FACTOR = 3
+
+/** The open connections on which a few bytes can cause much work. */
+class ThrottledConnections {
+  /** In the order in which they get their turns. */
+  readonly all = new Set<ThrottledConnection>()
+  #lastCostly = Promise.resolve()
+
+  /** Reads one costly connection at a time, with a pause after each, so that others are served meanwhile. */
+  async readCostly (read: () => Promise<number>): Promise<void> {
+    this.#lastCostly = this.#lastCostly.then(async () => {
+      const ms = await read()
+      if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
+    })
+    await this.#lastCostly
+  }
+}
+
 class ThrottledConnection {
   readonly #socket: Socket
   readonly #caller: string
-  readonly #throttled: Set<ThrottledConnection>
+  readonly #others: ThrottledConnections
   #isPaused = false
+  /** When the parser got the last data, and how long it worked on it, in milliseconds. */
+  #readAt = performance.now()
+  #readMs = 0
 
-  /**
-   * @param caller as in TurnBudget.next
-   * @param all every open connection of this kind, in the order in which they get their turns
-   */
-  constructor (socket: Socket, caller: string, all: Set<ThrottledConnection>) {
+  /** @param caller as in TurnBudget.next */
+  constructor (socket: Socket, caller: string, others: ThrottledConnections) {
     this.#socket = socket
     this.#caller = caller
-    this.#throttled = all
-    // The listener of Node's HTTP server comes before this one, so the data is parsed by now. A second listener also
-    // makes Node read through the stream, which can be paused, and not directly from the handle.
+    this.#others = others
+    // A listener also makes Node read through the stream, which can be paused, and not directly from the handle.
+    socket.prependListener('data', () => { this.#readAt = performance.now() })
+    // The listener of Node's HTTP server comes before this one, so the data is parsed by now.
     socket.on('data', this.#afterData)
     socket.on('resume', this.#pauseAgain)
-    socket.once('close', () => { all.delete(this) })
-    // Node is parsing the first chunk now, so the connection pauses before the next.
-    this.#pause()
+    socket.once('close', () => { others.all.delete(this) })
+    // Node is parsing the first data now.
+    process.nextTick(() => {
+      this.#readMs = performance.now() - this.#readAt
+      this.#pause()
+    })
   }
 
   readonly #afterData = () => {
+    this.#readMs = performance.now() - this.#readAt
     if (!turns.isSpent) return
     // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
     // read moves to the end of the order.
-    this.#throttled.delete(this)
-    for (const other of this.#throttled) other.#pause()
-    if (!this.#socket.destroyed) this.#throttled.add(this)
+    const { all } = this.#others
+    all.delete(this)
+    for (const other of all) other.#pause()
+    if (!this.#socket.destroyed) all.add(this)
     this.#pause()
   }
 
@@ -43,10 +70,24 @@ class ThrottledConnection {
     if (this.#isPaused || this.#socket.isPaused()) return
     this.#isPaused = true
     this.#socket.pause()
-    void turns.next(this.#caller).then(() => {
-      this.#isPaused = false
-      this.#socket.resume()
-    })
+    if (this.#readMs > COSTLY_MS) void this.#others.readCostly(this.#readNext)
+    else void this.#resume()
+  }
+
+  async #resume (): Promise<void> {
+    await turns.next(this.#caller)
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** @returns how many milliseconds the parser worked; 0 when there was nothing to read */
+  readonly #readNext = async (): Promise<number> => {
+    this.#readMs = 0
+    await this.#resume()
+    // What has arrived is read in the turn after the next.
+    await setImmediate()
+    await setImmediate()
+    return this.#readMs
   }
 
   /** Node resumes a connection whenever a chunk of its body is consumed, so it is paused again. */
@@ -62,13 +103,13 @@ class ThrottledConnection {
  */
 async function readThrottling (app: FastifyInstance): Promise<void> {
   const known = new WeakSet<Socket>()
-  const all = new Set<ThrottledConnection>()
+  const throttled = new ThrottledConnections()
   app.addHook('onRequest', (request, { raw }, done) => {
     const { headers, socket } = request.raw
     // A response without the socket waits for an earlier one: the request is pipelined.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)
-      all.add(new ThrottledConnection(socket, arrivalKeyOf(request), all))
+      throttled.all.add(new ThrottledConnection(socket, arrivalKeyOf(request), throttled))
     }
     done()
   })

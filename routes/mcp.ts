@@ -11,10 +11,14 @@ import type { McpSettings } from '../lib/config/settings.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { callerOf, isBankId } from '../lib/identity/context.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
+import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
 import { localOperations } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
+
+/** Characters of an id, a method, the name of a tool and the URI of a resource. */
+const MAX_IDENTIFIER = 8192
 
 export interface McpRouteOptions {
   settings: McpSettings
@@ -76,14 +80,28 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
 
 function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number): unknown {
   if (body === null || body === undefined) throw new ServiceError('invalid_json', 'Request body is empty')
-  if (!Array.isArray(body)) return body
+  if (!Array.isArray(body)) {
+    checkIdentifiers(body)
+    return body
+  }
   if (body.length > batchMessages) {
     throw new ServiceError('invalid_request', `A batch has at most ${batchMessages} messages (mcp.batch_messages)`)
   }
   if (headers['idempotency-key'] !== undefined) {
     throw invalidField('Idempotency-Key', 'cannot be sent with a batch; the tools have an argument idempotency_key')
   }
+  body.forEach(checkIdentifiers)
   return body
+}
+
+/** The server repeats some of these texts in its responses and looks others up, which takes long for megabytes. */
+function checkIdentifiers (message: unknown): void {
+  for (const path of ['id', 'method', 'params.name', 'params.uri']) {
+    const text = valueAt(message, path)
+    if (typeof text === 'string' && text.length > MAX_IDENTIFIER) {
+      throw new ServiceError('invalid_request', `The ${path} of a message has at most ${MAX_IDENTIFIER} characters`)
+    }
+  }
 }
 
 function pinnedBank (request: FastifyRequest): string | undefined {

@@ -1,6 +1,6 @@
 import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidRequest } from '../errors/service-error.js'
-import { valueAt } from '../policy/layers.js'
+import { valueAt } from '../validation/json-object.js'
 
 /** @throws ServiceError that tells what takes the place of a scorer that there is no more */
 export function refuseRemoved (value: unknown, at: string): void {

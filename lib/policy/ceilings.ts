@@ -1,6 +1,7 @@
 import type { BankSections } from '../config/bank-sections.js'
 import { isAtLeast, readTrust } from '../identity/trust.js'
-import { valueAt, withValueAt, type Merged } from './layers.js'
+import { valueAt } from '../validation/json-object.js'
+import { withValueAt, type Merged } from './layers.js'
 
 /**
  * How the operator's value bounds that of a bank. at_most: a number that may not be higher. at_least_set: a number that

@@ -47,11 +47,6 @@ function layOver (
   }
 }
 
-/** The value at a path; undefined when there is none. */
-export function valueAt (sections: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => isJsonObject(value) ? value[key] : undefined, sections)
-}
-
 /** The sections with another value at a path; only the maps along the path are copied. */
 export function withValueAt<T> (sections: T, path: string, value: unknown): T {
   const [key, ...rest] = path.split('.')

@@ -2,3 +2,8 @@
 export function isJsonObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The value at a path; undefined when there is none. */
+export function valueAt (sections: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => isJsonObject(value) ? value[key] : undefined, sections)
+}
