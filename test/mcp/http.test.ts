@@ -50,6 +50,22 @@ t.test('a batch', async (t) => {
   t.match(keyed.json(), { error: { code: -32600, message: /Idempotency-Key/ } })
 })
 
+t.test('what is repeated in a response or looked up has a bound, alone and in a batch', async (t) => {
+  const { post } = await testApp(t)
+  const message = (change: object) => ({ jsonrpc: '2.0', id: 1, method: 'ping', ...change })
+  const over = 'x'.repeat(8193)
+  const changes = { id: { id: over }, method: { method: over }, 'params.name': { params: { name: over } }, 'params.uri': { params: { uri: over } } }
+  for (const [path, change] of Object.entries(changes)) {
+    for (const body of [message(change), [message({}), message(change)]]) {
+      const response = await post('/mcp', body, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { id: null, error: { code: -32600, message: `The ${path} of a message has at most 8192 characters` } })
+    }
+  }
+  const longest = 'x'.repeat(8192)
+  t.match((await post('/mcp', message({ id: longest }), MCP_HEADERS)).json(), { id: longest, result: {} })
+})
+
 t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', async (t) => {
   const { inject, post } = await testApp(t, { maxBodyBytes: 2048 })
   const send = async (payload: string, headers: Record<string, string> = MCP_HEADERS) => await inject({ method: 'POST', url: '/mcp', headers, payload })
