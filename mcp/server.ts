@@ -54,7 +54,7 @@ export function createMcpServer (options: McpServerOptions): Server {
     late: () => atCapacity('server_busy', 'The request waited too long'),
   })
   const inTurn = async <T>({ mcpReq: { signal } }: ServerContext, work: (call: Call) => Promise<T>): Promise<T> => {
-    const release = await places.acquire(signal)
+    const release = await places.acquire({ signal })
     try {
       return await work({ operations, signal, pinned, idempotencyKey, budget: new TokenBudget(answerTokens, caller) })
     } finally {

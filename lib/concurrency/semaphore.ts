@@ -22,15 +22,29 @@ interface Waiter {
 /** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
 const REFUSALS = ' refusals of semaphores'
 
+/** How to wait for a permit. */
+export interface AcquireOptions {
+  /** Ends the wait with its reason. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds to wait at most; Infinity: as long as it takes. Default: that of the semaphore. */
+  waitMs?: number
+  /** Whom the permit is for. Flows that wait share the permits evenly. Default: one flow for all. */
+  flow?: string | undefined
+}
+
 /**
- * A bounded number of permits, first come first served, with a bounded queue of waiters. It is our own because p-limit,
- * p-queue, async-sema and cockatiel's bulkhead lack a bound on the wait, on the queue, or a way to leave it
- * (docs/decisions/waiting.md).
+ * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
+ * within a flow to who came first. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead lack
+ * flows, a bound on the wait, on the queue, or a way to leave it (docs/decisions/waiting.md).
  */
 export class Semaphore {
   readonly permits: number
   readonly #options: SemaphoreOptions
-  readonly #waiters = new Set<Waiter>()
+  /** By flow; the flow that was served last is at the end. */
+  readonly #waiters = new Map<string, Set<Waiter>>()
+  /** How many permits each flow holds, without those that hold none. */
+  readonly #holds = new Map<string, number>()
+  #waiting = 0
   #free: number
   #closed: Error | undefined
 
@@ -46,45 +60,94 @@ export class Semaphore {
 
   /** How many wait for one. */
   get waiting (): number {
-    return this.#waiters.size
+    return this.#waiting
   }
 
   /**
-   * @param signal ends the wait with its reason
-   * @param waitMs milliseconds to wait at most; Infinity: as long as it takes
    * @returns releases the permit; a second call of it does nothing
-   * @throws the errors of the options `full` and `late`; the error of close()
+   * @throws the reason of the signal; the errors of the options `full` and `late`; the error of close()
    */
-  async acquire (signal?: AbortSignal, waitMs = this.#options.waitMs ?? Infinity): Promise<() => void> {
+  async acquire (
+    { signal, waitMs = this.#options.waitMs ?? Infinity, flow = '' }: AcquireOptions = {},
+  ): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#closed !== undefined) throw this.#closed
-    if (this.#free > 0) this.#free--
-    else if (!await this.#wait(signal, waitMs)) signal?.throwIfAborted()
+    if (this.#free > 0) this.#take(flow)
+    else if (!await this.#wait(flow, signal, waitMs)) signal?.throwIfAborted()
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      // The permit passes directly to the next waiter, so that no later caller can overtake it.
-      for (const waiter of this.#waiters) if (waiter.give()) return
-      this.#free++
+      this.#release(flow)
     }
   }
 
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
-    for (const waiter of this.#waiters) waiter.refuse(error)
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.refuse(error)
+  }
+
+  #take (flow: string): void {
+    this.#free--
+    this.#holds.set(flow, this.#heldBy(flow) + 1)
+  }
+
+  #release (flow: string): void {
+    this.#free++
+    const left = this.#heldBy(flow) - 1
+    if (left > 0) this.#holds.set(flow, left)
+    else this.#holds.delete(flow)
+    // The permit passes directly to the next waiter, so that no later caller can overtake it.
+    for (let next = this.#nextFlow(); next !== undefined; next = this.#nextFlow()) {
+      const waiters = this.#waiters.get(next)!
+      const [waiter] = waiters
+      if (!waiter!.give()) continue
+      this.#take(next)
+      if (waiters.size > 0) {
+        this.#waiters.delete(next)
+        this.#waiters.set(next, waiters)
+      }
+      return
+    }
+  }
+
+  #heldBy (flow: string): number {
+    return this.#holds.get(flow) ?? 0
+  }
+
+  /** The flow with waiters that holds the fewest permits; among equal ones the one that was not served for longest. */
+  #nextFlow (): string | undefined {
+    let next: string | undefined
+    for (const flow of this.#waiters.keys()) {
+      if (next === undefined || this.#heldBy(flow) < this.#heldBy(next)) next = flow
+    }
+    return next
+  }
+
+  /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws the error `full` */
+  #makeRoom (flow: string): void {
+    const { maxWaiting, full } = this.#options
+    if (this.#waiting < maxWaiting) return
+    let longest = this.#waiters.get(flow) ?? new Set<Waiter>()
+    const allowed = longest.size + 1
+    for (const waiters of this.#waiters.values()) if (waiters.size > longest.size) longest = waiters
+    if (longest.size <= allowed) throw full()
+    for (const last of [...longest].slice(-1)) last.refuse(full())
   }
 
   /** @returns true with the permit, false when the signal aborted */
-  async #wait (signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
-    const { maxWaiting, full, late } = this.#options
-    if (this.#waiters.size >= maxWaiting) throw full()
+  async #wait (flow: string, signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
+    this.#makeRoom(flow)
+    const { late } = this.#options
+    const waiters = this.#waiters.get(flow) ?? new Set<Waiter>()
     return await new Promise<boolean>((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
-        this.#waiters.delete(waiter)
+        if (!waiters.delete(waiter)) return
+        this.#waiting--
+        if (waiters.size === 0) this.#waiters.delete(flow)
       }
       const endsAt = performance.now() + waitMs
       const waiter: Waiter = {
@@ -102,11 +165,13 @@ export class Semaphore {
       const abort = () => { leave(); resolve(false) }
       const expire = async () => {
         await turns.next(REFUSALS)
-        if (this.#waiters.has(waiter)) waiter.refuse(late(waitMs))
+        if (waiters.has(waiter)) waiter.refuse(late(waitMs))
       }
       const timer = waitMs === Infinity ? undefined : setTimeout(() => { void expire() }, waitMs)
       signal?.addEventListener('abort', abort, { once: true })
-      this.#waiters.add(waiter)
+      waiters.add(waiter)
+      this.#waiters.set(flow, waiters)
+      this.#waiting++
     })
   }
 }

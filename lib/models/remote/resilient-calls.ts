@@ -161,7 +161,9 @@ export class ResilientCalls {
       this.#underWay.delete(controller)
     }
     try {
-      const release = await this.#semaphores[priority].acquire(controller.signal, timeoutMs)
+      const release = await this.#semaphores[priority].acquire({
+        signal: controller.signal, waitMs: timeoutMs, flow: tenantId ?? '',
+      })
       const tookAt = timer()
       let ended = false
       return {

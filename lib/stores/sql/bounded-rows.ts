@@ -1,5 +1,5 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
@@ -101,7 +101,7 @@ export async function wholeRows<R extends MemoryRow> (
   if (cut.length === 0) return rows as unknown as R[]
   const found = await executor.read<LongColumns & Pick<MemoryRow, 'memory_id'>>(statement, [
     ...bankParameters(bank), cut.map(({ memory_id: id }) => id), cut.map(({ size }) => String(size)),
-  ], { keepPlan: true })
+  ], { keepPlan: true, flow: bankKeyString(bank) })
   const byId = new Map(found.map((row) => [row.memory_id, row]))
   return rows.flatMap((row) => (
     row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R]

@@ -45,6 +45,8 @@ export interface Executor extends Queries {
 export interface WaitOptions {
   /** Gives the wait up: the call rejects with the signal's reason. What has begun is not touched by it. */
   signal?: AbortSignal | undefined
+  /** The bank that is worked on (bankKeyString). Banks that wait share the connections evenly. */
+  flow?: string | undefined
 }
 
 export interface ReadOptions extends WaitOptions {

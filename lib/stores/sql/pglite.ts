@@ -77,9 +77,9 @@ class PgliteExecutor implements Executor {
   }
 
   async query<R extends object> (
-    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+    text: string, params: readonly Param[] = [], options: WaitOptions = {},
   ): Promise<R[]> {
-    return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), signal) as R[]
+    return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), options) as R[]
   }
 
   async read<R extends object> (text: string, params: readonly Param[] = [], options: WaitOptions = {}): Promise<R[]> {
@@ -92,7 +92,7 @@ class PgliteExecutor implements Executor {
   }
 
   async transaction<T> (
-    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {},
+    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal, flow }: TransactionOptions = {},
   ): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
     return await this.#inTurn(async (ask) => {
@@ -106,7 +106,7 @@ class PgliteExecutor implements Executor {
         tx.rollback()
         throw error
       }
-    }, signal)
+    }, { signal, flow })
   }
 
   async maintain (text: string): Promise<void> {
@@ -126,9 +126,9 @@ class PgliteExecutor implements Executor {
    * Gives the work the database to itself. The turn is over when the work is and the database has answered all that was
    * asked.
    */
-  async #inTurn<T> (work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #inTurn<T> (work: (ask: Ask) => Promise<T>, { signal, flow }: WaitOptions = {}): Promise<T> {
     const end = this.#enter()
-    const release = await this.#permits.acquire(signal).catch((error: unknown) => { end(); throw error })
+    const release = await this.#permits.acquire({ signal, flow }).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
     // Answers come in the order of the requests: the last one is the one to wait for.
     let last: Promise<unknown> = connected

@@ -59,26 +59,26 @@ export class PostgresExecutor implements Executor {
   }
 
   async query<R extends object> (
-    text: string, params: readonly Param[] = [], { signal }: WaitOptions = {},
+    text: string, params: readonly Param[] = [], options: WaitOptions = {},
   ): Promise<R[]> {
-    return await this.#query(text, params, { signal })
+    return await this.#query(text, params, options)
   }
 
   async read<R extends object> (
-    text: string, params: readonly Param[] = [], { keepPlan = false, signal }: ReadOptions = {},
+    text: string, params: readonly Param[] = [], options: ReadOptions = {},
   ): Promise<R[]> {
     try {
-      return await this.#query(text, params, { keepPlan, signal })
+      return await this.#query(text, params, options)
     } catch (error) {
       const lost = error instanceof SqlError && error.kind === 'connection' && error.code !== 'CONNECT_TIMEOUT'
       if (!lost || this.#closing !== undefined) throw error
-      return await this.#query(text, params, { keepPlan, signal, fresh: true })
+      return await this.#query(text, params, { ...options, fresh: true })
     }
   }
 
   async transaction<T> (
     work: (tx: Transaction) => Promise<T>,
-    { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
+    { snapshot = false, bulk = false, keepPlans = false, signal, flow }: TransactionOptions = {},
   ): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
@@ -109,7 +109,7 @@ export class PostgresExecutor implements Executor {
         await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
-    }, { signal })
+    }, { signal, flow })
   }
 
   async maintain (text: string): Promise<void> {
@@ -155,9 +155,9 @@ export class PostgresExecutor implements Executor {
   }
 
   async #withConnection<T> (
-    work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ConnectionChoice = {},
+    work: (connection: Connection) => Promise<T>, { fresh = false, signal, flow }: ConnectionChoice = {},
   ): Promise<T> {
-    const release = await this.#permits.acquire(signal)
+    const release = await this.#permits.acquire({ signal, flow })
     try {
       const pooled = this.#take(fresh)
       this.#used.add(pooled.connection)

@@ -7,7 +7,7 @@ import {
   type NeighboursRequest, type Unembedded,
 } from '../vector-store.js'
 import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
-import type { Executor } from './executor.js'
+import type { Executor, Param } from './executor.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import type { Statements } from './statements.js'
@@ -61,7 +61,7 @@ export class SqlReader {
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#executor.read<MemoryRow>(this.#statements.get, [...bankParameters(bank), memoryId, now])
+    const [row] = await this.#ask<MemoryRow>(bank, this.#statements.get, [...bankParameters(bank), memoryId, now])
     return row === undefined ? undefined : toMemory(row)
   }
 
@@ -77,7 +77,7 @@ export class SqlReader {
   ): Promise<number> {
     const statement = countStatement(this.#schema, bank, request)
     if (statement === undefined) return 0
-    const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
+    const [row] = await this.#ask<{ memories: number }>(bank, statement.text, statement.values)
     return row!.memories
   }
 
@@ -85,7 +85,7 @@ export class SqlReader {
     bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
   ): Promise<Neighbourhood | undefined> {
     const values = [...bankParameters(bank), memoryId, now, before, after]
-    const found = await this.#executor.read<CutRow<NeighbourRow>>(this.#statements.neighbours, values)
+    const found = await this.#ask<CutRow<NeighbourRow>>(bank, this.#statements.neighbours, values)
     const rows = await wholeRows(found, bank, budget, this.#executor, this.#statements.longColumns)
     rows.sort((a, b) => a.position - b.position)
     const onSide = async (side: number) => (
@@ -114,7 +114,7 @@ export class SqlReader {
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#executor.read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
+    const [row] = await this.#ask<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
     return {
       ...bank,
       memoryCount: row!.memories,
@@ -131,7 +131,7 @@ export class SqlReader {
 
   async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
     const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#executor.read<{ day: number, memories: number }>(this.#statements.countByDay, values)
+    const rows = await this.#ask<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
     const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)
@@ -140,7 +140,11 @@ export class SqlReader {
 
   async #listRows<R extends MemoryRow> (bank: BankKey, request: ListRequest, bytes?: number): Promise<R[]> {
     const statement = listStatement(this.#schema, bank, request, bytes)
-    return statement === undefined ? [] : await this.#executor.read<R>(statement.text, statement.values)
+    return statement === undefined ? [] : await this.#ask<R>(bank, statement.text, statement.values)
+  }
+
+  async #ask<R extends object> (bank: BankKey, text: string, values: readonly Param[]): Promise<R[]> {
+    return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
   }
 
   /**

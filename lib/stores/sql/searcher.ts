@@ -88,7 +88,8 @@ export class SqlSearcher {
     const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
-      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, { keepPlan: true })
+      const options = { keepPlan: true, flow: bankKeyString(bank) }
+      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
     }
     const nearest = await this.#nearest(bank, request)
     let found = await ask(nearest)
@@ -109,7 +110,7 @@ export class SqlSearcher {
     if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
     const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
     if (statement === undefined) return undefined
-    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
+    return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: bankKeyString(bank) }))[0]
   }
 }
 

@@ -159,7 +159,7 @@ export class SqlVectorStore implements VectorStore {
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
     return await this.#guard(async () => await this.#executor.transaction(async (tx) => (
       await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
-    ), { snapshot: true, bulk: true, signal }))
+    ), { snapshot: true, bulk: true, signal, flow: bankKeyString(bank) }))
   }
 
   async import (

@@ -1,4 +1,4 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
 import { SqlError, type Executor, type Transaction, type TransactionOptions } from './executor.js'
@@ -50,7 +50,7 @@ export class WriteTransactions {
       const outcome = await work(tx, changes)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
-    }, { ...options, signal })
+    }, { ...options, signal, flow: bankKeyString(bank) })
     const outcome = await retrySerializationFailures(once).catch(async (error: unknown) => {
       if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()

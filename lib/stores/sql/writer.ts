@@ -69,10 +69,11 @@ export class SqlWriter {
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     if (memories.length === 1 && idempotency === undefined) {
-      // One statement is a transaction by itself, and saves two round trips. It fails when a memory that it conflicts
-      // with has expired, is just being removed or has lower trust; the transaction below then removes that one first.
+      // One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
+      // removed or has lower trust; the transaction below then removes that one first.
       try {
-        const alone: Queries = { query: async (text, params) => await this.#executor.query(text, params, { signal }) }
+        const wait = { signal, flow: bankKeyString(bank) }
+        const alone: Queries = { query: async (text, params) => await this.#executor.query(text, params, wait) }
         const insertion = this.#noted(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
@@ -183,7 +184,7 @@ export class SqlWriter {
       ])
       if (!row!.ours) this.#spaces.noteForeign(bank)
       return row!.attached
-    }))
+    }, { flow: bankKeyString(bank) }))
   }
 
   /**

@@ -14,9 +14,9 @@ function block (milliseconds: number): void {
 
 t.test('a permit passes over waiters whose time is over', async (t) => {
   const one = semaphore(1)
-  const release = await one.acquire(undefined, Infinity)
-  const late = rejection(Error, one.acquire(undefined, 5))
-  const patient = one.acquire(undefined, 60_000)
+  const release = await one.acquire({ waitMs: Infinity })
+  const late = rejection(Error, one.acquire({ waitMs: 5 }))
+  const patient = one.acquire({ waitMs: 60_000 })
   block(6)
   release()
   t.match(await late, { message: 'late after 5 ms' })
@@ -28,20 +28,20 @@ t.test('a permit passes over waiters whose time is over', async (t) => {
 
 t.test('a permit is free when the time of all waiters is over', async (t) => {
   const one = semaphore(1)
-  const release = await one.acquire(undefined, Infinity)
-  const late = [rejection(Error, one.acquire(undefined, 5)), rejection(Error, one.acquire(undefined, 5))]
+  const release = await one.acquire({ waitMs: Infinity })
+  const late = [rejection(Error, one.acquire({ waitMs: 5 })), rejection(Error, one.acquire({ waitMs: 5 }))]
   block(6)
   release()
   for (const error of await Promise.all(late)) t.match(error, { message: /^late/ })
   t.strictSame([one.held, one.waiting], [0, 0])
-  t.type(await one.acquire(undefined, 5), Function)
+  t.type(await one.acquire({ waitMs: 5 }), Function)
 })
 
 t.test('many waiters whose time ends together are each refused once', async (t) => {
   const one = semaphore(1)
-  await one.acquire(undefined, Infinity)
+  await one.acquire({ waitMs: Infinity })
   const errors = await Promise.all(Array.from({ length: 10 }, async () => (
-    await rejection(Error, one.acquire(undefined, 1))
+    await rejection(Error, one.acquire({ waitMs: 1 }))
   )))
   for (const error of errors) t.match(error, { message: /^late/ })
   t.equal(one.waiting, 0)

@@ -136,7 +136,7 @@ t.test('an aborted waiter leaves the queue with the reason, and the permit goes 
   const all = semaphore({ permits: 1, maxWaiting: 2 })
   const release = await all.acquire()
   const controller = new AbortController()
-  const left = all.acquire(controller.signal)
+  const left = all.acquire({ signal: controller.signal })
   const next = all.acquire()
   const reason = new Error('left')
   controller.abort(reason)
@@ -145,7 +145,7 @@ t.test('an aborted waiter leaves the queue with the reason, and the permit goes 
   release()
   const last = await next
   last()
-  await t.rejects(all.acquire(controller.signal), reason, 'though a permit is free')
+  await t.rejects(all.acquire({ signal: controller.signal }), reason, 'though a permit is free')
   t.equal(all.held, 0)
 })
 
@@ -161,4 +161,46 @@ t.test('permits, held and waiting report the state', async (t) => {
   t.same(counts(), [2, 2, 0])
   release()
   t.same(counts(), [2, 1, 0])
+})
+
+/** Waits for a permit and notes in `order` when it comes. */
+async function noting (all: Semaphore, flow: string, order: string[]): Promise<() => void> {
+  const release = await all.acquire({ flow })
+  order.push(flow)
+  return release
+}
+
+t.test('flows that wait share the permits evenly, however long their queues are', async (t) => {
+  const all = semaphore({ permits: 2, maxWaiting: 100 })
+  const order: string[] = []
+  const held = [await noting(all, 'busy', order), await noting(all, 'busy', order)]
+  const busy = Array.from({ length: 6 }, () => noting(all, 'busy', order))
+  const calm = Array.from({ length: 3 }, () => noting(all, 'calm', order))
+  held[0]!()
+  const releaseCalm = await calm[0]!
+  t.same(order, ['busy', 'busy', 'calm'], 'who holds nothing comes first')
+  held[1]!()
+  const releaseBusy = await busy[0]!
+  t.same(order.slice(3), ['busy'], 'then who holds less')
+  releaseCalm()
+  ;(await calm[1]!)()
+  ;(await calm[2]!)()
+  t.same(order.slice(4), ['calm', 'calm'])
+  releaseBusy()
+  for (const next of busy.slice(1)) (await next)()
+  t.strictSame([all.held, all.waiting], [0, 0])
+})
+
+t.test('a full queue makes room for a flow that has fewer waiters', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 3 })
+  const release = await all.acquire({ flow: 'busy' })
+  const [first, second, third] = Array.from({ length: 3 }, () => all.acquire({ flow: 'busy' }))
+  const refused = t.rejects(third!, { message: 'full' }, 'the last of the longest queue')
+  const calm = all.acquire({ flow: 'calm' })
+  await refused
+  await t.rejects(all.acquire({ flow: 'calm' }), { message: 'full' }, 'and not of one that is no longer')
+  t.equal(all.waiting, 3)
+  release()
+  await Promise.all([calm, first!, second!].map(async (next) => { (await next)() }))
+  t.strictSame([all.held, all.waiting], [0, 0])
 })
