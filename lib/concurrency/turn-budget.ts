@@ -7,8 +7,14 @@ import { FairQueue } from './fair-queue.js'
  */
 const SLICE_MS = 2
 
+/**
+ * The longest slice. While tasks wait, a slice is as long as what else the event loop has done since the last one, such
+ * as reading sockets: with short slices the tasks would have a small share of a process that is busy with others' data.
+ */
+const LONGEST_SLICE_MS = 8
+
 /** The most tasks that are resumed in one turn of the event loop. */
-const TASKS_PER_TURN = 16
+const TASKS_PER_TURN = 64
 
 /**
  * Schedules long work cooperatively on the event loop: in time slices, and fairly between callers. Work that may take
@@ -17,15 +23,20 @@ const TASKS_PER_TURN = 16
  *     if (turns.isSpent) await turns.next(caller)
  *
  * However many requests do so at the same time, one turn of the event loop takes about SLICE_MS plus the longest single
- * piece. Waiting tasks are resumed by start-time fair queueing (FairQueue) with each caller as a flow: the caller that
- * has used least is resumed first, so a caller with much work does not delay the others.
+ * piece, or twice the time that it takes for sockets and timers. Waiting tasks are resumed by start-time fair queueing
+ * (FairQueue) with each caller as a flow: the caller that has used least is resumed first, so a caller with much work
+ * does not delay the others.
  */
 export class TurnBudget {
   readonly #timer: () => number
   readonly #sliceMs: number
   readonly #waiting = new FairQueue<() => void>()
-  /** When the current slice started. */
-  #sliceStartedAt = -Infinity
+  /** When the current slice ends. */
+  #sliceEndsAt = -Infinity
+  /** Whether it is longer than usual, and each task in it may still run only as long as usual. */
+  #isLongSlice = false
+  /** When tasks were last resumed or measured, if others still waited; otherwise Infinity. */
+  #leftAt = Infinity
   /** When the last task was resumed. */
   #resumedAt = 0
   /** Whether an immediate is scheduled that starts the next slice. */
@@ -48,9 +59,10 @@ export class TurnBudget {
    */
   get isSpent (): boolean {
     const now = this.#timer()
-    if (now - this.#sliceStartedAt < this.#sliceMs) return false
+    const hasTime = now < this.#sliceEndsAt && !(this.#isLongSlice && now - this.#resumedAt >= this.#sliceMs)
+    if (hasTime) return false
     if (this.#isScheduled) return true
-    this.#sliceStartedAt = now
+    this.#beginSlice(now, this.#sliceMs)
     this.#schedule()
     return false
   }
@@ -91,7 +103,9 @@ export class TurnBudget {
 
   readonly #startSlice = () => {
     this.#isScheduled = false
-    this.#sliceStartedAt = this.#timer()
+    const now = this.#timer()
+    this.#beginSlice(now, Math.min(Math.max(now - this.#leftAt, this.#sliceMs), LONGEST_SLICE_MS))
+    this.#leftAt = Infinity
     this.#continuationsLeft = this.#continuations
     if (this.#waiting.length === 0) return
     this.#schedule()
@@ -102,8 +116,14 @@ export class TurnBudget {
     const now = this.#timer()
     this.#waiting.charge(now - this.#resumedAt)
     this.#continuationsLeft--
+    if (this.#waiting.length > 0) this.#leftAt = now
     // Without another immediate to come nobody would measure the next task.
-    if (this.#continuationsLeft > 0 && now - this.#sliceStartedAt < this.#sliceMs) this.#resumeNext()
+    if (this.#continuationsLeft > 0 && now < this.#sliceEndsAt) this.#resumeNext()
+  }
+
+  #beginSlice (now: number, ms: number): void {
+    this.#sliceEndsAt = now + ms
+    this.#isLongSlice = ms > this.#sliceMs
   }
 
   #resumeNext (): void {
