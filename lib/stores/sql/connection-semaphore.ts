@@ -10,7 +10,7 @@ export function connectionSemaphore (options: Required<Pick<SemaphoreOptions, 'p
   const { permits, maxWaiting } = options
   return new Semaphore({
     ...options,
-    full: () => new SqlError('busy', `All ${permits} connections are in use and ${maxWaiting} callers wait`),
+    full: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} connections`),
     late: (waitMs) => new SqlError('busy', `None of the ${permits} connections came free within ${waitMs} ms`),
   })
 }

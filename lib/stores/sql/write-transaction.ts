@@ -1,7 +1,7 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
-import { SqlError, type Executor, type Transaction, type TransactionOptions } from './executor.js'
+import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -58,6 +58,12 @@ export class WriteTransactions {
     // After the commit, because an analysis of the tables sees nothing before it.
     await noteChanges(changes!.memories)
     return outcome
+  }
+
+  /** Runs single statements, each of which is a transaction. */
+  alone (bank: BankKey, signal: AbortSignal | undefined): Queries {
+    const wait = { signal, flow: bankKeyString(bank) }
+    return { query: async (text, params) => await this.#options.executor.query(text, params, wait) }
   }
 
   async #keepRecord (

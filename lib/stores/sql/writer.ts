@@ -72,8 +72,7 @@ export class SqlWriter {
       // One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
       // removed or has lower trust; the transaction below then removes that one first.
       try {
-        const wait = { signal, flow: bankKeyString(bank) }
-        const alone: Queries = { query: async (text, params) => await this.#executor.query(text, params, wait) }
+        const alone = this.#transactions.alone(bank, signal)
         const insertion = this.#noted(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes

@@ -26,7 +26,7 @@ t.test('a pool says why it has no connection to give, and how many there are', a
   const permits = connectionSemaphore({ permits: 1, maxWaiting: 1, waitMs: 1 })
   await permits.acquire()
   const waiting = permits.acquire()
-  await t.rejects(permits.acquire(), { name: 'SqlError', kind: 'busy', message: 'All 1 connections are in use and 1 callers wait' })
+  await t.rejects(permits.acquire(), { name: 'SqlError', kind: 'busy', message: '1 callers wait for one of 1 connections' })
   t.same(poolStatus(permits), { size: 1, inUse: 1, waiting: 1 })
   await t.rejects(waiting, { name: 'SqlError', kind: 'busy', message: 'None of the 1 connections came free within 1 ms' })
 })
