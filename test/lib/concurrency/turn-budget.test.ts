@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { mapInTurns, ofRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
 
-/** A budget with slices of 8 ms, on a clock that only `spend` moves. */
-function budget (): { turns: TurnBudget, spend: (ms: number) => void } {
+/** A budget on a clock that only `spend` moves. */
+function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void } {
   let now = 0
-  return { turns: new TurnBudget({ sliceMs: 8, timer: () => now }), spend: (ms) => { now += ms } }
+  return { turns: new TurnBudget({ sliceMs, timer: () => now }), spend: (ms) => { now += ms } }
 }
 
 t.test('a turn has no time left after its slice, and the next turn has', async (t) => {
@@ -47,6 +47,47 @@ t.test('one turn resumes as many tasks as fit into its slice, however many wait'
   t.strictSame(counts, [3, 6, 9, 10, 10])
   await all
   t.strictSame(begun, Array.from({ length: 10 }, (_, number) => number), 'first come, first served')
+})
+
+t.test('a slice is as long as what the loop did between two slices, and a task in it has no more time', async (t) => {
+  const { turns, spend } = budget(2)
+  let begun = 0
+  const spent: boolean[] = []
+  const all = Promise.all(Array.from({ length: 20 }, async () => {
+    await turns.next('alice')
+    begun++
+    spend(1)
+    spent.push(turns.isSpent)
+  }))
+  await setImmediate()
+  t.equal(begun, 2)
+  spend(6)
+  await setImmediate()
+  t.equal(begun, 8)
+  t.strictSame(spent.slice(2), [false, false, false, false, false, true])
+  await setImmediate()
+  t.equal(begun, 10, 'nothing else was done')
+  spend(1000)
+  await setImmediate()
+  t.equal(begun, 18, 'at most 8 ms')
+  await all
+})
+
+t.test('a task in a long slice has the time of a short one', async (t) => {
+  const { turns, spend } = budget(2)
+  const spent: boolean[] = []
+  const all = Promise.all(Array.from({ length: 3 }, async () => {
+    await turns.next('alice')
+    spend(1)
+    spent.push(turns.isSpent)
+    spend(1)
+    spent.push(turns.isSpent)
+  }))
+  await setImmediate()
+  spend(6)
+  await setImmediate()
+  t.strictSame(spent, [false, true, false, true, false, true])
+  await all
 })
 
 t.test('a piece of work that takes longer than a slice is the only one of its turn', async (t) => {
