@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -31,7 +32,11 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     const { socket } = request.raw
-    if (socket.destroyed) return
+    if (socket.destroyed) {
+      raw.destroyed = true
+      raw.emit('close')
+      return
+    }
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
     if (before === MAX_QUEUED) {
@@ -41,10 +46,11 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     queued.set(socket, (before ?? 0) + 1)
-    raw.once('socket', () => {
+    // Node emits it while the request before this one ends, whose context must not become that of this one.
+    raw.once('socket', AsyncResource.bind(() => {
       queued.set(socket, queued.get(socket)! - 1)
       done()
-    })
+    }))
   })
 }
 

@@ -3,6 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { arrivalKeyOf } from '../http/turn-key.js'
+import { Semaphore } from '../lib/concurrency/semaphore.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /** A connection is costly when parsing what was read of it took longer, in milliseconds. */
@@ -14,15 +15,17 @@ const PAUSE_FACTOR = 3
 class ThrottledConnections {
   /** In the order in which they get their turns. */
   readonly all = new Set<ThrottledConnection>()
-  #lastCostly = Promise.resolve()
+  readonly #costly = new Semaphore({ permits: 1, maxWaiting: Infinity, full: unbounded, late: unbounded })
 
-  /** Reads one costly connection at a time, with a pause after each, so that others are served meanwhile. */
-  async readCostly (read: () => Promise<number>): Promise<void> {
-    this.#lastCostly = this.#lastCostly.then(async () => {
-      const ms = await read()
-      if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
-    })
-    await this.#lastCostly
+  /**
+   * Reads one costly connection at a time, with a pause after each, so that others are served meanwhile.
+   * @param caller whose turn it is: callers take turns
+   */
+  async readCostly (caller: string, read: () => Promise<number>): Promise<void> {
+    const release = await this.#costly.acquire({ flow: caller })
+    const ms = await read()
+    if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
+    release()
   }
 }
 
@@ -55,7 +58,7 @@ class ThrottledConnection {
 
   readonly #afterData = () => {
     this.#readMs = performance.now() - this.#readAt
-    if (!turns.isSpent) return
+    if (!turns.isSpent && this.#readMs <= COSTLY_MS) return
     // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
     // read moves to the end of the order.
     const { all } = this.#others
@@ -70,7 +73,7 @@ class ThrottledConnection {
     if (this.#isPaused || this.#socket.isPaused()) return
     this.#isPaused = true
     this.#socket.pause()
-    if (this.#readMs > COSTLY_MS) void this.#others.readCostly(this.#readNext)
+    if (this.#readMs > COSTLY_MS) void this.#others.readCostly(this.#caller, this.#readNext)
     else void this.#resume()
   }
 
@@ -113,6 +116,11 @@ async function readThrottling (app: FastifyInstance): Promise<void> {
     }
     done()
   })
+}
+
+/** A connection waits as long as it takes. */
+function unbounded (): Error {
+  return new Error('The wait has no bound')
 }
 
 export default fp(readThrottling, { name: 'read-throttling', fastify: '5.x' })

@@ -11,8 +11,6 @@ export interface SemaphoreOptions {
   full: () => Error
   /** The error for a caller that was given no permit within its time. */
   late: (waitMs: number) => Error
-  /** Milliseconds of a monotonic clock. Default: performance.now. */
-  timer?: () => number
 }
 
 interface Waiter {
@@ -23,9 +21,6 @@ interface Waiter {
 
 /** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
 const REFUSALS = ' refusals of semaphores'
-
-/** How long a flow counts after it has asked for a permit, in milliseconds. */
-const ACTIVE_MS = 1000
 
 /** How to wait for a permit. */
 export interface AcquireOptions {
@@ -39,8 +34,7 @@ export interface AcquireOptions {
 
 /**
  * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
- * within a flow to who came first. While several flows ask, none holds more than half of the permits, so that another
- * one need not wait until work ends. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead lack
+ * within a flow to who came first. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead lack
  * flows, a bound on the wait, on the queue, or a way to leave it (docs/decisions/waiting.md).
  */
 export class Semaphore {
@@ -50,11 +44,6 @@ export class Semaphore {
   readonly #waiters = new Map<string, Set<Waiter>>()
   /** How many permits each flow holds, without those that hold none. */
   readonly #holds = new Map<string, number>()
-  readonly #timer: () => number
-  /** The flow that has asked last, and when each of the others did at most. */
-  #lastFlow = ''
-  #lastAsked = -Infinity
-  #othersAsked = -Infinity
   #waiting = 0
   #free: number
   #closed: Error | undefined
@@ -62,7 +51,6 @@ export class Semaphore {
   constructor (options: SemaphoreOptions) {
     this.#options = options
     this.#free = this.permits = options.permits
-    this.#timer = options.timer ?? (() => performance.now())
   }
 
   /** How many hold a permit. */
@@ -84,8 +72,7 @@ export class Semaphore {
   ): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#closed !== undefined) throw this.#closed
-    this.#noteAsked(flow)
-    if (this.#free > 0 && this.#mayTake(flow)) this.#take(flow)
+    if (this.#free > 0) this.#take(flow)
     else if (!await this.#wait(flow, signal, waitMs)) signal?.throwIfAborted()
     let isHeld = true
     return () => {
@@ -111,10 +98,8 @@ export class Semaphore {
     const left = this.#heldBy(flow) - 1
     if (left > 0) this.#holds.set(flow, left)
     else this.#holds.delete(flow)
-    // A permit passes directly to the next waiter, so that no later caller can overtake it.
-    while (this.#free > 0) {
-      const next = this.#nextFlow()
-      if (next === undefined) return
+    // The permit passes directly to the next waiter, so that no later caller can overtake it.
+    for (let next = this.#nextFlow(); next !== undefined; next = this.#nextFlow()) {
       const waiters = this.#waiters.get(next)!
       const [waiter] = waiters
       if (!waiter!.give()) continue
@@ -123,32 +108,21 @@ export class Semaphore {
         this.#waiters.delete(next)
         this.#waiters.set(next, waiters)
       }
+      return
     }
-  }
-
-  #noteAsked (flow: string): void {
-    if (flow !== this.#lastFlow) this.#othersAsked = this.#lastAsked
-    this.#lastFlow = flow
-    this.#lastAsked = this.#timer()
-  }
-
-  #mayTake (flow: string): boolean {
-    if (this.#heldBy(flow) < Math.ceil(this.permits / 2)) return true
-    const othersAsked = flow === this.#lastFlow ? this.#othersAsked : this.#lastAsked
-    return this.#timer() - othersAsked >= ACTIVE_MS
   }
 
   #heldBy (flow: string): number {
     return this.#holds.get(flow) ?? 0
   }
 
-  /** The flow with waiters that holds fewest permits and may take one; of equal ones the one served longest ago. */
+  /** The flow with waiters that holds fewest permits; of equal ones the one that was served longest ago. */
   #nextFlow (): string | undefined {
     let next: string | undefined
     for (const flow of this.#waiters.keys()) {
       if (next === undefined || this.#heldBy(flow) < this.#heldBy(next)) next = flow
     }
-    return next !== undefined && this.#mayTake(next) ? next : undefined
+    return next
   }
 
   /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws the error `full` */

@@ -5,7 +5,6 @@ import { turns } from '../concurrency/turn-budget.js'
 const PIECE = 262_144
 /** Bytes that are scanned between two looks at the clock. */
 const SCANNED = 262_144
-
 const TAB = 0x09
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -66,7 +65,7 @@ export class LongJson {
   /**
    * @returns what JSON.parse returns; a byte order mark is ignored
    * @throws SyntaxError where JSON.parse does, and for a member `__proto__` of a long object
-   * @throws ServiceError body_too_large for a number or the name of a member that is longer than a piece
+   * @throws ServiceError body_too_large for what begins as a number or the name of a member and is longer than a piece
    */
   async parse (): Promise<unknown> {
     if (this.#bytes.length > this.#piece) await this.#findLayouts()
@@ -133,7 +132,8 @@ export class LongJson {
     if (first === QUOTE) return await this.#text(from, to)
     if (first === OPEN_ARRAY) return await this.#array(from, to)
     if (first === OPEN_OBJECT) return await this.#object(from, to)
-    throw tooLong('a number')
+    const isNumber = '-0123456789'.includes(String.fromCharCode(first!))
+    throw isNumber ? tooLong('a number') : new SyntaxError('A value is no JSON')
   }
 
   async #array (from: number, to: number): Promise<unknown[]> {

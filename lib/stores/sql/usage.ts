@@ -1,3 +1,4 @@
+import { bankKeyString } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import type { Executor, Param, Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -59,14 +60,15 @@ async function eachInOrder<Entry extends UsageEntry> (
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
+  const flow = bankKeyString(first.entry.bank)
   if (others.length === 0) {
-    await work(executor, first)
+    await work({ query: async (text, params) => await executor.query(text, params, { flow }) }, first)
     return
   }
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
       for (const placed of [first, ...others]) await work(tx, placed)
-    }, { keepPlans: true })
+    }, { keepPlans: true, flow })
   })
 }
 

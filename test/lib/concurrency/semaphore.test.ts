@@ -204,26 +204,3 @@ t.test('a full queue makes room for a flow that has fewer waiters', async (t) =>
   await Promise.all([calm, first!, second!].map(async (next) => { (await next)() }))
   t.strictSame([all.held, all.waiting], [0, 0])
 })
-
-t.test('a flow holds at most half of the permits while another one asks, and all when it is alone', async (t) => {
-  let now = 0
-  const all = semaphore({ permits: 4, maxWaiting: 100, timer: () => now })
-  const first = await all.acquire({ flow: 'busy' })
-  await all.acquire({ flow: 'busy' })
-  const calm = await all.acquire({ flow: 'calm' })
-  const order: string[] = []
-  const waiting = [noting(all, 'busy', order), noting(all, 'busy', order)]
-  await nextTurn()
-  t.strictSame([all.held, all.waiting], [3, 2], 'a permit is free, and kept for others')
-  calm()
-  t.strictSame([all.held, all.waiting], [2, 2])
-  now = 999
-  first()
-  t.strictSame([all.held, all.waiting], [2, 1], 'one takes the place of the other')
-  now = 1000
-  ;(await waiting[0]!)()
-  await waiting[1]
-  t.strictSame([all.held, all.waiting], [2, 0])
-  await Promise.all([all.acquire({ flow: 'busy' }), all.acquire({ flow: 'busy' })])
-  t.equal(all.held, 4, 'nobody else has asked for a second')
-})

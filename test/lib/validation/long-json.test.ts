@@ -83,5 +83,8 @@ t.test('what cannot be cut is refused: long numbers and long names', async (t) =
   t.same(await inPieces(Buffer.from(`[1,${'9'.repeat(100)}]`), 64), refused)
   t.same(await inPieces(Buffer.from(`{"${'n'.repeat(100)}":1}`), 64), refused)
   t.same(await inPieces(Buffer.from('9'.repeat(100)), 64), refused)
+  for (const text of [`<a>${'x'.repeat(100)}`, 'hello '.repeat(20), `[${'x'.repeat(100)}]`, `true${' x'.repeat(50)}`]) {
+    t.same(await inPieces(Buffer.from(text), 64), { refused: 'SyntaxError' }, text)
+  }
   t.same(await inPieces(Buffer.from(`{"a":{"__proto__":"${'x'.repeat(100)}"}}`), 64), { refused: 'SyntaxError' })
 })
