@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -19,9 +20,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
 
   const endQueued = (socket: Socket) => {
     for (const { raw } of [...app.activeRequests.replies()]) {
-      if (raw.req.socket !== socket || raw.socket !== null || raw.destroyed) continue
-      raw.destroyed = true
-      raw.emit('close')
+      if (raw.req.socket === socket && raw.socket === null && !raw.destroyed) end(raw)
     }
   }
 
@@ -33,8 +32,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     }
     const { socket } = request.raw
     if (socket.destroyed) {
-      raw.destroyed = true
-      raw.emit('close')
+      end(raw)
       return
     }
     const before = queued.get(socket)
@@ -52,6 +50,12 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       done()
     }))
   })
+}
+
+/** Ends a response that waits, as Node does for those that have the socket. */
+function end (raw: ServerResponse): void {
+  raw.destroyed = true
+  raw.emit('close')
 }
 
 /**

@@ -23,9 +23,12 @@ class ThrottledConnections {
    */
   async readCostly (caller: string, read: () => Promise<number>): Promise<void> {
     const release = await this.#costly.acquire({ flow: caller })
-    const ms = await read()
-    if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
-    release()
+    try {
+      const ms = await read()
+      if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
+    } finally {
+      release()
+    }
   }
 }
 

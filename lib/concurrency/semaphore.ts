@@ -133,7 +133,8 @@ export class Semaphore {
     const allowed = longest.size + 1
     for (const waiters of this.#waiters.values()) if (waiters.size > longest.size) longest = waiters
     if (longest.size <= allowed) throw full()
-    for (const last of [...longest].slice(-1)) last.refuse(full())
+    const last = [...longest].at(-1)
+    last?.refuse(full())
   }
 
   /** @returns true with the permit, false when the signal aborted */

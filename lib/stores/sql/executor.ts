@@ -49,6 +49,11 @@ export interface WaitOptions {
   flow?: string | undefined
 }
 
+/** Single statements, each of which is a transaction by itself and waits for its connection with these options. */
+export function statementsOf (executor: Executor, options: WaitOptions): Queries {
+  return { query: async (text, params) => await executor.query(text, params, options) }
+}
+
 export interface ReadOptions extends WaitOptions {
   /**
    * Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default

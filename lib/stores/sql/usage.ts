@@ -1,6 +1,6 @@
 import { bankKeyString } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import type { Executor, Param, Queries } from './executor.js'
+import { statementsOf, type Executor, type Param, type Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
@@ -62,7 +62,7 @@ async function eachInOrder<Entry extends UsageEntry> (
   if (first === undefined) return
   const flow = bankKeyString(first.entry.bank)
   if (others.length === 0) {
-    await work({ query: async (text, params) => await executor.query(text, params, { flow }) }, first)
+    await work(statementsOf(executor, { flow }), first)
     return
   }
   await retrySerializationFailures(async () => {

@@ -1,7 +1,7 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
-import { SqlError, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
+import { SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -62,8 +62,7 @@ export class WriteTransactions {
 
   /** Runs single statements, each of which is a transaction. */
   alone (bank: BankKey, signal: AbortSignal | undefined): Queries {
-    const wait = { signal, flow: bankKeyString(bank) }
-    return { query: async (text, params) => await this.#options.executor.query(text, params, wait) }
+    return statementsOf(this.#options.executor, { signal, flow: bankKeyString(bank) })
   }
 
   async #keepRecord (
