@@ -1,10 +1,16 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
+import { Semaphore } from '../../concurrency/semaphore.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
-/** Bytes of the texts, tags and metadata that a statement answers unasked; the row that reaches them comes whole. */
-export const UNASKED_BYTES = 256 * 1024
+/** Bytes of the texts, tags and metadata that one statement answers; the row that reaches them comes whole. */
+export const STATEMENT_BYTES = 256 * 1024
+/**
+ * Statements for long columns at a time. Node reads up to two megabytes of each connection in one turn of the event
+ * loop, and the driver makes rows of all of it.
+ */
+const READS_AT_A_TIME = 2
 /** A row is in the process twice while it is read: as the bytes from the socket and as the texts made of them. */
 const COPIES = 2
 /** What a row takes besides. */
@@ -22,8 +28,9 @@ function sizeOf (alias: string): string {
 }
 
 type LongColumns = Pick<MemoryRow, 'text' | 'tags' | 'metadata'>
+type LongColumnsRow = LongColumns & Pick<MemoryRow, 'memory_id'>
 
-/** A row whose long columns are null when those of the rows before it have reached UNASKED_BYTES. */
+/** A row whose long columns are null when those of the rows before it have reached STATEMENT_BYTES. */
 export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
   LongColumns | Record<keyof LongColumns, null>
 ) & {
@@ -31,48 +38,28 @@ export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
   size: number
 }
 
-/** A row of firstRows(). */
-export interface FirstRow extends MemoryRow {
-  size: number
-  bytes_behind: number
-}
-
-function measured (statement: string): string {
-  return `select q.*, sum(q.size) over (rows between unbounded preceding and current row) - q.size as size_before, sum(q.size) over () as size_of_all from (
-  select r.*, ${sizeOf('r')} as size from (
-${statement}
-  ) r
-) q`
-}
-
 /**
- * The same rows, without the long columns of those beyond UNASKED_BYTES.
+ * The same rows, without the long columns of those beyond STATEMENT_BYTES.
  * @param statement with memoryColumns()
  * @param others the columns that it has besides
+ * @param order of the rows `c`. Default: none
  */
-export function withoutLongColumns (statement: string, others: readonly string[]): string {
-  const columns = COLUMNS.map((name) => LONG.has(name) ? `case when c.size_before < ${UNASKED_BYTES} then c.${name} end as ${name}` : `c.${name}`)
+export function withoutLongColumns (statement: string, others: readonly string[], order?: string): string {
+  const columns = COLUMNS.map((name) => (
+    LONG.has(name) ? `case when c.size_before < ${STATEMENT_BYTES} then c.${name} end as ${name}` : `c.${name}`
+  ))
   return `select ${[...columns, ...others.map((name) => `c.${name}`)].join(', ')}, c.size::float8 as size
 from (
-${measured(statement)}
-) c`
-}
-
-/**
- * The first rows, as many as reach so many bytes. Each tells `bytes_behind`, those of the rows that were left out.
- * @param statement with memoryColumns(), which orders its rows
- */
-export function firstRows (statement: string, bytes: string, order: string): string {
-  return `select ${COLUMNS.map((name) => `c.${name}`).join(', ')}, c.size::float8 as size,
-  (c.size_of_all - c.size_before - c.size)::float8 as bytes_behind
-from (
-${measured(statement)}
-) c
-where c.size_before < ${bytes} order by ${order}`
+  select q.*, sum(q.size) over (rows between unbounded preceding and current row) - q.size as size_before from (
+    select r.*, ${sizeOf('r')} as size from (
+${statement}
+    ) r
+  ) q
+) c${order === undefined ? '' : `\norder by ${order}`}`
 }
 
 /** $1 tenant, $2 bank, $3 ids, $4 their sizes: the long columns of those that are as they were. */
-export function longColumnsStatement (schema: string): string {
+function longColumnsStatement (schema: string): string {
   return `select q.memory_id, q.text, q.tags, q.metadata from (
   select g.size, m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata
   from unnest($3::text[]::uuid[], $4::text[]::int[]) as g(memory_id, size)
@@ -83,27 +70,72 @@ export function longColumnsStatement (schema: string): string {
 where ${sizeOf('q')} = q.size`
 }
 
-/** @throws ServiceError when the budget has no room for rows of so many bytes together */
-export function takeRows (budget: RowBudget, count: number, bytes: number): void {
-  budget.take(COPIES * bytes + ROW_BYTES * count)
+/** Reads the long columns that rows lack, in pieces that take turns. */
+export class LongColumnReader {
+  readonly #executor: Pick<Executor, 'read'>
+  readonly #statement: string
+  readonly #permits = new Semaphore({
+    permits: READS_AT_A_TIME, maxWaiting: Infinity, full: unbounded, late: unbounded,
+  })
+
+  /** @param schema quoted */
+  constructor (executor: Pick<Executor, 'read'>, schema: string) {
+    this.#executor = executor
+    this.#statement = longColumnsStatement(schema)
+  }
+
+  /**
+   * Counts rows, then reads the long columns that they lack. A row is left out when its memory has gone or changed
+   * since. Without a budget the rows are complete already.
+   * @throws ServiceError when the budget has no room for the rows
+   */
+  async complete<R extends MemoryRow> (
+    rows: ReadonlyArray<CutRow<R>>, bank: BankKey, budget: RowBudget | undefined,
+  ): Promise<R[]> {
+    budget?.take(COPIES * rows.reduce((sum, { size }) => sum + size, 0) + ROW_BYTES * rows.length)
+    const cut = rows.filter(({ text }) => text === null)
+    if (cut.length === 0) return rows as unknown as R[]
+    const pieces = piecesOf(cut)
+    const byId = new Map<string, LongColumns>()
+    await Promise.all(Array.from({ length: Math.min(READS_AT_A_TIME, pieces.length) }, async () => {
+      for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
+        for (const row of await this.#read(piece, bank)) byId.set(row.memory_id, row)
+      }
+    }))
+    return rows.flatMap((row) => (
+      row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R]
+    ))
+  }
+
+  async #read (piece: ReadonlyArray<CutRow<MemoryRow>>, bank: BankKey): Promise<LongColumnsRow[]> {
+    const flow = bankKeyString(bank)
+    const release = await this.#permits.acquire({ flow })
+    try {
+      return await this.#executor.read(this.#statement, [
+        ...bankParameters(bank), piece.map(({ memory_id: id }) => id), piece.map(({ size }) => String(size)),
+      ], { keepPlan: true, flow })
+    } finally {
+      release()
+    }
+  }
 }
 
-/**
- * Counts rows, then reads the long columns that they lack. A row is left out when its memory has gone or changed since.
- * Without a budget the rows are complete already.
- * @param statement longColumnsStatement()
- */
-export async function wholeRows<R extends MemoryRow> (
-  rows: ReadonlyArray<CutRow<R>>, bank: BankKey, budget: RowBudget | undefined, executor: Pick<Executor, 'read'>, statement: string,
-): Promise<R[]> {
-  if (budget !== undefined) takeRows(budget, rows.length, rows.reduce((sum, { size }) => sum + size, 0))
-  const cut = rows.filter(({ text }) => text === null)
-  if (cut.length === 0) return rows as unknown as R[]
-  const found = await executor.read<LongColumns & Pick<MemoryRow, 'memory_id'>>(statement, [
-    ...bankParameters(bank), cut.map(({ memory_id: id }) => id), cut.map(({ size }) => String(size)),
-  ], { keepPlan: true, flow: bankKeyString(bank) })
-  const byId = new Map(found.map((row) => [row.memory_id, row]))
-  return rows.flatMap((row) => (
-    row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R]
-  ))
+/** @returns the rows in pieces, each as many as reach STATEMENT_BYTES */
+function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
+  const pieces: R[][] = []
+  let bytes = STATEMENT_BYTES
+  for (const row of rows) {
+    if (bytes >= STATEMENT_BYTES) {
+      pieces.push([])
+      bytes = 0
+    }
+    pieces.at(-1)!.push(row)
+    bytes += row.size
+  }
+  return pieces
+}
+
+/** The wait ends with the request that waits. */
+function unbounded (): Error {
+  return new Error('The wait has no bound')
 }

@@ -1,4 +1,3 @@
-import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import {
@@ -6,7 +5,7 @@ import {
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
   type NeighboursRequest, type Unembedded,
 } from '../vector-store.js'
-import { takeRows, UNASKED_BYTES, wholeRows, type CutRow, type FirstRow } from './bounded-rows.js'
+import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor, Param } from './executor.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
@@ -44,11 +43,13 @@ export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
   readonly #statements: Statements
+  readonly #longColumns: LongColumnReader
 
-  constructor (executor: Executor, schema: string, statements: Statements) {
+  constructor (executor: Executor, schema: string, statements: Statements, longColumns: LongColumnReader) {
     this.#executor = executor
     this.#schema = schema
     this.#statements = statements
+    this.#longColumns = longColumns
   }
 
   async findIdempotencyRecord (
@@ -68,7 +69,7 @@ export class SqlReader {
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
     const rows = request.budget === undefined
       ? await this.#listRows<MemoryRow>(bank, request)
-      : await this.#listInBudget(bank, request, request.budget)
+      : await this.#listInBudget(bank, request)
     return await mapInTurns(rows, bankKeyString(bank), toMemory)
   }
 
@@ -86,7 +87,7 @@ export class SqlReader {
   ): Promise<Neighbourhood | undefined> {
     const values = [...bankParameters(bank), memoryId, now, before, after]
     const found = await this.#ask<CutRow<NeighbourRow>>(bank, this.#statements.neighbours, values)
-    const rows = await wholeRows(found, bank, budget, this.#executor, this.#statements.longColumns)
+    const rows = await this.#longColumns.complete(found, bank, budget)
     rows.sort((a, b) => a.position - b.position)
     const onSide = async (side: number) => (
       await mapInTurns(rows.filter((row) => row.side === side), bankKeyString(bank), toMemory)
@@ -138,8 +139,8 @@ export class SqlReader {
     return { before, byDay }
   }
 
-  async #listRows<R extends MemoryRow> (bank: BankKey, request: ListRequest, bytes?: number): Promise<R[]> {
-    const statement = listStatement(this.#schema, bank, request, bytes)
+  async #listRows<R extends object> (bank: BankKey, request: ListRequest): Promise<R[]> {
+    const statement = listStatement(this.#schema, bank, request)
     return statement === undefined ? [] : await this.#ask<R>(bank, statement.text, statement.values)
   }
 
@@ -147,24 +148,16 @@ export class SqlReader {
     return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
   }
 
-  /**
-   * Reads a large page in two parts, or more when it has changed meanwhile. The bytes of the second are counted before
-   * it is read.
-   */
-  async #listInBudget (bank: BankKey, request: ListRequest, budget: RowBudget): Promise<MemoryRow[]> {
-    const rows: FirstRow[] = []
-    for (let bytes = UNASKED_BYTES, counted = 0; ;) {
-      const last = rows.at(-1)
-      const after = last === undefined ? request.after : { retainedAt: last.retained_at, memoryId: last.memory_id }
-      const rest = { ...request, limit: request.limit - rows.length, ...(after !== undefined && { after }) }
-      if (last !== undefined) rest.offset = 0
-      const more = await this.#listRows<FirstRow>(bank, rest, bytes)
-      rows.push(...more)
-      const behind = more.at(-1)?.bytes_behind ?? 0
-      const came = more.reduce((sum, { size }) => sum + size, 0)
-      takeRows(budget, more.length, came + behind - counted)
-      if (behind === 0) return rows
-      bytes = counted = behind
+  /** Reads on behind a page of which memories went away while it was read, so that the list does not end early. */
+  async #listInBudget (bank: BankKey, request: ListRequest): Promise<MemoryRow[]> {
+    const rows: MemoryRow[] = []
+    for (let rest = request; ;) {
+      const found = await this.#listRows<CutRow<MemoryRow>>(bank, rest)
+      rows.push(...await this.#longColumns.complete(found, bank, request.budget))
+      const last = found.at(-1)
+      if (last === undefined || rows.length === request.limit || found.length < rest.limit) return rows
+      const after = { retainedAt: last.retained_at, memoryId: last.memory_id }
+      rest = { ...request, limit: request.limit - rows.length, offset: 0, after }
     }
   }
 }

@@ -1,16 +1,15 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
-import { firstRows, withoutLongColumns } from './bounded-rows.js'
+import { withoutLongColumns } from './bounded-rows.js'
 import { filteredRead, memoryColumns, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
- * A page of a bank, newest first unless the request says otherwise.
- * @param bytes at which the answer ends, before the page does; its rows are then as those of firstRows()
+ * A page of a bank, newest first unless the request says otherwise. With a budget its rows are CutRows.
  * @returns undefined when no memory can pass the filters
  */
 export function listStatement (
-  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest, bytes?: number,
+  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after, budget }: ListRequest,
 ): Statement | undefined {
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
@@ -25,7 +24,7 @@ where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // Ids as texts are in the order of ids where no rule of a language orders them.
-    text: bytes === undefined ? page : firstRows(page, `${parameters.bind(bytes)}::float8`, `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
+    text: budget === undefined ? page : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
     values: parameters.values,
   }
 }

@@ -2,12 +2,11 @@ import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
-import { wholeRows, type CutRow } from './bounded-rows.js'
+import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
 import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
-import type { Statements } from './statements.js'
 import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
@@ -16,7 +15,7 @@ const BANKS_AT_A_TIME = 4
 export interface SqlSearcherOptions {
   executor: Executor
   schema: string
-  statements: Statements
+  longColumns: LongColumnReader
   /** Absent: every search is exact. */
   indexes: VectorIndexes | undefined
 }
@@ -51,14 +50,14 @@ interface CandidateRow extends MemoryRow {
 export class SqlSearcher {
   readonly #executor: Executor
   readonly #schema: string
-  readonly #statements: Statements
+  readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
   #space: EmbeddingSpace | undefined
 
-  constructor ({ executor, schema, statements, indexes }: SqlSearcherOptions) {
+  constructor ({ executor, schema, longColumns, indexes }: SqlSearcherOptions) {
     this.#executor = executor
     this.#schema = schema
-    this.#statements = statements
+    this.#longColumns = longColumns
     this.#indexes = indexes
   }
 
@@ -96,7 +95,7 @@ export class SqlSearcher {
     // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
     const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
     if (nearest !== undefined && nearest.found < wanted) found = await ask()
-    const rows = await wholeRows(found, bank, request.budget, this.#executor, this.#statements.longColumns)
+    const rows = await this.#longColumns.complete(found, bank, request.budget)
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),
       semantic: await toCandidates(bank, rows, 'semantic', request),

@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../time/days.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
-import { longColumnsStatement } from './bounded-rows.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
@@ -36,8 +35,6 @@ export interface Statements {
   get: string
   /** neighboursStatement() */
   neighbours: string
-  /** longColumnsStatement() */
-  longColumns: string
   /**
    * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or
    * null, $7 bytes at which the page ends. Oldest first, each with its `size`.
@@ -85,7 +82,6 @@ order by m.memory_id for update`,
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
     neighbours: neighboursStatement(schema),
-    longColumns: longColumnsStatement(schema),
     // The sizes are known without the texts being read.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
   select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) - o.size as bytes_before from (

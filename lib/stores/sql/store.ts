@@ -8,6 +8,7 @@ import type {
   StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
+import { LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
@@ -74,7 +75,8 @@ export class SqlVectorStore implements VectorStore {
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     const guard = async <T>(work: () => Promise<T>) => await this.#guard(work)
     const configs = new BankConfigWriter(schema)
-    const reader = new SqlReader(executor, schema, statements)
+    const longColumns = new LongColumnReader(executor, schema)
+    const reader = new SqlReader(executor, schema, statements, longColumns)
     const guarded = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) =>
       async (...given: Given) => await this.#guard(async () => await read.apply(reader, given))
 
@@ -87,7 +89,7 @@ export class SqlVectorStore implements VectorStore {
     this.statistics = guarded(reader.statistics)
     this.countByDay = guarded(reader.countByDay)
     this.#reader = reader
-    this.#searcher = new SqlSearcher({ executor, schema, statements, indexes })
+    this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
     this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
   }
