@@ -35,7 +35,7 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
   const values: Values = { ...(!isOther && withoutRivals(stored, given)), ...given }
   const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
-  if (apiKey !== undefined && token !== undefined) throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set the one that the server asks for')
+  if (apiKey !== undefined && token !== undefined) throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set only the one that the server requires')
   return {
     url: checkUrl(values.MEMORY_GATEWAY_URL ?? DEFAULT_URL),
     ...(apiKey !== undefined && { apiKey: checkHeader('MEMORY_GATEWAY_API_KEY', apiKey) }),
@@ -68,7 +68,7 @@ export function profileFolder (environment: NodeJS.ProcessEnv): string {
 
 function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined): Values {
   const name = chosen ?? 'default'
-  if (!PROFILE_NAME.test(name)) throw usageError('a profile has a name of letters, digits and ._-, at most 64, the first a letter or digit')
+  if (!PROFILE_NAME.test(name)) throw usageError('the name of a profile must have 1 to 64 letters, digits or ._- and begin with a letter or digit')
   const path = join(profileFolder(environment), `${name}.env`)
   let text: string
   try {
@@ -79,11 +79,11 @@ function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined
   }
   // Windows keeps its access rights elsewhere.
   if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
-    throw new CommandError(`the profile ${path} holds credentials and can be read by others; chmod 600 it`)
+    throw new CommandError(`the profile ${path} contains credentials and can be read by others; run chmod 600 on it`)
   }
   const values = parseEnv(text)
   const unknown = Object.keys(values).filter((key) => !NAMES.some((known) => known === key))
-  if (unknown.length > 0) throw new CommandError(`the profile ${path} has ${unknown.join(', ')}; allowed are ${NAMES.join(', ')}`)
+  if (unknown.length > 0) throw new CommandError(`the profile ${path} has unknown variables (${unknown.join(', ')}); allowed are ${NAMES.join(', ')}`)
   return pick(values)
 }
 
@@ -98,6 +98,6 @@ function checkUrl (text: string): string {
 
 /** Checked here, because the error of fetch shows the value. */
 function checkHeader (name: Name, value: string): string {
-  if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must be of visible ASCII characters without spaces (the value is not shown)`)
+  if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
   return value
 }

@@ -6,13 +6,13 @@ import { integer, pair } from './option-values.js'
 function configured (command: Command): Command {
   return command
     .option('--config <file>', 'configuration file (default: SERVICES_CONFIG_PATH)')
-    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+    .option('--env-file <file>', 'file of variables that is read instead of .env')
 }
 
 /** The commands for operators of a server. */
 export function declareServerCommands (program: Command): void {
   configured(program.command('serve').description('start the server'))
-    .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration they are lost at the end')
+    .option('--data <folder>', 'keep memories in this folder (vector_store: pglite); without it and a configuration file they are lost when the server stops')
     .option('--port <number>', 'port to listen on; 0 lets the system choose (default: SERVICES_PORT, else 8080)', integer(0, 65_535))
     .action(async (options) => { await (await import('./commands/serve.js')).serveCommand(options) })
 
@@ -20,54 +20,54 @@ export function declareServerCommands (program: Command): void {
   for (const { flag, text, choices } of QUESTIONS) {
     init.addOption(new Option(flag, text).choices(choices.map(([value]) => value)))
   }
-  init.option('--data <folder>', 'folder of the store pglite; a relative one starts at the configuration file', './data')
+  init.option('--data <folder>', 'folder of the store pglite; a relative path starts at the folder of the configuration file', './data')
     .option('-o, --output <file>', 'file to write; .env is written beside it', 'memory-gateway.yaml')
-    .option('--yes', 'ask nothing: what no option says is as by default')
-    .option('--force', 'overwrite files that are there')
+    .option('--yes', 'ask nothing, and use the defaults of options that are not given')
+    .option('--force', 'overwrite existing files')
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/init.js')).init(options) })
 
-  configured(program.command('doctor').description('check configuration, database, models and identity provider, and say what to do'))
-    .option('--data <folder>', 'folder that memories are kept in, as for serve')
+  configured(program.command('doctor').description('check configuration, database, models and identity provider, and advise on each problem'))
+    .option('--data <folder>', 'folder in which memories are kept, as for serve')
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/doctor.js')).doctor(options) })
 
-  const config = program.command('config').description('look at the configuration of a server')
-  configured(config.command('check').description('check the configuration as a start would, and start nothing'))
+  const config = program.command('config').description('check or show the configuration of a server')
+  configured(config.command('check').description('check the configuration as at start, without starting the server'))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/config.js')).checkConfig(options) })
-  configured(config.command('show').description('show what is in force, with every default; no secret is shown'))
+  configured(config.command('show').description('show the effective configuration, with all defaults and without secrets'))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/config.js')).showConfig(options) })
   config.command('schema').description('write the JSON Schema of the configuration file, for editors')
     .action(async () => { await (await import('./commands/config.js')).writeSchema() })
 
-  configured(program.command('migrate').description('apply the missing migrations to the database; may run beside servers'))
+  configured(program.command('migrate').description('apply the missing migrations to the database; servers may keep running'))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/migrate.js')).migrate(options) })
 
-  configured(program.command('reembed').description('give every memory a vector of the configured provider; banks stay in use'))
+  configured(program.command('reembed').description('give all memories vectors of the configured embedding provider; banks stay in use'))
     .option('--bank <bank>', 'only this bank')
     .option('--tenant <tenant>', 'only banks of this tenant')
-    .option('--batch <number>', 'memories that are embedded at a time', integer(1, 10_000), 64)
+    .option('--batch <number>', 'number of memories to embed at a time', integer(1, 10_000), 64)
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/reembed.js')).reembed(options) })
 
   configured(program.command('mcp').description('speak the Model Context Protocol over standard input and output'))
-    .option('--data <folder>', 'use the memories in this folder; without it and a configuration, a server is asked')
-    .option('--bank <bank>', 'the only bank that the client may use; its tools then name no bank')
+    .option('--data <folder>', 'use the memories in this folder; without --data and --config, requests go to a server')
+    .option('--bank <bank>', 'the only bank that the client may use; the tools then take no bank')
     .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, else default)')
     .action(async (options) => { await (await import('./commands/mcp.js')).mcp(options) })
 
   program.command('token').description('make a token for SERVICE_AUTH_MODE=jwt_hs256, signed with SERVICE_JWT_SECRET; for development')
-    .argument('<principal>', 'who it is for, user:ada for one')
-    .option('--expires-in <seconds>', 'seconds that it is good for', integer(1, 31_536_000), 3600)
-    .option('--claim <name=value>', 'another claim; may be repeated', pair)
-    .option('--env-file <file>', 'file of variables that is read in the place of .env')
+    .argument('<principal>', 'principal of the token, for example user:ada')
+    .option('--expires-in <seconds>', 'number of seconds for which it is valid', integer(1, 31_536_000), 3600)
+    .option('--claim <name=value>', 'additional claim; may be repeated', pair)
+    .option('--env-file <file>', 'file of variables that is read instead of .env')
     .option('--json', 'write JSON')
     .action(async (principal, options) => { await (await import('./commands/token.js')).token(principal, options) })
 
   program.command('completion').description('write a script that completes commands and options')
-    .addArgument(new Argument('<shell>', 'the shell that it is for').choices(['bash', 'zsh', 'fish']))
+    .addArgument(new Argument('<shell>', 'shell for which to write the script').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => { await (await import('./commands/completion.js')).completion(shell, program) })
 }

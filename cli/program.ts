@@ -8,10 +8,10 @@ import { packageVersion } from './version.js'
 const OF_THE_PROGRAM = new Set(['-h', '--help', '-V', '--version'])
 
 const AFTER = `
-With no command, the server is started: \`memory-gateway\` is \`memory-gateway serve\`.
+Without a command, the server is started: \`memory-gateway\` is the same as \`memory-gateway serve\`.
 
 The commands that talk to a server read MEMORY_GATEWAY_URL (default http://127.0.0.1:8080), MEMORY_GATEWAY_API_KEY,
-MEMORY_GATEWAY_TOKEN and MEMORY_GATEWAY_PRINCIPAL, or the profile ~/.config/memory-gateway/default.env, of mode 0600.
+MEMORY_GATEWAY_TOKEN and MEMORY_GATEWAY_PRINCIPAL, or the profile ~/.config/memory-gateway/default.env (mode 0600).
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
 
@@ -24,7 +24,7 @@ export function makeProgram (): Command {
     .helpCommand('help [command]', 'show the help of a command')
     .usage('[command] [options]')
     .addHelpText('after', AFTER)
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(--help shows the commands and options)')
     .exitOverride()
   declareServerCommands(program)
   declareMemoryCommands(program)

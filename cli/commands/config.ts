@@ -23,7 +23,7 @@ export async function checkConfig (options: ConfigCommandOptions): Promise<void>
       : [...known, `${missing.join(', ')} not set: SERVICE_AUTH_MODE ${auth.mode} answers every request with 500`]
     if (options.json === true) return await writeJson({ ok: true, problems: [], warnings })
     for (const warning of warnings) note(`warning: ${warning}`)
-    await writeLine(`${process.env['SERVICES_CONFIG_PATH'] ?? 'the environment'}: the configuration is right`)
+    await writeLine(`${process.env['SERVICES_CONFIG_PATH'] ?? 'the environment'}: the configuration is valid`)
   } catch (error) {
     if (!(error instanceof ConfigurationError) || options.json !== true) throw error
     await writeJson({ ok: false, problems: error.problems, warnings: [] })

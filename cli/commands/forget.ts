@@ -28,21 +28,21 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
 
 /** @throws CommandError for anything but one choice of what is deleted */
 function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = false }: ForgetOptions): ForgetRequest {
-  if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match is for --tag')
+  if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match requires --tag')
   const common = { bank_id: bank, ...(dryRun && { dry_run: true }) }
   if (id !== undefined && tag === undefined && !all) return { ...common, memory_ids: id }
   if (id === undefined && tag !== undefined && !all) {
     return { ...common, tags: tag, ...(tagsMatch !== undefined && { tags_match: tagsMatch }) }
   }
   if (id === undefined && tag === undefined && all) return { ...common, scope: 'all' }
-  throw usageError('say what is to be deleted, by one of --id, --tag and --all')
+  throw usageError('choose what to delete with one of --id, --tag and --all')
 }
 
 async function confirm (bank: string): Promise<void> {
-  if (!process.stdin.isTTY) throw usageError('--all deletes the whole bank; say --yes where nobody can be asked')
+  if (!process.stdin.isTTY) throw usageError('--all deletes the whole bank; use --yes where there is no terminal to confirm it')
   const questions = new Questions()
   try {
-    const answer = await questions.ask(`All memories of ${bank} are deleted. Write the bank's name to go on: `)
+    const answer = await questions.ask(`This deletes all memories of ${bank}. Type the name of the bank to continue: `)
     if (answer !== bank) throw new CommandError('nothing was deleted')
   } finally {
     questions.close()

@@ -38,7 +38,7 @@ export async function importBank (
   bank: string, file: string | undefined, options: ImportCommandOptions,
 ): Promise<void> {
   const { onConflict, config, from, json = false } = options
-  if (from !== undefined && config === 'apply') throw usageError('--config apply is for an export of a memory gateway, which alone carries a configuration')
+  if (from !== undefined && config === 'apply') throw usageError('--config apply requires an export of a memory gateway: no other contains a configuration')
   const input = await openInput(file)
   await withServer(options, async (gateway, call) => {
     const content = from === undefined
@@ -57,8 +57,8 @@ export async function importBank (
       progress.end()
     } catch (error) {
       progress.end()
-      if (call.signal.aborted) throw new CommandError(`interrupted: ${told(counts)}; the same command goes on from here`, EXIT.interrupted)
-      if (doneOf(counts) > 0) note(`${told(counts)} before the fault; the same command goes on from here`)
+      if (call.signal.aborted) throw new CommandError(`interrupted: ${told(counts)}; the same command continues from here`, EXIT.interrupted)
+      if (doneOf(counts) > 0) note(`${told(counts)} before the error; the same command continues from here`)
       throw error
     } finally {
       input.close()
@@ -90,5 +90,5 @@ function doneOf ({ imported, skipped, overwritten }: Counts): number {
 }
 
 function told ({ imported, skipped, overwritten }: Counts): string {
-  return `${imported} imported, ${skipped} stood already or had expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
+  return `${imported} imported, ${skipped} already stored or expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
 }

@@ -21,15 +21,15 @@ export async function init (options: InitOptions): Promise<void> {
   const { output, data, force = false, json = false } = options
   const envPath = join(dirname(output), '.env')
   const there = [output, envPath].filter((path) => existsSync(path))
-  if (there.length > 0 && !force) throw new CommandError(`${there.join(' and ')} would be overwritten; say --force, or write elsewhere with --output`)
+  if (there.length > 0 && !force) throw new CommandError(`${there.join(' and ')} would be overwritten; use --force, or another --output`)
   const answers = await answersOf(options, data)
   const { text, missing } = envText(answers, output)
   writeNew(output, configText(answers), 0o644)
   writeNew(envPath, text, 0o600)
   if (json) return await writeJson({ config: output, env: envPath, answers, missing })
-  note(`${output} and ${envPath} are written`)
+  note(`wrote ${output} and ${envPath}`)
   if (missing.length > 0) note(`fill in ${missing.join(', ')} in ${envPath}`)
-  note(`then: memory-gateway doctor --env-file ${envPath}\n      memory-gateway serve --env-file ${envPath}`)
+  note(`next: memory-gateway doctor --env-file ${envPath}\n      memory-gateway serve --env-file ${envPath}`)
 }
 
 /** Asks on a terminal what no option says; elsewhere, and with --yes, the defaults hold. */

@@ -24,8 +24,8 @@ export async function recall (bank: string, query: string, options: RecallOption
     for (const hit of hits) await writeLine(hitLines(hit).join('\n'))
     if (explain === true) for (const line of traceLines(recordOf(answer['trace']))) await writeLine(line)
     const degraded = textsOf(answer['degraded'])
-    if (degraded.length > 0) note(`the answer went without: ${degraded.join(', ')}`)
-    note(`${hits.length} of ${numberOf(answer['total_available']) ?? hits.length} memories${answer['truncated'] === true ? ', ended by --max-tokens' : ''}`)
+    if (degraded.length > 0) note(`the answer is degraded; missing: ${degraded.join(', ')}`)
+    note(`${hits.length} of ${numberOf(answer['total_available']) ?? hits.length} memories${answer['truncated'] === true ? ', cut off by --max-tokens' : ''}`)
   })
 }
 

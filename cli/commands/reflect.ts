@@ -29,7 +29,7 @@ export async function reflect (bank: string, question: string, options: ReflectO
     for (const [index, source] of evidence.entries()) await writeLine(`[${index + 1}] ${hitLines(source).join('\n')}`)
     if (answer['abstained'] === true) note('the memories do not answer the question')
     const degraded = textsOf(answer['degraded'])
-    if (degraded.length > 0) note(`the answer went without: ${degraded.join(', ')}`)
+    if (degraded.length > 0) note(`the answer is degraded; missing: ${degraded.join(', ')}`)
   })
 }
 
@@ -50,5 +50,5 @@ async function collect (events: AsyncIterable<ReflectEvent>, onText: (text: stri
       return { ...data, sources: data.abstained ? [] : sources, usage }
     }
   }
-  throw new CommandError('the stream has ended before the answer')
+  throw new CommandError('the stream ended before the answer was complete')
 }

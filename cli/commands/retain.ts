@@ -28,7 +28,7 @@ export async function retain (bank: string, given: string | undefined, options: 
       }),
     }, call)
     if (options.json === true) return await writeJson(answer)
-    if (answer.deduplicated) note('this memory stands already')
+    if (answer.deduplicated) note('this memory is already stored')
     await writeLine(answer.memory_id ?? '')
   })
 }
@@ -45,6 +45,6 @@ async function standardInput (): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch {
-    throw new CommandError('standard input is not valid UTF-8; convert it first, with iconv for one')
+    throw new CommandError('standard input is not valid UTF-8; convert it first, for example with iconv')
   }
 }

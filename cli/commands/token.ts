@@ -22,9 +22,9 @@ const OWN_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
 export async function token (
   principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions,
 ): Promise<void> {
-  if (!isPrincipal(principal)) throw usageError('a principal is 1 to 256 visible characters without spaces')
+  if (!isPrincipal(principal)) throw usageError('a principal must have 1 to 256 visible characters and no spaces')
   const twice = OWN_CLAIMS.filter((name) => Object.hasOwn(claim, name))
-  if (twice.length > 0) throw usageError(`--claim ${twice.join(', ')}: the token has it already`)
+  if (twice.length > 0) throw usageError(`--claim ${twice.join(', ')}: the command sets this claim itself`)
   applyEnvFile(process.env, process.cwd(), envFile)
   const { secret, audience, issuer } = readSigning()
   const now = Math.floor(Date.now() / 1000)
@@ -55,7 +55,7 @@ function readSigning (): Signing {
   const audience = reader.text('SERVICE_JWT_AUDIENCE')
   const issuer = reader.text('SERVICE_JWT_ISSUER')
   if (problems.length > 0) throw new ConfigurationError(problems)
-  if (secret === undefined) throw new CommandError('SERVICE_JWT_SECRET is not set: it is the secret that the server checks tokens with')
+  if (secret === undefined) throw new CommandError('SERVICE_JWT_SECRET is not set: it is the secret with which the server verifies tokens')
   return { secret, audience, issuer }
 }
 

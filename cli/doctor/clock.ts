@@ -23,7 +23,7 @@ export function clockFinding (
   const late = theirs > received ? theirs - received : 0
   const difference = Math.max(early, late)
   const told = `this machine's clock is ${(difference / 1000).toFixed(1)} s ${early > 0 ? 'ahead of' : 'behind'} it`
-  if (difference <= NOTABLE_MS) return ok(check, 'it agrees with ours')
+  if (difference <= NOTABLE_MS) return ok(check, 'it agrees with that of this machine')
   const advice = 'synchronise the clocks (NTP)'
   return difference > HARMFUL_MS ? failed(check, told, advice) : warning(check, told, advice)
 }

@@ -31,16 +31,16 @@ export async function * databaseFindings (
 ): AsyncGenerator<Finding, void> {
   const store = config.settings.vectorStore.name
   if (store === 'in_memory') return yield skipped('database', 'vector_store is in_memory: memories are lost when the process ends')
-  if (store !== 'postgres' && store !== 'pglite') return yield skipped('database', `vector_store is ${store}, which this command knows nothing of`)
+  if (store !== 'postgres' && store !== 'pglite') return yield skipped('database', `vector_store is ${store}, which this command cannot check`)
   if (store === 'pglite') {
     const { data_dir: folder } = pgliteSettings(config.file.vector_store_config ?? {}, config)
-    if (!existsSync(folder)) return yield ok('database', `${folder} is made when the server starts`)
+    if (!existsSync(folder)) return yield ok('database', `${folder} is created when the server starts`)
   }
   let opened: Opened
   try {
     opened = await openDatabase(config)
   } catch (error) {
-    return yield failedWith('database', error, store === 'pglite' ? 'a folder is for one process: stop the server that uses it' : undefined)
+    return yield failedWith('database', error, store === 'pglite' ? 'only one process may use a folder: stop the server that uses it' : undefined)
   }
   try {
     yield * openFindings(opened, config, space)
@@ -63,9 +63,9 @@ select current_setting('server_version') as version, current_user::text as role,
   (select extversion from pg_extension where extname = 'vector') as vector,
   (select default_version from pg_available_extensions where name = 'vector') as available`)
   } catch (error) {
-    return yield failedWith('database', error, 'look at DATABASE_URL: host, port, user, password and database')
+    return yield failedWith('database', error, 'check DATABASE_URL: host, port, user, password and database')
   }
-  if (server === undefined) return yield failed('database', 'the database answers nothing')
+  if (server === undefined) return yield failed('database', 'the database returned no row')
   yield Number.parseInt(server.version) < POSTGRESQL_LEAST
     ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${POSTGRESQL_LEAST} or newer`)
     : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
@@ -87,7 +87,7 @@ select current_setting('server_version') as version, current_user::text as role,
   } else if (!bootstraps) {
     yield failed('migrations', `the database lacks ${pending.join(', ')}`, 'run `memory-gateway migrate`')
   } else {
-    yield ok('migrations', `the start applies ${pending.join(', ')}`)
+    yield ok('migrations', `the server applies ${pending.join(', ')}`)
     if (settings.vectorStore.name === 'postgres') yield await makingFinding({ executor, schema }, server.vector === null)
   }
 }
@@ -102,7 +102,7 @@ function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: bo
   }
   if (vector !== null) return failed(check, `pgvector ${vector} is older than ${least}`, 'run in the database: alter extension vector update;')
   return bootstraps
-    ? ok(check, `the start adds pgvector ${available} to the database`)
+    ? ok(check, `the server adds pgvector ${available} to the database at start`)
     : failed(check, 'pgvector is not in the database', 'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;')
 }
 
@@ -120,7 +120,7 @@ async function * readinessFindings (
   try {
     await readiness.start({ warn: (message) => { warnings.push(message) }, ...(space !== undefined && { space }) })
     if (warnings.length > 0) yield warning('stored vectors', warnings.join('; '), 'run `memory-gateway reembed`')
-    else if (space !== undefined) yield ok('stored vectors', `all are of ${space.model}`)
+    else if (space !== undefined) yield ok('stored vectors', `all were made by ${space.model}`)
   } catch (error) {
     yield failedWith('stored vectors', error, 'run `memory-gateway reembed`')
   }

@@ -18,11 +18,11 @@ export async function * identityFindings (auth: AuthConfig): AsyncGenerator<Find
   if (mode !== 'jwt_oidc' || url === undefined) return yield ok(check, `SERVICE_AUTH_MODE ${mode}`)
   try {
     const keys = await SigningKeys.of(await fetchJwks(url, TIMEOUT_MS), url)
-    if (keys.size === 0) yield failed(check, 'the key set has no RSA key for RS256 with a kid', 'look at SERVICE_OIDC_JWKS_URL, and at the keys of the identity provider')
+    if (keys.size === 0) yield failed(check, 'the key set has no RSA key for RS256 with a kid', 'check SERVICE_OIDC_JWKS_URL and the keys of the identity provider')
     else yield ok(check, `the identity provider has ${keys.size} ${keys.size === 1 ? 'key' : 'keys'}`)
     yield * clockFindings(url)
   } catch (error) {
-    yield failedWith(check, error, 'look at SERVICE_OIDC_JWKS_URL, and at the way to the identity provider')
+    yield failedWith(check, error, 'check SERVICE_OIDC_JWKS_URL and the connection to the identity provider')
   }
 }
 

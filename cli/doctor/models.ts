@@ -8,7 +8,7 @@ import { note } from '../output.js'
 import { failed, failedWith, ok, type Finding } from './finding.js'
 
 const TIMEOUT_MS = 30_000
-const ADVICE = 'look at base_url, model and the key of its settings, and at the way to it'
+const ADVICE = 'check base_url, model and the key in its settings, and the connection to it'
 
 interface Closable {
   close? (): Promise<void>
@@ -45,9 +45,9 @@ export async function embeddingFinding (config: Config): Promise<EmbeddingFound>
   let space: EmbeddingSpace | undefined
   const finding = await asked(check, config, embeddingProviders, choice, async (provider, signal) => {
     const [vector] = await provider.embed(['memory gateway'], { purpose: 'query', signal })
-    if (vector?.length !== provider.dimensions) return failed(check, `${choice.name} makes vectors of ${vector?.length ?? 0} dimensions and says ${provider.dimensions}`, 'set dimensions to what the model makes')
+    if (vector?.length !== provider.dimensions) return failed(check, `${choice.name} returns vectors of ${vector?.length ?? 0} dimensions but declares ${provider.dimensions}`, 'set dimensions to the number that the model returns')
     if ((weights.semantic ?? provider.fusionWeight) > 0) space = embeddingSpace(config.settings, provider)
-    return ok(check, `${choice.name} answers with ${provider.dimensions} dimensions`)
+    return ok(check, `${choice.name} returns vectors of ${provider.dimensions} dimensions`)
   })
   return { finding, space }
 }
@@ -69,6 +69,6 @@ export async function rerankerFinding (config: Config): Promise<Finding | undefi
   if (choice === undefined) return undefined
   return await asked('reranker', config, rerankers, choice, async (reranker, signal) => {
     const scores = await reranker.rerank('sky', ['The sky is blue.', 'Grass is green.'], { signal })
-    return scores.length === 2 ? ok('reranker', `${choice.name} answers`) : failed('reranker', `${choice.name} gave ${scores.length} scores for 2 texts`)
+    return scores.length === 2 ? ok('reranker', `${choice.name} answers`) : failed('reranker', `${choice.name} returned ${scores.length} scores for 2 texts`)
   })
 }

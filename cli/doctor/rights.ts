@@ -45,7 +45,7 @@ order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
   if (!rows.some(({ right }) => right !== 'usage')) return undefined
   if (superuser) return warning(CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"')
   const lacking = rows.filter(({ has }) => !has)
-  if (lacking.length === 0) return ok(CHECK, `the role ${role} has what the server needs`)
+  if (lacking.length === 0) return ok(CHECK, `the role ${role} has the rights that the server needs`)
   const named = lacking.slice(0, NAMED).map(({ right, on }) => `${right} on ${on}`).join(', ')
   return failed(CHECK, `the role ${role} lacks ${lacking.length} rights: ${named}${lacking.length > NAMED ? ', …' : ''}`,
     `run in the database: grant usage on schema ${schema} to ${quotedRole}; grant ${RIGHTS.join(', ')} on all tables in schema ${schema} to ${quotedRole};`)
@@ -65,9 +65,9 @@ select case when to_regnamespace(quote_ident($1::text)) is null then has_databas
   coalesce((select trusted and has_database_privilege(current_database(), 'create') from pg_available_extension_versions v
     join pg_available_extensions e on e.name = v.name and e.default_version = v.version where e.name = 'vector'), false) as extension`,
   [schema.replaceAll('"', '')])
-  const instead = 'or run `memory-gateway migrate` with MIGRATE_DATABASE_URL of a role that may'
-  if (may?.schema !== true) return failed(CHECK, `the role ${role} may not make the tables`, `run in the database: grant create on database ${quotedDatabase} to ${quotedRole}; ${instead}`)
+  const instead = 'or run `memory-gateway migrate` with the URI of a role that may in MIGRATE_DATABASE_URL'
+  if (may?.schema !== true) return failed(CHECK, `the role ${role} may not create the tables`, `run in the database: grant create on database ${quotedDatabase} to ${quotedRole}; ${instead}`)
   if (!may.tables) return failed(CHECK, `the role ${role} does not own the tables that migrations change`, instead.slice('or '.length))
   if (makesExtension && !may.extension) return failed(CHECK, `the role ${role} may not add pgvector to the database`, 'run as a superuser in the database: create extension vector with schema public;')
-  return ok(CHECK, `the role ${role} may do what the start does`)
+  return ok(CHECK, `the role ${role} has the rights that the server needs at start`)
 }

@@ -36,6 +36,6 @@ function contentOf (value: Answer, place: string): { text: string, rest: Answer 
     const { [name]: text, ...rest } = inner
     return { text: requireText(text, `${place}.${name}`), rest }
   }
-  if (Object.keys(inner).length === 0) throw new UnknownShape(place, 'a value that is not empty', undefined)
+  if (Object.keys(inner).length === 0) throw new UnknownShape(place, 'a non-empty value', undefined)
   return { text: JSON.stringify(inner), rest: {} }
 }

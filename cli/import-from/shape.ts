@@ -18,7 +18,7 @@ export interface Found {
 export class UnknownShape extends CommandError {
   /** @param place where, `[3].mapping` for one @param expected in words */
   constructor (place: string, expected: string, found: unknown) {
-    super(`${place === '' ? 'the top' : place}: expected ${expected}, found ${kindOf(found)}`)
+    super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${kindOf(found)}`)
   }
 }
 
@@ -39,7 +39,7 @@ export function requireList (value: unknown, place: string): readonly unknown[] 
 }
 
 export function requireText (value: unknown, place: string): string {
-  if (typeof value !== 'string') throw new UnknownShape(place, 'a text', value)
+  if (typeof value !== 'string') throw new UnknownShape(place, 'a string', value)
   return value
 }
 

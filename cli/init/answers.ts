@@ -25,7 +25,7 @@ export const QUESTIONS: readonly Question[] = [
     text: 'Where are memories kept?',
     choices: [
       ['pglite', 'in a folder of this machine'], ['postgres', 'in a PostgreSQL database with pgvector'],
-      ['in_memory', 'nowhere: they are lost when the process ends'],
+      ['in_memory', 'in memory only: they are lost when the process ends'],
     ],
   },
   {
@@ -43,7 +43,7 @@ export const QUESTIONS: readonly Question[] = [
     text: 'What answers questions (reflect)?',
     choices: [
       ['mock', 'sentences of the memories themselves'], ['openai_compatible', 'a model behind the OpenAI API'],
-      ['anthropic', 'a model of Anthropic'],
+      ['anthropic', 'an Anthropic model'],
     ],
   },
   {
@@ -51,14 +51,14 @@ export const QUESTIONS: readonly Question[] = [
     flag: '--auth <mode>',
     text: 'How do callers prove who they are?',
     choices: [
-      ['dev', 'not at all: for this machine alone'], ['api_key', 'one key for all, and the name of the caller'],
-      ['jwt_hs256', 'tokens under a shared secret'], ['jwt_oidc', 'tokens of an identity provider'],
+      ['dev', 'not at all: only for use on this machine'], ['api_key', 'one key for all, and the name of the caller'],
+      ['jwt_hs256', 'tokens signed with a shared secret'], ['jwt_oidc', 'tokens of an identity provider'],
     ],
   },
   {
     key: 'access',
     flag: '--access <switch>',
-    text: 'Has each caller banks of their own?',
+    text: 'Does each caller have banks of their own?',
     choices: [['off', 'everybody may use every bank'], ['on', 'user:ada may use the bank user-ada, and what grants allow']],
   },
 ]

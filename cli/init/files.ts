@@ -9,7 +9,7 @@ export function configText (answers: InitAnswers): string {
 # \`memory-gateway config schema\` writes its JSON Schema for editors.
 
 ${parts.join('\n')}
-# What requests may take. Without the # it holds.
+# Limits of requests. Remove the # to apply them.
 # homeostasis:
 #   recall_max_tokens: 4000
 #   rate_limits:
@@ -21,7 +21,7 @@ const STORES: Record<InitAnswers['store'], (answers: InitAnswers) => string> = {
   in_memory: () => `# Memories are lost when the process ends.
 vector_store: in_memory
 `,
-  pglite: ({ data }) => `# Memories are kept in a folder, for one process at a time. A relative folder starts at this file.
+  pglite: ({ data }) => `# Memories are kept in a folder, for one process at a time. A relative path starts at the folder of this file.
 vector_store: pglite
 vector_store_config:
   data_dir: ${JSON.stringify(data)}
@@ -29,7 +29,7 @@ vector_store_config:
   postgres: () => `# The connection URI is in DATABASE_URL, in the file .env or the environment.
 vector_store: postgres
 vector_store_config:
-  # true: the start applies missing migrations. false: \`memory-gateway migrate\` does, with a role of its own.
+  # true: the server applies missing migrations at start. false: \`memory-gateway migrate\` does, with its own role.
   bootstrap_schema: true
 `,
 }
@@ -71,11 +71,11 @@ llm_provider_config:
 }
 
 const ACCESS: Record<InitAnswers['access'], string> = {
-  off: `# Everybody who may ask may use every bank.
+  off: `# Every caller may use every bank.
 access_control:
   enabled: false
 `,
-  on: `# user:ada may use the bank user-ada; what else is allowed stands here.
+  on: `# user:ada may use the bank user-ada; further permissions are granted here.
 access_control:
   enabled: true
   default_policy: owner_only
@@ -126,7 +126,7 @@ function variables (
     ...credentials[auth](),
     { name: 'SERVICE_ADMIN_TOKEN', value: secret(), says: 'The token that /v1/admin asks for in X-Admin-Token.' },
     ...(store === 'postgres' ? [open('DATABASE_URL', 'postgres://user:password@host:5432/database, with pgvector.')] : []),
-    ...(embeddings === 'openai_compatible' || llm === 'openai_compatible' ? [open('OPENAI_API_KEY', 'Key of the endpoint.')] : []),
-    ...(llm === 'anthropic' ? [open('ANTHROPIC_API_KEY', 'Key of Anthropic.')] : []),
+    ...(embeddings === 'openai_compatible' || llm === 'openai_compatible' ? [open('OPENAI_API_KEY', 'API key of the endpoint.')] : []),
+    ...(llm === 'anthropic' ? [open('ANTHROPIC_API_KEY', 'API key of Anthropic.')] : []),
   ]
 }

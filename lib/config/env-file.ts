@@ -66,7 +66,7 @@ function faultsOf (text: string, path: string): string[] {
     if (NOTHING.test(line)) continue
     const name = ASSIGNMENT.exec(line)
     if (name === null) {
-      problems.push(`${file}: line ${index + 1} is no NAME=value`)
+      problems.push(`${file}: line ${index + 1} is not of the form NAME=value`)
       continue
     }
     const value = line.slice(name[0].length)
@@ -74,7 +74,7 @@ function faultsOf (text: string, path: string): string[] {
     if (quote === undefined) {
       // The parser would read the rest of the value, perhaps of a password, as a comment.
       if (/\S#/.test(value)) {
-        problems.push(`${file}: line ${index + 1} has a # in its value, which has to stand in quotes; a comment has a space before it`)
+        problems.push(`${file}: line ${index + 1} has a # in its value: quote the value, or put a space before the # of a comment`)
       }
       continue
     }

@@ -119,7 +119,7 @@ export function loadCommandConfig (
 function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
   const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
   if (store !== 'pglite') {
-    problems.push(`vector_store: found ${quote(store)}, and a folder for memories (--data) is for pglite; leave out one of them`)
+    problems.push(`vector_store: found ${quote(store)}, but a folder for memories (--data) requires pglite; remove one of them`)
   }
   return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
 }
@@ -167,7 +167,7 @@ function checkFileConfig (
   given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
 ): FileConfig | undefined {
   if (configPath !== undefined) {
-    problems.push('SERVICES_CONFIG_PATH is set, and the program gives the configuration itself; give one of them')
+    problems.push('SERVICES_CONFIG_PATH is set, but the program passes the configuration itself; use one of them')
   }
   return validateFile(structuredClone(given), new Substitution(reader, problems), problems)
 }

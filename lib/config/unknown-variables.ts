@@ -26,7 +26,7 @@ export function findUnknownVariables (
   }
   // Many platforms set PORT and wait for the service to listen on it.
   if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {
-    warnings.push('PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set')
+    warnings.push('PORT is set but ignored: the server takes its port from SERVICES_PORT, which is not set')
   }
   return { problems, warnings }
 }

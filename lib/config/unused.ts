@@ -38,7 +38,7 @@ export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
     if (file[key] !== undefined || !says(file[config])) continue
     const fallback = DEFAULTS[key]
     yield fallback === undefined
-      ? `${config}: there is no ${key} that it is for; set ${key}`
+      ? `${config}: it has no effect without ${key}; set ${key}`
       : `${config}: ${key} is not set, and its default ${fallback} has no settings; set ${key}`
   }
 }
@@ -66,12 +66,12 @@ function * languageModel (file: FileConfig): Iterable<string> {
   const { escalation = {}, retrieval = {} } = file
   const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
   if (isMock && (escalation.degraded_mode !== undefined || says(escalation.circuit_breaker))) {
-    yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or take the section out'
+    yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or remove the section'
   }
   for (const section of ['rewrite', 'model_rerank'] as const) {
     const { enabled, ...details } = retrieval[section] ?? {}
     if (enabled === undefined) for (const key of Object.keys(details)) yield withoutEnabled(`retrieval.${section}`, key)
-    if (enabled === true && isMock) yield `retrieval.${section}.enabled: llm_provider is mock, which cannot do it; set llm_provider`
+    if (enabled === true && isMock) yield `retrieval.${section}.enabled: llm_provider is mock, which does not support it; set llm_provider`
   }
 }
 
@@ -85,12 +85,12 @@ function * prices (file: FileConfig): Iterable<string> {
   if (typeof model !== 'string' || Object.hasOwn(file.prices ?? {}, model)) return
   yield provider === 'mock'
     ? 'prices: llm_provider is mock, which costs nothing, so nothing uses them; set llm_provider'
-    : `prices: none is for the model that answers, which is ${quote(model)} (llm_provider_config.model)`
+    : `prices: there is no entry for the configured model, ${quote(model)} (llm_provider_config.model)`
 }
 
 function * retrieval (file: FileConfig): Iterable<string> {
   const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
-  if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: there is no reranker that it is for; set reranker'
+  if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
   const isMock = (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock'
   if (semanticTimeout !== undefined && isMock && (weights?.semantic ?? 0) === 0) {
     yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
@@ -104,9 +104,9 @@ function * ofBanks (file: FileConfig): Iterable<string> {
   for (const [section, named] of entries) {
     for (const [name, { retrieval = {} }] of Object.entries(named)) {
       const at = formatPath([section, name, 'retrieval'])
-      if (file.reranker === undefined && says(retrieval.rerank)) yield `${at}.rerank: there is no reranker that it is for; set reranker`
+      if (file.reranker === undefined && says(retrieval.rerank)) yield `${at}.rerank: it has no effect without a reranker; set reranker`
       for (const helper of ['rewrite', 'model_rerank'] as const) {
-        if (isMock && retrieval[helper]?.enabled === true) yield `${at}.${helper}.enabled: llm_provider is mock, which cannot do it; set llm_provider`
+        if (isMock && retrieval[helper]?.enabled === true) yield `${at}.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
       }
     }
   }
@@ -117,7 +117,7 @@ function withoutEnabled (section: string, key: string): string {
 }
 
 function unusedUnless (flag: string, key: string): string {
-  return `${key}: nothing uses it, for ${flag} is not set; set that to true, or to false when it is to wait`
+  return `${key}: it has no effect because ${flag} is not set; set that to true, or to false to keep it for later`
 }
 
 function says (section: object | undefined): boolean {

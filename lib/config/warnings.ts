@@ -40,7 +40,7 @@ function * identityWarnings ({ mode, host, auth, adminToken }: EnvironmentSettin
     yield `SERVICE_JWT_SECRET is shorter than ${SECRET_BYTES} bytes: tokens signed with it can be forged by guessing`
   }
   if (auth.oidcJwksUrl !== undefined && isPlainAndRemote(auth.oidcJwksUrl)) {
-    yield 'SERVICE_OIDC_JWKS_URL uses http: whoever sits between can put in keys of their own'
+    yield 'SERVICE_OIDC_JWKS_URL uses http: an attacker on the network can substitute other keys'
   }
   if (adminToken === undefined) yield 'SERVICE_ADMIN_TOKEN is not set: admin routes are unprotected'
 }
@@ -72,7 +72,7 @@ function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Ite
   const granted = grants.some((list = []) => list.length > 0)
   if (enabled && mode === 'dev') yield 'access_control.enabled: in dev mode, anonymous callers bypass access control'
   if (enabled && !granted && file.access_control?.default_policy === 'deny') {
-    yield 'access_control: the default policy is deny and there are no grants, so nobody may do anything'
+    yield 'access_control: the default policy is deny and there are no grants, so no caller may do anything'
   }
   if (!enabled && granted) yield 'access_grants and banks.<id>.access have no effect: access_control.enabled is not true'
   if (file.identity?.obo_enabled === true && mode !== 'jwt_oidc') {
@@ -84,7 +84,7 @@ function sourceWarnings ({ host }: EnvironmentSettings, file: FileConfig): strin
   if (isLoopback(host)) return []
   return Object.entries(file.sources ?? {})
     .filter(([, source]) => source.auth.type === 'none')
-    .map(([id]) => `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anybody write to the bank`)
+    .map(([id]) => `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anyone write to the bank`)
 }
 
 /** Inside a container a loopback address is the container itself, which rarely runs the database. */
@@ -96,9 +96,9 @@ export function loopbackDatabaseWarning (
   const name = dsn !== undefined ? 'vector_store_config.dsn' : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
   const url = dsn ?? database.url
   if (typeof url !== 'string' || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return []
-  return [`${name} names a loopback address, and this process runs in a container: there the address is that of the ` +
-    'container itself, and of no other container nor of the host. Name the service of the database instead; only what ' +
-    'runs in the same pod answers at a loopback address']
+  return [`${name} names a loopback address, and this process runs in a container, where it is the address of the ` +
+    'container itself, not of the host or another container. Use the service name of the database, unless the database ' +
+    'runs in the same pod']
 }
 
 /** Tenants share nothing, so only callers of the source's tenant can read what it sends. */
@@ -125,13 +125,13 @@ function * databaseWarnings (
   }
   const dsn = store === 'postgres' ? config?.['dsn'] : undefined
   if (dsn !== undefined && dsn !== database.url) {
-    yield `${variable} is set and not used: vector_store_config.dsn says which database it is`
+    yield `${variable} is set and not used: vector_store_config.dsn takes precedence`
   }
 }
 
 function * vectorWarnings ({ embedding_provider: provider = 'mock', retrieval = {} }: FileConfig): Iterable<string> {
   if (provider === 'mock' && (retrieval.weights?.semantic ?? 0) > 0) {
-    yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set ' +
+    yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors represent words and no meaning; set ' +
       'embedding_provider to search by meaning'
   }
 }

@@ -94,11 +94,11 @@ t.test('a broken .env ends the start of the server and of the commands, in words
   const cwd = t.testdir({ '.env': 'SERVICE_API_KEY Zq-secret\n' })
   const server = spawnServer(t, {}, { cwd })
   t.equal(await server.ended, 1)
-  t.equal(server.output(), 'The configuration has a problem:\n- .env: line 1 is no NAME=value\n')
+  t.equal(server.output(), 'The configuration has a problem:\n- .env: line 1 is not of the form NAME=value\n')
   for (const name of ['migrate', 'reembed']) {
     const program = fileURLToPath(new URL(`../../dist/scripts/${name}.js`, import.meta.url))
     const failed = await promisify(execFile)(process.execPath, [program], { cwd, env: { PATH: process.env['PATH'] ?? '' } }).then(() => undefined, (error: { code: number, stderr: string }) => error)
-    t.match(failed, { code: 1, stderr: 'The configuration has a problem:\n- .env: line 1 is no NAME=value\n' })
+    t.match(failed, { code: 1, stderr: 'The configuration has a problem:\n- .env: line 1 is not of the form NAME=value\n' })
   }
 })
 

@@ -17,7 +17,7 @@ t.test('config check says that all is right, or every problem', async (t) => {
     'provider.yaml': 'vector_store: pglite\nvector_store_config: {data_dri: data}\n',
   })
   const right = await runCli(['config', 'check', '--config', 'right.yaml'], { cwd })
-  t.same([right.code, right.stdout], [0, 'right.yaml: the configuration is right\n'])
+  t.same([right.code, right.stdout], [0, 'right.yaml: the configuration is valid\n'])
   t.match(right.stderr, /^warning: SERVICE_ADMIN_TOKEN is not set/)
   const lacking = await runCli(['config', 'check', '--json'], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } })
   t.match(JSON.parse(lacking.stdout), { ok: true, problems: [], warnings: [/ADMIN_TOKEN/, /SERVICE_API_KEY not set: .*500/] })
@@ -84,7 +84,7 @@ t.test('token makes what the gateway takes', async (t) => {
   t.match(await runCli(['banks'], { env: { ...asked, MEMORY_GATEWAY_TOKEN: `${made.stdout.trim()}x` } }), { code: 1, stderr: /Invalid token/ })
 
   for (const [args, expected, said] of [
-    [['user ada'], 2, /principal/], [['user:ada', '--claim', 'sub=x'], 2, /has it already/], [['user:ada', '--expires-in', '0'], 2, /whole number/],
+    [['user ada'], 2, /principal/], [['user:ada', '--claim', 'sub=x'], 2, /the command sets this claim itself/], [['user:ada', '--expires-in', '0'], 2, /whole number/],
   ] as const) {
     const wrong = await runCli(['token', ...args], { env })
     t.same([wrong.code, wrong.stdout], [expected, ''])
@@ -108,9 +108,9 @@ t.test('init writes what config check finds right', async (t) => {
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
     const check = await runCli(['config', 'check'], { cwd })
     t.equal(check.code, 0, check.stderr)
-    t.equal(check.stdout, 'memory-gateway.yaml: the configuration is right\n')
+    t.equal(check.stdout, 'memory-gateway.yaml: the configuration is valid\n')
     const before = readFileSync(join(cwd, '.env'), 'utf8')
-    t.match(await runCli(['init', ...args], { cwd }), { code: 1, stderr: /would be overwritten; say --force/ })
+    t.match(await runCli(['init', ...args], { cwd }), { code: 1, stderr: /would be overwritten; use --force/ })
     t.equal(readFileSync(join(cwd, '.env'), 'utf8'), before)
     const forced = await runCli(['init', ...args, '--force', '--json'], { cwd })
     t.match(JSON.parse(forced.stdout), { config: 'memory-gateway.yaml', env: '.env', missing: Array })

@@ -44,7 +44,7 @@ t.test('doctor says what a database and its role lack, until nothing is lacking'
   t.equal(empty.of('rights'), undefined, 'there is nothing to have rights on')
   const first = await doctor('start.yaml')
   t.match(first.of('migrations'), { status: 'ok', message: /the start applies 0001_memories\.sql/ })
-  t.match(first.of('rights'), { status: 'failed', message: `the role ${role} may not make the tables`, advice: new RegExp(`grant create on database \\S+ to ${role}`) })
+  t.match(first.of('rights'), { status: 'failed', message: `the role ${role} may not create the tables`, advice: new RegExp(`grant create on database \\S+ to ${role}`) })
 
   const migrated = await runCli(['migrate', '--config', 'serve.yaml'], { cwd, env: { DATABASE_URL: url, MIGRATE_DATABASE_URL: owner } })
   t.equal(migrated.code, 0, migrated.stderr)
@@ -58,7 +58,7 @@ t.test('doctor says what a database and its role lack, until nothing is lacking'
 
   const right = await doctor('serve.yaml')
   t.equal(right.code, 0)
-  t.match(right.of('rights'), { status: 'ok', message: `the role ${role} has what the server needs` })
+  t.match(right.of('rights'), { status: 'ok', message: `the role ${role} has the rights that the server needs` })
   t.match(right.of('migrations'), { status: 'ok', message: 'all are applied' })
   await sql.unsafe('delete from memory_gateway.schema_migrations where version = (select max(version) from memory_gateway.schema_migrations)')
   t.match((await doctor('start.yaml')).of('rights'), { status: 'ok' }, 'its rows')

@@ -44,7 +44,7 @@ t.test('the keys of the identity provider are asked for', async (t) => {
   const good = await doctor([], { env })
   t.equal(good.code, 0)
   t.equal(good.of('authentication'), 'ok: the identity provider has 1 key')
-  t.equal(good.of('clock of the identity provider'), 'ok: it agrees with ours')
+  t.equal(good.of('clock of the identity provider'), 'ok: it agrees with that of this machine')
   provider.publish()
   t.match((await doctor([], { env })).of('authentication'), /^failed: the key set has no RSA key/)
   provider.answer((_request, response) => { response.writeHead(200, { 'content-type': 'application/json', date: 'Mon, 01 Jan 2024 00:00:00 GMT' }).end('{"keys":[]}') })
@@ -77,7 +77,7 @@ t.test('doctor reports models that do not answer and a missing database', async 
 t.test('a folder is migrated, found well, and its banks are moved to other vectors', async (t) => {
   const cwd = t.testdir({ 'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n' })
   const options = { cwd, env: { SERVICES_CONFIG_PATH: 'c.yaml' } }
-  t.match((await doctor([], options)).of('database'), /^ok: .*data is made when the server starts/)
+  t.match((await doctor([], options)).of('database'), /^ok: .*data is created when the server starts/)
   t.notOk(existsSync(join(cwd, 'data')), 'looking makes nothing')
   const migrated = await runCli(['migrate'], options)
   t.equal(migrated.code, 0, migrated.stderr)

@@ -17,7 +17,7 @@ t.test('a text that is not UTF-8 is refused, not stored with its bytes replaced'
   const { cli } = await cliServer(t)
   for (const stdin of [NOT_UTF8, CUT_OFF]) {
     t.same(await cli(['retain', 'bank'], { stdin }), {
-      code: 1, stdout: '', stderr: 'standard input is not valid UTF-8; convert it first, with iconv for one\n',
+      code: 1, stdout: '', stderr: 'standard input is not valid UTF-8; convert it first, for example with iconv\n',
     })
     const imported = await cli(['import', 'bank'], { stdin: Buffer.concat([Buffer.from(`${HEADER}{"text":"`), stdin]) })
     t.same(imported, { code: 1, stdout: '', stderr: 'the import is not valid UTF-8\n' })
@@ -73,5 +73,5 @@ t.test('an address with a path that the gateway does not have is found out', asy
   const { url } = await cliServer(t)
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: `${url}/v1` } })
   t.equal(code, 1)
-  t.match(stderr, /No such route \(not_found, request [0-9a-f-]{36}\)\nLook at MEMORY_GATEWAY_URL/)
+  t.match(stderr, /No such route \(not_found, request [0-9a-f-]{36}\)\nCheck MEMORY_GATEWAY_URL/)
 })

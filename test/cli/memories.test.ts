@@ -17,7 +17,7 @@ t.test('what is retained is listed, found, answered from and forgotten', async (
   const again = await cli(['retain', 'user-ada', '-', '--tag', 'drink', '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary'], {
     stdin: 'Ada drinks tea in the morning.\n',
   })
-  t.same(again, { code: 0, stdout: `${id}\n`, stderr: 'this memory stands already\n' })
+  t.same(again, { code: 0, stdout: `${id}\n`, stderr: 'this memory is already stored\n' })
   t.equal((await cli(['retain', 'user-ada', 'Ada lives in Lisbon.'])).code, 0)
 
   const list = await cli(['banks'])
@@ -78,8 +78,8 @@ t.test('wrong usage is exit code 2 and asks no server', async (t) => {
     [['retain', 'bank', 'text', '--metadata', 'x'], /form name=value/],
     [['forget', 'bank'], /one of --id, --tag and --all/],
     [['forget', 'bank', '--id', 'x', '--all'], /one of --id, --tag and --all/],
-    [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match is for --tag/],
-    [['forget', 'bank', '--all'], /say --yes/],
+    [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match requires --tag/],
+    [['forget', 'bank', '--all'], /use --yes/],
     [['banks', 'more'], /too many arguments/],
   ]
   for (const [args, said] of cases) {
@@ -116,7 +116,7 @@ t.test('a server that is not a gateway is reported as such', async (t) => {
   if (address === null || typeof address === 'string') throw new Error('there is no port')
   const url = `http://127.0.0.1:${address.port}`
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
-  t.same([code, stderr], [1, `the answer of ${url} is not that of a memory gateway (The answer is no JSON object); look at MEMORY_GATEWAY_URL\n`])
+  t.same([code, stderr], [1, `the answer from ${url} is not that of a memory gateway (The answer is no JSON object); check MEMORY_GATEWAY_URL\n`])
 })
 
 t.test('an unreachable server is reported', async (t) => {

@@ -81,7 +81,7 @@ t.test('a start that fails is reported', async (t) => {
   const cwd = t.testdir({ 'memory.yaml': 'vector_store: postgres\n' })
   const folder = await runCli(['serve', '--data', 'memories', '--config', 'memory.yaml'], { cwd })
   t.same([folder.code, folder.stdout], [1, ''])
-  t.match(folder.stderr, /vector_store: found "postgres", and a folder for memories \(--data\) is for pglite/)
+  t.match(folder.stderr, /vector_store: found "postgres", but a folder for memories \(--data\) requires pglite/)
   const missing = await runCli(['serve', '--env-file', 'gone.env'], { cwd })
   // Node.js 20 also reads --env-file after the program's name, and ends with 9 before the program begins.
   t.ok(missing.code === 1 || missing.code === 9)
@@ -109,7 +109,7 @@ t.test('Ctrl-C ends a command with exit code 130 and leaves no partial files', a
   const importing = spawnCli(['import', 'bank'], { env: { MEMORY_GATEWAY_URL: bank.url }, stdin: '{"format":"memory-gateway-export","version":1}\n{"text":"A."}\n' })
   await bank.asked
   importing.process.kill('SIGINT')
-  t.same(await importing.result, { code: 130, stdout: '', stderr: 'interrupted: 0 imported, 0 stood already or had expired; the same command goes on from here\n' })
+  t.same(await importing.result, { code: 130, stdout: '', stderr: 'interrupted: 0 imported, 0 already stored or expired; the same command continues from here\n' })
 })
 
 t.test('completion knows commands, options and their values', async (t) => {
@@ -153,8 +153,8 @@ t.test('credentials come from variables or a profile that is its owner\'s alone'
   t.match(await banks({}, ['--profile', 'work']), { code: 1, stderr: /Invalid or missing API key.*\nSet MEMORY_GATEWAY_API_KEY/ })
   t.equal((await banks({ MEMORY_GATEWAY_API_KEY: 'the-key' }, ['--profile', 'work'])).code, 0, 'a variable wins')
   t.match(await banks({ MEMORY_GATEWAY_URL: url.replace('127.0.0.1', 'localhost') }), { code: 1, stderr: /Invalid or missing API key/ }, 'another server does not get the key')
-  t.match(await banks({}, ['--profile', 'open']), { code: 1, stderr: /can be read by others; chmod 600 it/ })
-  t.match(await banks({}, ['--profile', 'typo']), { code: 1, stderr: /has MEMORY_GATEWAY_KEY; allowed are/ })
+  t.match(await banks({}, ['--profile', 'open']), { code: 1, stderr: /can be read by others; run chmod 600 on it/ })
+  t.match(await banks({}, ['--profile', 'typo']), { code: 1, stderr: /has unknown variables \(MEMORY_GATEWAY_KEY\); allowed are/ })
   t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), { code: 1, stderr: /gone\.env cannot be read \(ENOENT\)/ })
   t.equal((await banks({}, ['--profile', '../x'])).code, 2)
   t.match(await banks({ MEMORY_GATEWAY_URL: 'ftp://user:secret@host' }), { code: 2, stderr: /^(?!.*secret)MEMORY_GATEWAY_URL must be/ })

@@ -28,7 +28,7 @@ t.test('an export is read back, and the same import again stores nothing twice',
 
   const first = await cli(['import', 'copy', path])
   t.equal(first.code, 0, first.stderr)
-  t.match(first.stderr, /^import \d+\/\d+ \(100 %\)\n2 imported, 0 stood already/)
+  t.match(first.stderr, /^import \d+\/\d+ \(100 %\)\n2 imported, 0 already stored/)
   t.same(JSON.parse((await cli(['import', 'copy', '--json'], { stdin: piped.stdout })).stdout), { imported: 0, skipped: 2, overwritten: 0 })
   t.same(JSON.parse((await cli(['import', 'copy', path, '--on-conflict', 'overwrite', '--json'])).stdout), { imported: 0, skipped: 0, overwritten: 2 })
 })
@@ -40,7 +40,7 @@ t.test('an import that a bad line ended goes on when the line is right', async (
   writeFileSync(path, [...lines, '{"txt":"no text"}'].join('\n'))
   const broken = await cli(['import', 'many', path])
   t.equal(broken.code, 1)
-  t.match(broken.stderr, /5000 imported, 0 stood already or had expired before the fault; the same command goes on from here\nline 6003: text: is required/)
+  t.match(broken.stderr, /5000 imported, 0 already stored or expired before the error; the same command continues from here\nline 6003: text: is required/)
   writeFileSync(path, [...lines, '{"text":"A text."}'].join('\n'))
   t.same(JSON.parse((await cli(['import', 'many', path, '--json'])).stdout), { imported: 1001, skipped: 5000, overwritten: 0 })
 })
@@ -85,13 +85,13 @@ t.test('what has another form is refused with its place, and nothing is stored',
     [['bank'], '{"text":"no header"}\n', 'standard input: line 1 is not the header of an export ({"format":"memory-gateway-export",…})\n'],
     [['bank'], 'text\n', 'standard input: line 1 is not JSON'],
     [['bank'], '', 'standard input is empty\n'],
-    [['bank', '--from', 'mem0'], '{"memories":[]}', 'standard input is no export of mem0 that is known: results: expected a list, found nothing\n'],
-    [['bank', '--from', 'mem0'], '[{"id":"a","memory":"x"},{"id":"b"}]', 'standard input is no export of mem0 that is known: [1].memory: expected a text, found nothing\n'],
-    [['bank', '--from', 'claude'], '[{"uuid":"a","chat_messages":[{"sender":"robot"}]}]', 'standard input is no export of claude that is known: [0].chat_messages[0].sender: expected human or assistant, found a string\n'],
-    [['bank', '--from', 'chatgpt'], '{}', 'standard input is no export of chatgpt that is known: the top: expected a list, found an object\n'],
-    [['bank', '--from', 'chatgpt'], '[{"mapping":{"a":{"message":{"author":{"role":"user"},"content":[]}}}}]', 'standard input is no export of chatgpt that is known: [0].mapping["a"].message.content: expected an object, found a list\n'],
-    [['bank', '--from', 'langgraph'], '{"items":[{"namespace":"a"}]}', 'standard input is no export of langgraph that is known: items[0].namespace: expected a list, found a string\n'],
-    [['bank', '--from', 'hindsight'], '{"items":[{"text":"x","occurred_start":"soon"}]}', 'standard input is no export of hindsight that is known: items[0].occurred_start: expected a time, found a string\n'],
+    [['bank', '--from', 'mem0'], '{"memories":[]}', 'standard input is not an export of mem0 in a known form: results: expected a list, found nothing\n'],
+    [['bank', '--from', 'mem0'], '[{"id":"a","memory":"x"},{"id":"b"}]', 'standard input is not an export of mem0 in a known form: [1].memory: expected a string, found nothing\n'],
+    [['bank', '--from', 'claude'], '[{"uuid":"a","chat_messages":[{"sender":"robot"}]}]', 'standard input is not an export of claude in a known form: [0].chat_messages[0].sender: expected human or assistant, found a string\n'],
+    [['bank', '--from', 'chatgpt'], '{}', 'standard input is not an export of chatgpt in a known form: the top level: expected a list, found an object\n'],
+    [['bank', '--from', 'chatgpt'], '[{"mapping":{"a":{"message":{"author":{"role":"user"},"content":[]}}}}]', 'standard input is not an export of chatgpt in a known form: [0].mapping["a"].message.content: expected an object, found a list\n'],
+    [['bank', '--from', 'langgraph'], '{"items":[{"namespace":"a"}]}', 'standard input is not an export of langgraph in a known form: items[0].namespace: expected a list, found a string\n'],
+    [['bank', '--from', 'hindsight'], '{"items":[{"text":"x","occurred_start":"soon"}]}', 'standard input is not an export of hindsight in a known form: items[0].occurred_start: expected a time, found a string\n'],
     [['bank', '--from', 'claude'], 'PK\u0003\u0004', 'standard input is an archive: unpack it and import the conversations.json in it\n'],
   ]
   for (const [args, stdin, said] of cases) {

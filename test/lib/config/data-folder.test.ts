@@ -17,6 +17,6 @@ t.test('a folder for memories chooses the store pglite in it', (t) => {
   t.same(load('pglite.yaml', 'memories').vector_store_config, { data_dir: join(cwd, 'memories'), pool_wait_ms: 5 })
   const error = t.throws(() => load('memory.yaml', 'memories'))
   t.type(error, ConfigurationError)
-  t.match(error, { message: /vector_store: found "in_memory", and a folder for memories \(--data\) is for pglite/ })
+  t.match(error, { message: /vector_store: found "in_memory", but a folder for memories \(--data\) requires pglite/ })
   t.end()
 })

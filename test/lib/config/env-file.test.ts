@@ -40,12 +40,12 @@ await t.test('variables of the real environment win, in each form of the same se
 })
 
 const broken: Array<[text: string, problems: string[]]> = [
-  ['SERVICES_PORT 9000', ['.env: line 1 is no NAME=value']],
-  ['A=1\nZq-secret\n=x\n1A=2', [2, 3, 4].map((line) => `.env: line ${line} is no NAME=value`)],
+  ['SERVICES_PORT 9000', ['.env: line 1 is not of the form NAME=value']],
+  ['A=1\nZq-secret\n=x\n1A=2', [2, 3, 4].map((line) => `.env: line ${line} is not of the form NAME=value`)],
   ['A="Zq-secret\nB=1', ['.env: the quote that begins in line 1 has no end']],
   ['A="1"Zq-secret', ['.env: line 1 has text after its closing quote']],
-  ['A="1\n2" Zq-secret\nB', ['.env: line 2 has text after its closing quote', '.env: line 3 is no NAME=value']],
-  ['SERVICE_API_KEY=Zq#secret', ['.env: line 1 has a # in its value, which has to stand in quotes; a comment has a space before it']],
+  ['A="1\n2" Zq-secret\nB', ['.env: line 2 has text after its closing quote', '.env: line 3 is not of the form NAME=value']],
+  ['SERVICE_API_KEY=Zq#secret', ['.env: line 1 has a # in its value: quote the value, or put a space before the # of a comment']],
 ]
 for (const [text, problems] of broken) {
   await t.test(`a broken .env ends the start and shows nothing of its lines: ${JSON.stringify(text)}`, async (t) => {

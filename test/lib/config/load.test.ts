@@ -73,5 +73,5 @@ await t.test('a program gives the configuration as an object, which is checked l
   t.notOk(Object.isFrozen(file) || Object.isFrozen(file.homeostasis))
   t.equal(loadConfig({}, { file: { vector_store_config: { path: '${HOME}' }, vector_store: './own.mjs:Store' } }).file.vector_store_config?.['path'], '${HOME}')
   t.throws(() => loadConfig({}, { file: JSON.parse('{"vector_stor": "pglite"}') }), { message: /vector_stor is not a known key; did you mean "vector_store"\?/ })
-  t.throws(() => loadConfig({ SERVICES_CONFIG_PATH: 'c.yaml' }, { file: {} }), { message: /SERVICES_CONFIG_PATH is set, and the program gives the configuration itself/ })
+  t.throws(() => loadConfig({ SERVICES_CONFIG_PATH: 'c.yaml' }, { file: {} }), { message: /SERVICES_CONFIG_PATH is set, but the program passes the configuration itself/ })
 })

@@ -46,7 +46,7 @@ await t.test('names of object methods are no variables', async (t) => {
 
 await t.test('a reference of another form is a problem', async (t) => {
   for (const text of ['${', '${}', '${A B}', '${A:-b}', '${1A}', '${A', '${ä}']) {
-    t.same(yamlProblems(`vector_store: '${text}'`, { A: 'a' }), ['vector_store: "${" begins no reference of the form ${NAME}; write "$${" for a literal "${"'], text)
+    t.same(yamlProblems(`vector_store: '${text}'`, { A: 'a' }), ['vector_store: "${" does not begin a reference of the form ${NAME}; write "$${" for a literal "${"'], text)
   }
 })
 

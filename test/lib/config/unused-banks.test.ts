@@ -2,8 +2,8 @@ import t from 'tap'
 import { loadYaml, yamlProblems } from './load-with.js'
 
 const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1/v1", model: some-model}\n'
-const noReranker = (at: string) => `${at}.retrieval.rerank: there is no reranker that it is for; set reranker`
-const mock = (at: string, helper: string) => `${at}.retrieval.${helper}.enabled: llm_provider is mock, which cannot do it; set llm_provider`
+const noReranker = (at: string) => `${at}.retrieval.rerank: it has no effect without a reranker; set reranker`
+const mock = (at: string, helper: string) => `${at}.retrieval.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
 
 const refused: Record<string, { yaml: string, problems: string[] }> = {
   'rerank of a bank without a reranker': { yaml: 'banks: {home: {retrieval: {rerank: {candidates: 5}}}}', problems: [noReranker('banks.home')] },

@@ -3,26 +3,26 @@ import type { Environment } from '../../../lib/config/load.js'
 import { loadYaml, yamlProblems } from './load-with.js'
 
 const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1/v1", model: some-model}\n'
-const NOT_FOR_MOCK = 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or take the section out'
-const enabled = (section: string, key: string) => `${section}.${key}: nothing uses it, for ${section}.enabled is not set; set that to true, or to false when it is to wait`
+const NOT_FOR_MOCK = 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or remove the section'
+const enabled = (section: string, key: string) => `${section}.${key}: it has no effect because ${section}.enabled is not set; set that to true, or to false to keep it for later`
 
 const refused: Record<string, { yaml: string, env?: Environment, problems: string[] }> = {
-  'rerank without a reranker': { yaml: 'retrieval: {rerank: {candidates: 5}}', problems: ['retrieval.rerank: there is no reranker that it is for; set reranker'] },
+  'rerank without a reranker': { yaml: 'retrieval: {rerank: {candidates: 5}}', problems: ['retrieval.rerank: it has no effect without a reranker; set reranker'] },
   'a degraded mode of the mock': { yaml: 'escalation: {degraded_mode: extractive}', problems: [NOT_FOR_MOCK] },
   'a circuit of the mock, named': { yaml: 'llm_provider: mock\nescalation: {circuit_breaker: {failure_threshold: 3}}', problems: [NOT_FOR_MOCK] },
   'prices of the mock': { yaml: 'prices: {gpt-x: {input: 1, output: 2}}', problems: ['prices: llm_provider is mock, which costs nothing, so nothing uses them; set llm_provider'] },
-  'prices of other models alone': { yaml: `${LLM}prices: {somemodel: {input: 1, output: 2}}`, problems: ['prices: none is for the model that answers, which is "some-model" (llm_provider_config.model)'] },
+  'prices of other models alone': { yaml: `${LLM}prices: {somemodel: {input: 1, output: 2}}`, problems: ['prices: there is no entry for the configured model, "some-model" (llm_provider_config.model)'] },
   'details of rewriting that nobody may ask for': { yaml: `${LLM}retrieval: {rewrite: {max_queries: 2, timeout_ms: 10}}`, problems: [enabled('retrieval.rewrite', 'max_queries'), enabled('retrieval.rewrite', 'timeout_ms')] },
   'details of reranking by the model that nobody may ask for': { yaml: `${LLM}retrieval: {model_rerank: {weight: 0.5}}`, problems: [enabled('retrieval.model_rerank', 'weight')] },
   'helpers that the mock cannot be': {
     yaml: 'retrieval: {rewrite: {enabled: true}, model_rerank: {enabled: true}}',
-    problems: ['rewrite', 'model_rerank'].map((section) => `retrieval.${section}.enabled: llm_provider is mock, which cannot do it; set llm_provider`),
+    problems: ['rewrite', 'model_rerank'].map((section) => `retrieval.${section}.enabled: llm_provider is mock, which does not support it; set llm_provider`),
   },
   'a time for an embedding that is never asked for': { yaml: 'retrieval: {semantic_timeout_ms: 10}', problems: ['retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'] },
   'a policy that is not enforced': { yaml: 'access_control: {default_policy: deny, owner_patterns: ["{id}"]}', problems: [enabled('access_control', 'default_policy'), enabled('access_control', 'owner_patterns')] },
   'a principal of an API that is not served': {
     yaml: 'compatibility: {hindsight_principal: "agent:a"}',
-    problems: ['compatibility.hindsight_principal: nothing uses it, for compatibility.hindsight is not set; set that to true, or to false when it is to wait'],
+    problems: ['compatibility.hindsight_principal: it has no effect because compatibility.hindsight is not set; set that to true, or to false to keep it for later'],
   },
   'a connection URI with pglite': {
     yaml: 'vector_store: pglite\nvector_store_config: {data_dir: x}',

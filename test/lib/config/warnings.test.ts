@@ -36,7 +36,7 @@ await t.test('identity that is weaker than it looks is warned of', async (t) => 
     'no audience': { env: { ...JWT, SERVICE_JWT_AUDIENCE: undefined }, warnings: ['SERVICE_JWT_AUDIENCE is not set: audience validation is skipped'] },
     'short secret': { env: { ...JWT, SERVICE_JWT_SECRET: 's'.repeat(31) }, warnings: ['SERVICE_JWT_SECRET is shorter than 32 bytes: tokens signed with it can be forged by guessing'] },
     'bytes, not characters': { env: { ...JWT, SERVICE_JWT_SECRET: 'ß'.repeat(16) }, warnings: [] },
-    'key set over http': { env: { ...OIDC, SERVICE_OIDC_JWKS_URL: 'http://id.example/k' }, warnings: ['SERVICE_OIDC_JWKS_URL uses http: whoever sits between can put in keys of their own'] },
+    'key set over http': { env: { ...OIDC, SERVICE_OIDC_JWKS_URL: 'http://id.example/k' }, warnings: ['SERVICE_OIDC_JWKS_URL uses http: an attacker on the network can substitute other keys'] },
     'key that no header can carry': { env: { ...KEY, SERVICE_API_KEY: 'k ' }, warnings: ['SERVICE_API_KEY begins or ends with white space, which no header can carry: it will never match'] },
   })
 })
@@ -63,7 +63,7 @@ await t.test('a setting of a mode that is not selected is warned of', async (t) 
 await t.test('access control that does not do what it seems to is warned of', async (t) => {
   check(t, {
     'in dev mode': { env: QUIET, yaml: 'access_control: {enabled: true}', warnings: ['access_control.enabled: in dev mode, anonymous callers bypass access control'] },
-    'nobody may do anything': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}', warnings: ['access_control: the default policy is deny and there are no grants, so nobody may do anything'] },
+    'nobody may do anything': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}', warnings: ['access_control: the default policy is deny and there are no grants, so no caller may do anything'] },
     'a grant of a bank counts': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}\nbanks: {a: {access: [{principal: b, permissions: [read]}]}}', warnings: [] },
     'grants while it is off': { env: KEY, yaml: GRANT, warnings: ['access_grants and banks.<id>.access have no effect: access_control.enabled is not true'] },
     'delegation in another mode': { env: KEY, yaml: 'identity: {obo_enabled: true}', warnings: ['identity.obo_enabled has no effect: SERVICE_AUTH_MODE is api_key'] },
@@ -72,7 +72,7 @@ await t.test('access control that does not do what it seems to is warned of', as
 
 await t.test('an open source on a public address is warned of, by its id', async (t) => {
   check(t, {
-    public: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: OPEN_SOURCE, warnings: ['sources.s.auth: type none on an address that is not loopback lets anybody write to the bank'] },
+    public: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: OPEN_SOURCE, warnings: ['sources.s.auth: type none on an address that is not loopback lets anyone write to the bank'] },
     signed: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: 'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: x}}}', warnings: [] },
   })
 })
@@ -80,8 +80,8 @@ await t.test('an open source on a public address is warned of, by its id', async
 await t.test('a database at a loopback address of a container is warned of where the gateway is open to others', async (t) => {
   const DATABASE = 'postgres://user:hunter2@127.0.0.1:5432/memory'
   const PUBLIC: Environment = { ...KEY, SERVICES_HOST: '0.0.0.0' }
-  const says = (name: string) => [`${name} names a loopback address, and this process runs in a container: there the address is that of the container itself, and of no ` +
-    'other container nor of the host. Name the service of the database instead; only what runs in the same pod answers at a loopback address']
+  const says = (name: string) => [`${name} names a loopback address, and this process runs in a container, where it is the address of the container itself, ` +
+    'not of the host or another container. Use the service name of the database, unless the database runs in the same pod']
   const inDocker = { '/.dockerenv': '', '/uri': DATABASE }
   const warned = (env: Environment, files: Files = inDocker, yaml = 'vector_store: postgres') => loadYaml(yaml, env, files).warnings.filter((warning) => warning.includes('loopback'))
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]']) {
@@ -113,7 +113,7 @@ await t.test('a database that the selected store does not use is warned of, sinc
     'the same by its name': { env: { ...QUIET, SERVICES_PG_DSN: URI }, yaml: 'vector_store: in_memory', warnings: [LOST('SERVICES_PG_DSN', NAMED)] },
     'a store that uses it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres', warnings: [] },
     'a class that may use it': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: ./store.mjs:Store', warnings: [] },
-    'a store that is told another': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "postgres://other/db"}', warnings: ['DATABASE_URL is set and not used: vector_store_config.dsn says which database it is'] },
+    'a store that is told another': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "postgres://other/db"}', warnings: ['DATABASE_URL is set and not used: vector_store_config.dsn takes precedence'] },
     'a store that is told the same': { env: { ...QUIET, DATABASE_URL: URI }, yaml: 'vector_store: postgres\nvector_store_config: {dsn: "$' + '{DATABASE_URL}"}', warnings: [] },
     'no store in memory, no database': { env: QUIET, warnings: [] },
   })
@@ -133,14 +133,14 @@ await t.test('a source whose memories none of the callers can read is warned of'
 
 await t.test('a port for another convention is warned of, and not when ours is set too', async (t) => {
   check(t, {
-    'PORT alone': { env: { ...QUIET, PORT: '3000' }, warnings: ['PORT is set and ignored: SERVICES_PORT says the port to listen on, and it is not set'] },
+    'PORT alone': { env: { ...QUIET, PORT: '3000' }, warnings: ['PORT is set but ignored: the server takes its port from SERVICES_PORT, which is not set'] },
     'PORT beside ours': { env: { ...QUIET, PORT: '3000', SERVICES_PORT: '3000' }, warnings: [] },
   })
 })
 
 await t.test('a weight for vectors without meaning is warned of, since it has an effect', async (t) => {
   check(t, {
-    mock: { env: QUIET, yaml: 'retrieval: {weights: {semantic: 1}}', warnings: ['retrieval.weights.semantic: embedding_provider is mock, whose vectors know words and no meaning; set embedding_provider to search by meaning'] },
+    mock: { env: QUIET, yaml: 'retrieval: {weights: {semantic: 1}}', warnings: ['retrieval.weights.semantic: embedding_provider is mock, whose vectors represent words and no meaning; set embedding_provider to search by meaning'] },
     'switched off': { env: QUIET, yaml: 'retrieval: {weights: {semantic: 0}}', warnings: [] },
     'a provider that knows meaning': { env: QUIET, yaml: 'embedding_provider: local\nretrieval: {weights: {semantic: 1}}', warnings: [] },
   })
