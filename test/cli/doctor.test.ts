@@ -27,7 +27,7 @@ t.test('on the defaults all is well, and what is not kept is said', async (t) =>
   const { code, stdout, stderr } = await runCli(['doctor'])
   t.same([code, stderr], [0, ''])
   t.match(stdout, /^ok {7}configuration: from the environment alone\nwarning {2}configuration: SERVICE_ADMIN_TOKEN/)
-  t.match(stdout, /\nok {7}embedding provider: mock answers with 256 dimensions\nok {7}language model: mock answers\nskipped {2}database: vector_store is in_memory/)
+  t.match(stdout, /\nok {7}embedding provider: mock returns vectors of 256 dimensions\nok {7}language model: mock answers\nskipped {2}database: vector_store is in_memory/)
   t.equal((await runCli(['doctor', '--dat'])).code, 2)
 })
 

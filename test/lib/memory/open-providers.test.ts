@@ -47,7 +47,7 @@ t.test('every registered reranker can be had by its name', async (t) => {
   await reranker?.close?.()
   await t.rejects(open({ reranker: 'transformers' }), new ProviderError('reranker_config.model: is required'))
   await t.rejects(open({ reranker: 'cohere' }), new ProviderError('reranker: found "cohere", allowed are rerank_endpoint, transformers and module:Class'))
-  await t.rejects(open({ reranker_config: { model: 'm' } }), new ProviderError('reranker_config: it has no effect without a reranker; set reranker'))
+  await t.rejects(open({ reranker_config: { model: 'm' } }), new ProviderError('reranker_config: it has no effect without reranker; set reranker'))
 })
 
 t.test('when one cannot be had, those that were made are closed', async (t) => {
@@ -69,6 +69,6 @@ t.test('the settings of a provider that is not chosen end the start', async (t) 
   for (const [key, fallback] of [['vector_store', 'in_memory'], ['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
     await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(`${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`))
   }
-  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: it has no effect without a reranker; set reranker'))
+  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: it has no effect without reranker; set reranker'))
   await t.resolves(open({ vector_store_config: {}, reranker_config: {} }))
 })
