@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,10 @@ export interface Target {
   port: number
   pid: number
   alive (): boolean
-  /** Open descriptors; 0 where there is no /proc, or no process. */
+  /**
+   * Open descriptors; 0 where there is no /proc, or no process. PGlite keeps up to a thousand files of its tables open,
+   * as PostgreSQL does, and they do not count.
+   */
   descriptors (): number
   /** Clients whose connections it has open; 0 where there is no /proc. Not those of a pool, which are no client's. */
   connections (): number
@@ -78,7 +81,7 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
     const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? collecting(collector) : [])])
-    const seen = processOf(server.pid)
+    const seen = processOf(server.pid, dataOf(folder))
     return {
       store,
       url: server.url,
@@ -106,8 +109,13 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
   }
 }
 
+/** Where PGlite keeps its tables. */
+function dataOf (folder: string): string {
+  return join(folder, 'data')
+}
+
 function configurationOf (store: Store, schema: string, folder: string): string {
-  const own = store === 'postgres' ? `vector_store_config: { schema: ${schema} }\n` : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(join(folder, 'data'))} }\n` : ''
+  const own = store === 'postgres' ? `vector_store_config: { schema: ${schema} }\n` : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(dataOf(folder))} }\n` : ''
   return `vector_store: ${store}
 ${own}access_control: { enabled: true, default_policy: owner_only }
 access_grants:
@@ -121,7 +129,18 @@ sources:
 `
 }
 
-function processOf (pid: number): Pick<Target, 'alive' | 'descriptors' | 'residentMb' | 'peakMb' | 'resetPeak'> {
+function processOf (
+  pid: number, data: string,
+): Pick<Target, 'alive' | 'descriptors' | 'residentMb' | 'peakMb' | 'resetPeak'> {
+  const descriptors = `/proc/${pid}/fd`
+  const isTable = (descriptor: string) => {
+    try {
+      return readlinkSync(join(descriptors, descriptor)).startsWith(data)
+    } catch {
+      // It was closed meanwhile.
+      return true
+    }
+  }
   const field = (name: string): number | null => {
     try {
       const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -140,7 +159,7 @@ function processOf (pid: number): Pick<Target, 'alive' | 'descriptors' | 'reside
     },
     descriptors: () => {
       try {
-        return readdirSync(`/proc/${pid}/fd`).length
+        return readdirSync(descriptors).filter((descriptor) => !isTable(descriptor)).length
       } catch {
         return 0
       }
