@@ -65,9 +65,9 @@ function announce (app: FastifyInstance, config: Config, envFile: string | undef
 
 export interface ServeOptions {
   /** A file of variables that is read instead of `.env`. */
-  envFile?: string
+  envFile?: string | undefined
   /** The folder that memories are kept in, with the store pglite. */
-  dataFolder?: string
+  dataFolder?: string | undefined
 }
 
 /** Runs the server: reads the configuration, builds the app, listens, and ends the process when it is told to. */

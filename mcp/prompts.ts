@@ -84,10 +84,9 @@ export function listPrompts (isPinned: boolean): Prompt[] {
     description,
     arguments: Object.entries(input.properties)
       .filter(([argument]) => !isPinned || argument !== 'bank_id')
-      .map(([argument, schema]): PromptArgument => {
-        const { description: told } = schema as { description?: string }
-        return { name: argument, required: true, ...(told !== undefined && { description: told }) }
-      }),
+      .map(([argument, schema]): PromptArgument => (
+        { name: argument, required: true, description: (schema as { description?: string }).description }
+      )),
   }))
 }
 

@@ -95,7 +95,7 @@ function asking (
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        body: body === undefined ? null : JSON.stringify(body),
         // Credentials must not follow a redirect to another server.
         redirect: 'error',
         signal: AbortSignal.any([signal, timeout]),

@@ -115,7 +115,7 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
   }
   const { config, principal } = options
   const memory = await createMemoryService(config, new AccessControl(config.settings.access), { warn })
-  const context: RequestContext = { tenantId: null, ...(principal !== undefined && { principal }) }
+  const context: RequestContext = { tenantId: null, principal }
   return {
     operations: localOperations(memory, context),
     caller: callerOf(context),

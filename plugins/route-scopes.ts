@@ -15,7 +15,7 @@ declare module 'fastify' {
     /** The scope that the route declares; boot fails when it is registered in another. */
     scope?: RouteScope
     /** The permission that the route's operation needs on its bank; the memory service enforces it. */
-    permission?: Permission
+    permission?: Permission | undefined
   }
   interface FastifyInstance {
     /** Every route in the order of registration, for the OpenAPI document, the 405 answers and tests. */

@@ -13,9 +13,9 @@ import { ProgressBar } from './progress-bar.js'
 
 export interface ReembedOptions {
   /** Only this bank. */
-  bank?: string
+  bank?: string | undefined
   /** Only banks of this tenant. */
-  tenant?: string
+  tenant?: string | undefined
   /** Memories that are embedded at a time. */
   batch: number
 }

@@ -16,8 +16,7 @@ export async function reembed (
 ): Promise<void> {
   endOnInterrupt()
   applyConfiguration(options)
-  const chosen = { batch, ...(bank !== undefined && { bank }), ...(tenant !== undefined && { tenant }) }
   const say = json ? note : (line: string) => { process.stdout.write(`${line}\n`) }
-  const done = await reembedBanks(process.env, chosen, { say, warn: note })
+  const done = await reembedBanks(process.env, { bank, tenant, batch }, { say, warn: note })
   if (json) await writeJson(done)
 }

@@ -10,5 +10,5 @@ export interface ServeCommandOptions extends ConfigOptions {
 export async function serveCommand ({ data, port, envFile, ...options }: ServeCommandOptions): Promise<void> {
   applyConfigOption(options)
   if (port !== undefined) process.env['SERVICES_PORT'] = String(port)
-  await serve({ ...(envFile !== undefined && { envFile }), ...(data !== undefined && { dataFolder: data }) })
+  await serve({ envFile, dataFolder: data })
 }

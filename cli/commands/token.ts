@@ -33,8 +33,8 @@ export async function token (
     sub: principal,
     iat: now,
     exp: now + expiresIn,
-    ...(audience !== undefined && { aud: audience }),
-    ...(issuer !== undefined && { iss: issuer }),
+    aud: audience,
+    iss: issuer,
   }
   const input = `${segment({ alg: 'HS256', typ: 'JWT' })}.${segment(claims)}`
   const signed = `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`

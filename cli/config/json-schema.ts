@@ -32,10 +32,7 @@ function asSchema (node: SchemaNode): Schema {
 function toSchema (value: unknown): Schema {
   if (!isJsonObject(value)) return {}
   const { description, default: fallback, ...rest } = withoutAnnotations(value)
-  const told = {
-    ...(description !== undefined && { description }),
-    ...(fallback !== undefined && { default: fallback }),
-  }
+  const told = { description, default: fallback }
   if (isJsonObject(rest['properties']) || isJsonObject(rest['patternProperties'])) {
     return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
   }

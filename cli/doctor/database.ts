@@ -118,7 +118,7 @@ async function * readinessFindings (
   const readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema: false })
   const warnings: string[] = []
   try {
-    await readiness.start({ warn: (message) => { warnings.push(message) }, ...(space !== undefined && { space }) })
+    await readiness.start({ warn: (message) => { warnings.push(message) }, space })
     if (warnings.length > 0) yield warning('stored vectors', warnings.join('; '), 'run `memory-gateway reembed`')
     else if (space !== undefined) yield ok('stored vectors', `all were made by ${space.model}`)
   } catch (error) {

@@ -8,16 +8,16 @@ export interface Finding {
   status: FindingStatus
   message: string
   /** What to do about it. */
-  advice?: string
+  advice?: string | undefined
 }
 
 export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
 export const skipped = (check: string, message: string): Finding => ({ check, status: 'skipped', message })
 export const warning = (check: string, message: string, advice?: string): Finding => (
-  { check, status: 'warning', message, ...(advice !== undefined && { advice }) }
+  { check, status: 'warning', message, advice }
 )
 export const failed = (check: string, message: string, advice?: string): Finding => (
-  { check, status: 'failed', message, ...(advice !== undefined && { advice }) }
+  { check, status: 'failed', message, advice }
 )
 
 /** An error as a finding: of a fault of ours or of the service the detail, with its cause where there is one. */

@@ -24,7 +24,7 @@ export function * fromChatGpt (document: unknown): Generator<Found> {
       yield {
         ...found,
         source: 'chatgpt',
-        ...(id !== undefined && { document_id: id }),
+        document_id: id,
         metadata: { ...found.metadata, ...(title !== undefined && title !== '' && { title }) },
       }
     }
@@ -59,5 +59,5 @@ function messageOf (value: unknown, place: string): Found | undefined {
     .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
   if (text === '') return undefined
-  return { place, text, metadata: { role }, ...(occurredAt !== undefined && { occurred_at: occurredAt }) }
+  return { place, text, metadata: { role }, occurred_at: occurredAt }
 }

@@ -29,7 +29,7 @@ export function * fromClaude (document: unknown): Generator<Found> {
         source: 'claude',
         document_id: id,
         metadata: { role, ...(title !== undefined && title !== '' && { title }) },
-        ...(occurredAt !== undefined && { occurred_at: occurredAt }),
+        occurred_at: occurredAt,
       }
     }
   }

@@ -31,8 +31,8 @@ export function * fromHindsight (document: unknown): Generator<Found> {
       },
       ...(id !== undefined && id !== '' && { document_id: id }),
       ...(tags.length > 0 && { tags }),
-      ...(occurredAt !== undefined && { occurred_at: occurredAt }),
-      ...(retainedAt !== undefined && { retained_at: retainedAt }),
+      occurred_at: occurredAt,
+      retained_at: retainedAt,
     }
   }
 }

@@ -22,7 +22,7 @@ export function * fromLangGraph (document: unknown): Generator<Found> {
       source: 'langgraph',
       document_id: [...namespace, key].join('/'),
       metadata: { ...flatMetadata(rest, `${place}.value`), namespace: namespace.join('/') },
-      ...(createdAt !== undefined && { retained_at: createdAt }),
+      retained_at: createdAt,
     }
   }
 }

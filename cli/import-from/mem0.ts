@@ -26,7 +26,7 @@ export function * fromMem0 (document: unknown): Generator<Found> {
       document_id: requireText(memory['id'], `${place}.id`),
       metadata: { ...flatMetadata(memory['metadata'], `${place}.metadata`), ...Object.fromEntries(owners) },
       ...(tags.length > 0 && { tags }),
-      ...(createdAt !== undefined && { retained_at: createdAt }),
+      retained_at: createdAt,
     }
   }
 }

@@ -6,9 +6,9 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 export interface Found {
   place: string
   text: string
-  occurred_at?: string
-  retained_at?: string
-  document_id?: string
+  occurred_at?: string | undefined
+  retained_at?: string | undefined
+  document_id?: string | undefined
   source?: string
   tags?: string[]
   metadata?: Record<string, string | number | boolean | null>

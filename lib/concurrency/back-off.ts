@@ -6,9 +6,9 @@ export type Schedule = (callback: () => void, ms: number) => () => void
 /** The sources of time and chance, which a test replaces. */
 export interface BackOffTools {
   /** Default: timers that do not keep the process alive. */
-  schedule?: Schedule
+  schedule?: Schedule | undefined
   /** Within 0–1. */
-  random?: () => number
+  random?: (() => number) | undefined
 }
 
 const FIRST_PAUSE_MS = 1000

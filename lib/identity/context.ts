@@ -14,12 +14,12 @@ export interface Actor {
 /** The identity of the caller. Authentication makes one for each request; every memory operation takes it. */
 export interface RequestContext {
   /** `<type>:<id>`; absent for anonymous callers, whom only dev mode knows. */
-  principal?: string
+  principal?: string | undefined
   actor?: Actor
   /** Null when the caller belongs to no tenant. */
   tenantId: string | null
   /** The principal that the caller acts for; it can only narrow what the caller may do. */
-  onBehalfOf?: string
+  onBehalfOf?: string | undefined
   /** The highest trust of what the request writes. When absent, trust depends on the principals alone. */
   trustCeiling?: Trust
 }

@@ -44,7 +44,7 @@ export class AccessReport {
       tenantId: context.tenantId,
       limit: limit + 1,
       caller: OPERATOR,
-      ...(after !== undefined && { after }),
+      after,
     })
     const shown = found.slice(0, limit).map(({ bankId }) => bankId)
     return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, OPERATOR)
@@ -110,5 +110,5 @@ function contextOf (
   for (const [field, name] of [['principal', principal], ['on_behalf_of', onBehalfOf]] as const) {
     if (name !== undefined && !isPrincipal(name)) throw invalidField(field, 'must be 1–256 visible characters without spaces')
   }
-  return { tenantId, ...(principal !== undefined && { principal }), ...(onBehalfOf !== undefined && { onBehalfOf }) }
+  return { tenantId, principal, onBehalfOf }
 }

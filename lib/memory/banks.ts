@@ -41,7 +41,7 @@ export class Banks {
         tenantId: context.tenantId,
         limit: READ_AHEAD,
         caller: callerOf(context),
-        ...(after !== undefined && { after }),
+        after,
       })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
         const readable = await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)
@@ -111,7 +111,7 @@ export class Banks {
       budget,
       ...(order !== 'newest' && { order }),
       ...(offset > 0 && { offset }),
-      ...(place !== undefined && { after: { retainedAt: place[0], memoryId: place[1] } }),
+      after: place && { retainedAt: place[0], memoryId: place[1] },
     })
     const shown = memories.slice(0, limit)
     const last = shown.at(-1)
@@ -148,9 +148,7 @@ export class Banks {
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
-      const page = await this.#summaries({
-        ...only, limit: ADMIN_PAGE, caller: OPERATOR, ...(after !== undefined && { after }),
-      })
+      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, after })
       banks.push(...await mapInTurns(page, OPERATOR, (summary) => (
         { tenant_id: summary.tenantId, ...toBankAnswer(summary) }
       )))

@@ -24,8 +24,8 @@ export interface Dependencies {
   /** Every call of the language model goes through it. */
   meteredModel: MeteredLanguageModel
   modelAssistedRecall: ModelAssistedRecall
-  /** Absent when none is configured. */
-  reranker?: Reranker
+  /** Undefined when none is configured. */
+  reranker: Reranker | undefined
   access: AccessControl
   /** The settings of the file that are in force. */
   live: LiveSettings
@@ -36,8 +36,8 @@ export interface Dependencies {
   idempotency: IdempotencyService
   retriever: Retriever
   indexer: Indexer
-  /** Absent when vectors are always written with the memory. */
-  backfill?: EmbeddingBackfill
+  /** Undefined when vectors are always written with the memory. */
+  backfill: EmbeddingBackfill | undefined
   clock: Clock
   newId: IdSource
   /** Writes to the operator's log. */

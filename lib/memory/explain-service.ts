@@ -66,8 +66,8 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const settings = commonSettings(banks, live.current)
-    const asked = { ...retrievalRequest(request, banks, filters, settings, context), ...reference }
-    const ranked = await this.#rank({ ...asked, explain: true, budget, ...(signal !== undefined && { signal }) })
+    const asked = { ...retrievalRequest(request, banks, filters, settings, context), reference }
+    const ranked = await this.#rank({ ...asked, explain: true, budget, signal })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
     const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)

@@ -14,9 +14,9 @@ const PACKED_FROM = 1024 * 1024
 
 export interface IndexerOptions {
   /** Absent when the semantic strategy is off; nothing is embedded then. */
-  embeddings?: EmbeddingProvider
+  embeddings?: EmbeddingProvider | undefined
   /** Absent without `embeddings`, and for a store that cannot add vectors after a write. */
-  backfill?: EmbeddingBackfill
+  backfill?: EmbeddingBackfill | undefined
 }
 
 /** Makes memories searchable: splits them into passages with terms, and embeds these before or after the write. */

@@ -18,7 +18,7 @@ export function makeBackfill (
     clock,
     warn,
     info,
-    ...(schedule !== undefined && { schedule }),
-    ...(random !== undefined && { random }),
+    schedule,
+    random,
   })
 }

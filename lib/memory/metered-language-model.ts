@@ -90,7 +90,7 @@ export class MeteredLanguageModel {
     if (languageModel.stream === undefined) {
       const { text, usage, finish } = await this.generate(call)
       yield { type: 'text', text }
-      yield { type: 'end', usage, ...(finish !== undefined && { finish }) }
+      yield { type: 'end', usage, finish }
       return
     }
     const account = await this.#open(call)

@@ -34,7 +34,7 @@ export interface AssistedRecall {
   /** The settings that apply to these banks together. */
   settings: Pick<BankSettings, 'rewrite' | 'modelRerank'>
   context: RequestContext
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -85,7 +85,7 @@ export class ModelAssistedRecall {
     const { candidates, timeoutMs, weight } = asked.settings.modelRerank
     const reranker: Reranker = {
       rerank: async (query, texts, { signal }) => (
-        await this.#order(query, texts, timeoutMs, { ...asked, ...(signal !== undefined && { signal }) })
+        await this.#order(query, texts, timeoutMs, { ...asked, signal: signal ?? asked.signal })
       ),
     }
     return { reranker, options: { candidates, timeoutMs, weight } }

@@ -36,15 +36,15 @@ export class RecallService {
     }
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const asked = { banks, context, settings, ...(signal !== undefined && { signal }) }
+    const asked = { banks, context, settings, signal }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
     const retrieved = await retriever.retrieve({
       ...retrievalRequest(request, banks, filters, settings, context),
-      ...reference,
+      reference,
       explain,
-      ...(rewrites !== undefined && { rewrites }),
+      rewrites,
       ...(request.model_rerank === true && { reranker: modelAssistedRecall.reranker(asked) }),
-      ...(signal !== undefined && { signal }),
+      signal,
       budget,
     })
     const degraded = [...(rewrites === undefined ? ['rewrite' as const] : []), ...retrieved.degraded]
@@ -82,8 +82,8 @@ export function retrievalRequest (
     settings: retrieval,
     filters,
     limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
-    ...(request.min_score !== undefined && { minScore: request.min_score }),
-    ...(maxTokens !== undefined && { maxTokens }),
+    minScore: request.min_score,
+    maxTokens,
   }
 }
 

@@ -1,7 +1,6 @@
 import { formatInstant, INSTANT_RULE, parseInstant } from '../time/clock.js'
 import { invalidField } from '../errors/service-error.js'
 import type { ScoredCandidate } from '../retrieval/candidates.js'
-import type { RetrievalRequest } from '../retrieval/retriever.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../identity/trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
@@ -28,7 +27,7 @@ export interface WireFilters {
   as_of?: string
   min_trust?: Trust
   /** Conditions that the gateway's own API has no words for; only other doors to the service set them. */
-  also?: Filters
+  also?: Filters | undefined
 }
 
 export function readFilters (wire: WireFilters): Filters {
@@ -45,8 +44,8 @@ export function readFilters (wire: WireFilters): Filters {
 }
 
 /** The instant that relative times of the query refer to, when the request has one. */
-export function readReference ({ reference_time: text }: { reference_time?: string }): Pick<RetrievalRequest, 'reference'> {
-  return text === undefined ? {} : { reference: instantField('reference_time', text) }
+export function readReference ({ reference_time: text }: { reference_time?: string }): number | undefined {
+  return text === undefined ? undefined : instantField('reference_time', text)
 }
 
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {

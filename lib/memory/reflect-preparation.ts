@@ -62,7 +62,7 @@ export async function prepareReflect (
   const banks = await readableBanks(request, context, deps)
   const { reflect, retrieval } = commonSettings(banks, live.current)
   const filters = atLeast(readFilters(request), reflect.minTrust)
-  const { reference } = readReference(request)
+  const reference = readReference(request)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
   if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
   const ceiling = reflect.timeoutMs
@@ -77,7 +77,7 @@ export async function prepareReflect (
       banks: banks.map(({ key }) => key),
       settings: retrieval,
       filters,
-      ...(reference !== undefined && { reference }),
+      reference,
       limit: CANDIDATES,
       minScore: reflect.minScore,
       signal: deadline.signal,
@@ -86,7 +86,7 @@ export async function prepareReflect (
     const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
-      ...(filters.minTrust !== undefined && { minTrust: filters.minTrust }),
+      minTrust: filters.minTrust,
     }), caller))
     const ceilings = banks.map(({ settings }) => settings.tokenBudgets.reflect)
     const maxTokens = tokenBudget(request.max_tokens, ceilings) ?? DEFAULT_MAX_TOKENS
@@ -99,7 +99,7 @@ export async function prepareReflect (
       timeoutMs: Math.max(1, leftMs - Math.min(RESERVE_MS, leftMs * RESERVE_SHARE)),
       tenantId: context.tenantId,
       signal: deadline.signal,
-      ...(schema !== undefined && { responseSchema: wrapSchema(schema) }),
+      responseSchema: schema && wrapSchema(schema),
     }
     const messages = () => reflectPrompt({
       query: request.query,
@@ -109,8 +109,8 @@ export async function prepareReflect (
       missions: banks.flatMap(({ key, settings: { mission } }) => (
         mission === undefined ? [] : [{ bankId: key.bankId, mission }]
       )),
-      ...(request.instructions !== undefined && { instructions: request.instructions }),
-      ...(call.responseSchema !== undefined && { schema: call.responseSchema }),
+      instructions: request.instructions,
+      schema: call.responseSchema,
     })
     return {
       admitted,

@@ -8,10 +8,10 @@ import type { Dependencies } from './dependencies.js'
 /** The present state of the service for metrics, from data in this process; nothing is asked over the network. */
 export interface MemoryStatus {
   models: Array<{ kind: ModelCallRecord['kind'], status: ModelStatus }>
-  /** Absent for a store without connections. */
-  pool?: PoolStatus
-  /** Memories known to lack vectors. Absent when vectors are always written with the memory. */
-  vectorsPending?: number
+  /** Undefined for a store without connections. */
+  pool: PoolStatus | undefined
+  /** Memories known to lack vectors. Undefined when vectors are always written with the memory. */
+  vectorsPending: number | undefined
 }
 
 /** A provider whose status call fails is left out. */
@@ -27,8 +27,8 @@ export function memoryStatus ({ store, embeddings, languageModel, reranker, back
   const pool = attempt(() => store.poolStatus?.())
   return {
     models,
-    ...(pool !== undefined && { pool }),
-    ...(backfill !== undefined && { vectorsPending: backfill.pending }),
+    pool,
+    vectorsPending: backfill?.pending,
   }
 }
 

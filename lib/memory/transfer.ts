@@ -103,7 +103,7 @@ export class Transfer {
       bank_id: bankId,
       exported_at: formatInstant(clock()),
       memory_count: count,
-      ...(config !== undefined && { config }),
+      config,
     }
     const iterator = memories[Symbol.asyncIterator]()
     const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))

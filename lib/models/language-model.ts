@@ -24,7 +24,7 @@ export interface GenerateRequest {
   /** Maximum length of the answer in tokens. */
   maxTokens: number
   /** The schema that the answer must satisfy as JSON. The prompt states it, too; models that can enforce it do. */
-  responseSchema?: JsonSchema
+  responseSchema?: JsonSchema | undefined
   /** Milliseconds that the call may take, waiting and retries included. Default: no limit but the model's own. */
   timeoutMs?: number
   /** Tenant of the caller; null or absent for none. Failures that a tenant's requests cause count for it alone. */

@@ -169,9 +169,9 @@ export function interleave (
 /** The bounds that cut a ranking to the hits. */
 export interface CutBounds {
   limit: number
-  minScore?: number
+  minScore?: number | undefined
   /** The most tokens of all hits together. */
-  maxTokens?: number
+  maxTokens?: number | undefined
 }
 
 export interface CutRanking {

@@ -31,20 +31,20 @@ export interface RetrievalRequest {
    * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
    * clock.
    */
-  reference?: number
+  reference?: number | undefined
   limit: number
-  minScore?: number
+  minScore?: number | undefined
   /** The most tokens of all hits together. */
-  maxTokens?: number
+  maxTokens?: number | undefined
   /** Other wordings of the query; their rankings are interleaved with its own. */
-  rewrites?: readonly string[]
+  rewrites?: readonly string[] | undefined
   /** Replaces the configured reranker for this request. */
   reranker?: { reranker: Reranker, options: RerankOptions }
   /** Whether hits carry the contribution of each scorer. */
   explain?: boolean
   /** As in TurnBudget.next. */
   caller: string
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** What the store may bring into the process for it. */
   budget?: RowBudget | undefined
 }

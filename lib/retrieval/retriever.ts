@@ -64,7 +64,7 @@ export interface RecallObservation {
 export interface RetrieverOptions {
   store: VectorStore
   embeddings: EmbeddingProvider
-  reranker?: Reranker
+  reranker?: Reranker | undefined
   clock: Clock
   /** A monotonic clock in milliseconds, for durations. */
   timer: () => number
@@ -215,6 +215,6 @@ function searchFor (
     limit: Math.max(CANDIDATES, limit),
     budget,
     ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
-    ...(vector !== undefined && { semantic: { vector } }),
+    semantic: vector && { vector },
   }
 }

@@ -24,7 +24,7 @@ export interface ListRequest {
   /** Memories to pass over before the page begins; only to a store with `countMemories`. */
   offset?: number
   /** Where the last page ended; the page begins behind it. */
-  after?: { retainedAt: number, memoryId: string }
+  after?: { retainedAt: number, memoryId: string } | undefined
   /** As in SearchRequest. */
   budget?: RowBudget | undefined
 }
@@ -86,7 +86,7 @@ export interface ListBanksRequest {
   /** Only banks of this name. */
   bankId?: string
   limit: number
-  after?: BankKey
+  after?: BankKey | undefined
   /** Who the work is for: as in TurnBudget.next. */
   caller?: string
 }

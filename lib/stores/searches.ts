@@ -50,7 +50,7 @@ export interface SearchRequest {
   /** Absent: not asked for. */
   lexical?: LexicalRequest
   /** The semantic strategy: the query's embedding. Absent: not asked for. */
-  semantic?: { vector: Float32Array }
+  semantic?: { vector: Float32Array } | undefined
   /** Candidates that each strategy returns at most, over all banks. */
   limit: number
   /** Asked by a store whose memories are copies, before they are made. Absent: nothing is counted. */

@@ -39,7 +39,7 @@ export interface PoolStatus {
 /** What a store is told before it is used. */
 export interface StoreStart {
   /** Absent when the semantic strategy is off: then no vectors come. */
-  space?: EmbeddingSpace
+  space?: EmbeddingSpace | undefined
   clock: Clock
   /**
    * Bytes of temporary files that scans may have together (`bounds.spool_bytes`); beyond them a scan rejects with

@@ -14,7 +14,7 @@ export const BankParams = Type.Object({ bank_id: BankId })
 
 /** The options of every route of this API. @param permission absent: the route uses no bank */
 export function routeConfig ({ principal }: HindsightOptions, permission?: Permission): FastifyContextConfig {
-  return { scope: 'memory', bearerKey: { principal }, ...(permission !== undefined && { permission }) }
+  return { scope: 'memory', bearerKey: { principal }, permission }
 }
 
 /** The error 501 for a part of a request that this server does not support. */

@@ -36,7 +36,7 @@ export async function walk (app: FastifyInstance, { bankId, context, filters, vi
         const query = {
           limit: PAGE,
           ...(cursor !== undefined && { cursor }),
-          ...(filters !== undefined && { also: filters }),
+          also: filters,
         }
         const page = await app.memory.banks.memories(bankId, query, context, budget)
         for (const memory of page.memories) {

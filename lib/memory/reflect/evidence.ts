@@ -21,7 +21,7 @@ export interface EvidenceBounds {
   /** Tokens of all texts together. */
   maxTokens: number
   /** Evidence of less trust is left out. Default: none is. */
-  minTrust?: Trust
+  minTrust?: Trust | undefined
 }
 
 export interface PickedEvidence {

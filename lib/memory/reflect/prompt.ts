@@ -13,9 +13,9 @@ export interface PromptParts {
   /** Missions of the banks that have one. */
   missions: ReadonlyArray<{ bankId: string, mission: string }>
   /** The caller's instructions for tone and form. */
-  instructions?: string
+  instructions?: string | undefined
   /** The schema of the answer. */
-  schema?: JsonSchema
+  schema?: JsonSchema | undefined
 }
 
 /**

@@ -86,7 +86,7 @@ export class WorkerQueue<Item> {
       workerData: { engine: options.engine, options: options.engineOptions },
       // Warnings of Node bypass the streams that worker.mjs replaces.
       execArgv: ['--no-warnings'],
-      ...(options.env !== undefined && { env: options.env }),
+      env: options.env,
     })
     this.#pool.on('message', ({ began }: { began: number }) => { this.#begun(began) })
     // A thread ended outside a computation, perhaps before it was ready, so runs that have not begun may wait for it.

@@ -100,7 +100,7 @@ export class SqlVectorStore implements VectorStore {
     if (spoolBytes !== undefined) this.#spools = new Spools({ fileBytes: spoolBytes })
     await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
-    await this.#readiness.start({ ...(space !== undefined && { space }), warn, info })
+    await this.#readiness.start({ space, warn, info })
     this.#sweeper.start(clock, warn)
     this.#indexes?.start(space, { warn, info })
   }
