@@ -14,7 +14,7 @@ t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
 
 const LIMITS = { timeoutMs: 20_000, maxWaiting: 20, waitMs: 20_000 }
 /** Longer than the limits of a test, shorter than anybody waits. */
-const SLOW = 'select pg_sleep(0.5)'
+const SLOW = 'select pg_sleep(1.5)'
 
 /** A cluster that was closed properly, with one table; made once, as that takes seconds. */
 const template = join(root, 'template')
@@ -198,7 +198,7 @@ t.test('transactions', async (t) => {
 })
 
 t.test('bounds', async (t) => {
-  const { database } = await open(t, { timeoutMs: 150, bulkTimeoutMs: 20_000, maxWaiting: 2, waitMs: 50 })
+  const { database } = await open(t, { timeoutMs: 750, bulkTimeoutMs: 20_000, maxWaiting: 2, waitMs: 50 })
 
   /** Has the database to itself and does not give it back. */
   async function hold (): Promise<{ end: () => Promise<void> }> {
@@ -231,7 +231,7 @@ t.test('bounds', async (t) => {
   })
 
   t.test('end the wait for a slow statement, which keeps others out until it is over', async (t) => {
-    await fails(t, database.query(SLOW), 'timeout', 'within 150 ms')
+    await fails(t, database.query(SLOW), 'timeout', 'within 750 ms')
     await fails(t, database.query('select 1'), 'busy')
     await patiently()
   })
