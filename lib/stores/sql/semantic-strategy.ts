@@ -22,7 +22,7 @@ export interface Nearest {
 
 /**
  * Queries a bank's HNSW index, in a statement of its own: the planner can choose a partial index only when it knows the
- * parameters, so the statement is planned for each search, and planning the whole search takes longer than executing it.
+ * parameters, so this statement is planned for each search, and planning the whole search takes longer than running it.
  * @returns a statement that returns one row; undefined when no memory can pass the filters
  */
 export function nearestStatement (
