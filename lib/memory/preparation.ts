@@ -96,7 +96,7 @@ const NO_LABELS = ' ,  , '
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
- * All texts of a memory beside its content, because a model may see them too. None is at the beginning of a line, where
+ * All texts of a memory except its content, because a model may see them too. None is at the beginning of a line, where
  * a tag like `system:linux` would look like a speaker's turn.
  */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {

@@ -24,8 +24,8 @@ export interface RetainedItem {
 }
 
 /**
- * The data that the answer of a retain needs beside the outcome of the write. Idempotency records keep it across
- * releases: properties may be added, but not changed.
+ * The data that the answer of a retain needs in addition to the outcome of the write. Idempotency records keep it
+ * across releases: properties may be added, but not changed.
  */
 export interface RetainContext {
   bankId: string

@@ -53,8 +53,8 @@ interface CheckedImport {
 }
 
 /**
- * The data that the answer needs beside the outcome. Idempotency records keep it across releases: properties may be
- * added, but not changed.
+ * The data that the answer needs in addition to the outcome. Idempotency records keep it across releases: properties
+ * may be added, but not changed.
  */
 interface ImportContext {
   /** Number of lines that were not passed to the store, because they have expired. */

@@ -47,7 +47,7 @@ export const BANK_CONFIG_CHANGES = 1000
 /** Minimum time for which `changedSince` knows a change, in milliseconds. */
 export const BANK_CONFIG_CHANGE_LIFETIME_MS = 86_400_000
 
-/** Stores the configuration of banks beside their memories; as there, `(tenantId, bankId)` identifies a bank. */
+/** Stores the configuration of banks together with memories; `(tenantId, bankId)` identifies a bank here too. */
 export interface BankConfigStore {
   /** Whether other processes may change the configurations that this process reads. */
   readonly isShared: boolean

@@ -3,10 +3,10 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
 /**
  * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
  * a memory. The context is the terms of its neighbours in the same document, at a lower weight. It lets a query find a
- * turn of a conversation, or a paragraph of a text, by what was said around it; on conversations this gains more recall
+ * turn of a conversation, or a paragraph of a text, by the words around it; on conversations this gains more recall
  * than any embedding (docs/recall-quality.md).
  *
- * Only memories of the bank that have not expired count, in every step and in every statistic.
+ * Every step and every statistic considers only memories of the bank that have not expired.
  *
  * 1. Own score of a passage. It is Σ idf · (k1 + 1) · tf / (tf + k1 · norm) over the terms of the query, divided by the
  *    highest score that the query can reach, Σ idf · (k1 + 1). For a term that df of the bank's N passages contain, idf

@@ -7,7 +7,7 @@ export interface IdempotentWrite {
   key: string
   /** Equal for equal requests. */
   requestFingerprint: string
-  /** What the response needs beside the outcome of the write, as JSON. */
+  /** The data that the response needs in addition to the outcome of the write, as JSON. */
   context: string
 }
 

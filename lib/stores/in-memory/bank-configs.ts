@@ -5,7 +5,7 @@ import {
 } from '../bank-configs.js'
 import { textBytes, type Capacity } from './capacity.js'
 
-// Measured bytes of a configuration beside its document, and of a bank that has or had one.
+// Measured bytes of a configuration without its document, and of a bank that has or had one.
 const CONFIG_BYTES = 200
 const CONFIGURED_BYTES = 900
 /** Maximum number of old changes dropped with each new one, which bounds the time of a write. */

@@ -62,7 +62,7 @@ export class Capacity {
   }
 }
 
-/** Bytes of a memory beside its postings in the indexes. */
+/** Bytes of a memory without its index entries. */
 export function entryBytes ({ memory, passages }: { memory: Memory, passages: { readonly length: number } }): number {
   let bytes = MEMORY_BYTES + textBytes(memory.text) + passages.length * PASSAGE_BYTES
   for (const tag of memory.tags) bytes += TAG_BYTES + textBytes(tag)

@@ -10,7 +10,7 @@ import {
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
 
-/** Cost of a memory beside its postings, in postings. */
+/** Cost of a memory in addition to its postings, in postings. */
 const MEMORY = 8
 
 /** A planned change of a bank. */

@@ -16,7 +16,7 @@ export interface SearchOptions {
   nearest?: Nearest | undefined
 }
 
-/** The columns of a row beside those of the memory. */
+/** The columns of a row in addition to those of the memory. */
 const OWN_COLUMNS = [
   'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages', 'by_words', 'by_own_words', 'by_meaning', 'total',
 ]

@@ -7,7 +7,7 @@ import { SpoolFile } from './spool-file.js'
 
 /** Characters of memories kept in memory for all exports together; the rest is written to files. */
 const HELD = 8 * 1024 * 1024
-/** Overhead of a memory in characters, beside its text, tags and metadata. */
+/** Overhead of a memory in characters, in addition to its text, tags and metadata. */
 const OVERHEAD = 512
 /** Default for the bytes of all files together. */
 const FILE_BYTES = 1024 ** 3
