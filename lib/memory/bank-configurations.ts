@@ -92,7 +92,7 @@ export class BankConfigurations {
     const { store, clock } = this.#deps
     if (store.removeBank !== undefined) return await store.removeBank(key, clock())
     const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
-    // The configuration is removed last: its grants may be what allows the caller to retry when the first half fails.
+    // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
     return { memoryCount: count, configRemoved: await this.#takeBack(key, context) }
   }
 

@@ -23,7 +23,7 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  *    both. Each adds to the counts of the other its own counts, divided by its norm and multiplied by
  *    `neighbourWeight`. A neighbour does this whether or not it passes the filters.
  * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. The
- *    score of a memory that only the semantic strategy found, and that is no candidate, is its own score.
+ *    score of a memory that only the semantic strategy found, and that is not a candidate, is its own score.
  * 7. Result. The result is the `limit` best candidates that pass the filters and score above 0; ties are ordered by
  *    memory id. The total counts all such candidates, and the memories outside the pool that pass the filters and have
  *    an own score above 0.
