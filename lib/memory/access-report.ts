@@ -14,10 +14,10 @@ import type {
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
 const MAX_GRANTS = 1000
-/** Banks whose configurations are read at a time: each may have 32 KiB. */
+/** Number of banks whose configurations are read together; each may have 32 KiB. */
 const RESOLVED_TOGETHER = 25
 
-/** Says who may do what on which bank, and by which rule. */
+/** Reports permissions on banks, and the rules that grant them. */
 export class AccessReport {
   readonly #deps: Dependencies
   readonly #banks: Banks
@@ -27,13 +27,13 @@ export class AccessReport {
     this.#banks = banks
   }
 
-  /** What the caller may do on the banks that it may read; others are not named. */
+  /** The caller's permissions on the banks that it may read; others are not listed. */
   async ofCaller (query: AccessQuery, context: RequestContext): Promise<AccessAnswer> {
     const { banks, next_cursor: next } = await this.#banks.list(query, context)
     return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context, callerOf(context))
   }
 
-  /** For operators: what a caller may do on every bank of its tenant. */
+  /** For operators: a caller's permissions on every bank of its tenant. */
   async ofAnyone (query: AdminAccessQuery): Promise<AccessAnswer> {
     const { store, clock } = this.#deps
     const context = contextOf(query)
@@ -50,7 +50,7 @@ export class AccessReport {
     return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, OPERATOR)
   }
 
-  /** For operators: whether a caller may do something, and why. */
+  /** For operators: whether a caller has a permission, and why. */
   async check (request: AccessCheckRequest): Promise<AccessDecision> {
     const { access, directory } = this.#deps
     const context = contextOf(request)
@@ -102,7 +102,7 @@ export class AccessReport {
   }
 }
 
-/** @throws ServiceError invalid_request for what is no principal */
+/** @throws ServiceError invalid_request for an invalid principal */
 function contextOf (
   identity: Pick<AccessCheckRequest, 'principal' | 'tenant_id' | 'on_behalf_of'>,
 ): RequestContext {

@@ -11,10 +11,10 @@ const DEFAULT_DAYS = 30
 const MAX_DAYS = 366
 const DEFAULT_NEIGHBOURS = 5
 const MAX_NEIGHBOURS = 50
-/** Days before the year 0 have no form in RFC 3339. */
+/** RFC 3339 cannot represent days before the year 0. */
 const FIRST_DAY = parseDay('0000-01-01')!
 
-/** Shows a bank to people: how it grows, and a memory in its document. */
+/** Data for displaying a bank: its growth, and a memory within its document. */
 export class BankBrowser {
   readonly #deps: Dependencies
 
@@ -23,9 +23,9 @@ export class BankBrowser {
   }
 
   /**
-   * A memory and what stands before and after it in its document.
+   * A memory with those before and after it in its document.
    * @param budget as in RecallService.recall
-   * @throws ServiceError access_denied; not_found; not_supported with a store that knows no neighbours
+   * @throws ServiceError access_denied; not_found; not_supported with a store without `neighbours`
    */
   async neighbours (
     bankId: string, memoryId: string, query: NeighboursQuery, context: RequestContext, budget?: RowBudget,
@@ -36,7 +36,7 @@ export class BankBrowser {
     const [most, mostAfter] = [query.before, query.after].map((wanted) => (
       clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
     )) as [number, number]
-    // One more on each side tells whether there are others.
+    // One more on each side shows whether there are further ones.
     const asked = { now: clock(), before: most + 1, after: mostAfter + 1, budget }
     const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), asked) : undefined
     if (found === undefined) throw new ServiceError('not_found', 'No such memory')

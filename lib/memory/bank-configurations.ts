@@ -14,17 +14,17 @@ import { nullableInstant } from './records.js'
 import { refuseRemoved } from './removed-scorers.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 
-/** Bytes of one configuration as JSON. */
+/** Maximum bytes of a configuration as JSON. */
 const MAX_BYTES = 32_768
-/** How often a merge is tried anew when somebody else's change comes between. */
+/** Maximum number of attempts of a merge when concurrent changes intervene. */
 const ATTEMPTS = 10
 
-/** What a change demands of what is in force: one of these revisions, or that anything is set at all. */
+/** A condition of a change: one of these revisions is in force, or any configuration is set. */
 export type Precondition = readonly number[] | 'set'
 
 const checkSchema = schemaCheck(BankConfigurationSchema)
 
-/** The configuration of banks, as their admins read and set it. Every method asks for `admin` on the bank. */
+/** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
   readonly #deps: Dependencies
 
@@ -39,8 +39,8 @@ export class BankConfigurations {
   }
 
   /**
-   * Puts a configuration in the place of what was set.
-   * @throws ServiceError invalid_request that names each wrong field; precondition_failed; not_supported
+   * Replaces the configuration.
+   * @throws ServiceError invalid_request that names each invalid field; precondition_failed; not_supported
    */
   async put (
     bankId: string, configuration: unknown, context: RequestContext, precondition?: Precondition,
@@ -49,8 +49,8 @@ export class BankConfigurations {
   }
 
   /**
-   * Merges a patch (RFC 7396) into what is set.
-   * @throws ServiceError as `put`; conflict when others keep changing it
+   * Merges a patch (RFC 7396) into the configuration.
+   * @throws ServiceError as `put`; conflict when concurrent changes persist
    */
   async patch (
     bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition,
@@ -58,12 +58,12 @@ export class BankConfigurations {
     return await this.#change(bankId, context, precondition, true, (standing) => mergePatch(standing, patch))
   }
 
-  /** Takes back what was set. @throws ServiceError as `put` */
+  /** Removes the configuration. @throws ServiceError as `put` */
   async reset (bankId: string, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
     return await this.#change(bankId, context, precondition, false, () => null)
   }
 
-  /** What was set before, newest first. */
+  /** The history of the configuration, newest first. */
   async history (bankId: string, context: RequestContext): Promise<BankConfigHistoryAnswer> {
     const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
     const { bankConfigs } = this.#deps.store
@@ -78,7 +78,7 @@ export class BankConfigurations {
     }
   }
 
-  /** Removes a bank with everything that is its own: memories, configuration and history. */
+  /** Removes a bank with its memories, configuration and history. */
   async remove (bankId: string, context: RequestContext): Promise<DeleteBankAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
@@ -92,7 +92,7 @@ export class BankConfigurations {
     const { store, clock } = this.#deps
     if (store.removeBank !== undefined) return await store.removeBank(key, clock())
     const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
-    // The configuration goes last, because it may be what allows the caller to ask again when the first half fails.
+    // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
     return { memoryCount: count, configRemoved: await this.#takeBack(key, context) }
   }
 
@@ -101,7 +101,7 @@ export class BankConfigurations {
     return this.#answer(key, await this.#read(key))
   }
 
-  /** For operators: takes back what the admins of a bank of any tenant have set. @throws ServiceError not_supported */
+  /** For operators: removes the configuration of a bank of any tenant. @throws ServiceError not_supported */
   async revoke (key: BankKey): Promise<BankConfigAnswer> {
     const configs = this.#storeOf()
     await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null })
@@ -109,14 +109,14 @@ export class BankConfigurations {
     return this.#answer(key, undefined)
   }
 
-  /** What the store has of a bank's own configuration, for an export. */
+  /** The bank's own configuration in the store, for an export. */
   async read (key: BankKey): Promise<BankConfiguration | undefined> {
     return (await this.#read(key))?.configuration
   }
 
   /**
-   * Checks a configuration that is to be stored with other things.
-   * @param at what stands before a field's name in an error
+   * Checks a configuration that is to be stored together with other data.
+   * @param at the prefix of field names in errors
    * @throws ServiceError as `put`
    */
   changeTo (key: BankKey, configuration: unknown, context: RequestContext, at = ''): BankConfigChange {
@@ -156,7 +156,7 @@ export class BankConfigurations {
     }
   }
 
-  /** Takes back what is set, in a store that cannot remove a bank as a whole. @returns whether anything was set */
+  /** Removes the configuration in a store without `removeBank`. @returns whether any was set */
   async #takeBack (key: BankKey, context: RequestContext): Promise<boolean> {
     const { bankConfigs } = this.#deps.store
     if (bankConfigs === undefined || (await bankConfigs.read([key])).length === 0) return false
@@ -178,8 +178,8 @@ export class BankConfigurations {
   }
 
   /**
-   * @param standing what is being changed: the file may have overtaken a value there, which a change of another one
-   *   leaves alone
+   * @param standing the configuration being changed: the file may have made a value in it invalid, which a change of
+   * other values does not touch
    * @throws ServiceError invalid_request
    */
   #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
@@ -236,7 +236,7 @@ export function etagOf (revision: number): string {
   return `"r${revision}"`
 }
 
-/** @returns the revision of an entity tag of ours; undefined for any other */
+/** @returns the revision of an entity tag made by etagOf; undefined for any other */
 export function revisionOf (etag: string): number | undefined {
   const digits = /^"r(0|[1-9]\d{0,14})"$/.exec(etag)?.[1]
   return digits === undefined ? undefined : Number(digits)

@@ -9,43 +9,43 @@ import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
-/** The configuration of a bank as the store has it, read. */
+/** The configuration of a bank in the store, parsed. */
 export interface StoredConfig extends Omit<BankConfig, 'document'> {
   configuration: BankConfiguration
 }
 
 export interface BankDirectoryOptions {
-  /** Undefined for a store that keeps no configuration of banks. */
+  /** Undefined for a store without configuration of banks. */
   configs: BankConfigStore | undefined
   live: LiveSettings
   access: AccessControl
   timer: Timer
-  /** Takes sentences for the operator's log. */
+  /** Writes to the operator's log. */
   warn: (message: string) => void
 }
 
 interface Entry {
   stored: StoredConfig | undefined
-  /** Made when the bank is asked for. */
+  /** Resolved when the bank is first used. */
   resolved?: { bank: OpenBank, settings: FileSettings }
 }
 
-/** Bytes of configurations that are kept, about: some 70,000 banks without one, or 128 with the largest. */
+/** Approximate size of the cache in bytes: some 70,000 banks without a configuration, or 128 with the largest. */
 const CACHE_BYTES = 64 * 1024 * 1024
-/** What a bank costs without a configuration of its own. */
+/** Bytes of a cached bank without a configuration of its own. */
 const ENTRY_BYTES = 700
-/** What a character of a configuration costs, with the grants and settings that are made of it. */
+/** Bytes for each character of a configuration, with the grants and settings derived from it. */
 const BYTES_A_CHARACTER = 16
-/** From this age on, in milliseconds, what is known of a shared store is brought up to date in the background. */
+/** From this age, in milliseconds, the cache of a shared store is updated in the background. */
 const STALE_MS = 1000
-/** From this age on a request waits for it. The contract gives a change two seconds to be in force everywhere. */
+/** From this age a request waits for the update. By contract a change is in force everywhere within two seconds. */
 const EXPIRED_MS = 1800
 
 /**
- * The one place where an operation learns what holds for a bank: it resolves the file's settings and the bank's own
- * configuration, and decides access. Configurations are cached. Of a store that other processes write to, the cache
- * asks which banks have changed, at most once a second and only while there are requests; a request never goes by what
- * was known two seconds before it.
+ * Determines for every operation the settings of a bank, and decides access: it resolves the file's settings and the
+ * bank's own configuration. Configurations are cached. If other processes write to the store, the cache queries which
+ * banks have changed, at most once a second and only while there are requests; a request never uses data that is more
+ * than two seconds old.
  */
 export class BankDirectory {
   readonly #options: BankDirectoryOptions
@@ -57,12 +57,12 @@ export class BankDirectory {
     },
   })
 
-  /** Reads under way. One that a change overtakes is taken out, so that its result is not kept. */
+  /** Reads in progress. One that a change invalidates is removed, so that its result is not cached. */
   readonly #reading = new Map<string, Promise<StoredConfig | undefined>>()
   #revision = -1
   #syncedAt = -Infinity
   #sync: Promise<Error | undefined> | undefined
-  /** Whether the last question of what has changed went without an answer. */
+  /** Whether the last query for changes failed. */
   #isFailing = false
 
   constructor (options: BankDirectoryOptions) {
@@ -70,8 +70,8 @@ export class BankDirectory {
   }
 
   /**
-   * The banks that a caller names, when the caller may do there what it wants to do.
-   * @throws ServiceError access_denied for the first one where the caller may not; dependency_unavailable
+   * The banks of a request, if the caller has the permission on all of them.
+   * @throws ServiceError access_denied for the first bank without it; dependency_unavailable
    */
   async open (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<OpenBank[]> {
     const keys = bankIds.map((bankId) => bankOf(context, bankId))
@@ -87,8 +87,9 @@ export class BankDirectory {
   }
 
   /**
-   * The same without asking what the caller may do.
-   * @param caller as in TurnBudget.next: configurations may be large, so that those of many banks are read in pieces
+   * The same without a check of access.
+   * @param caller as in TurnBudget.next: configurations may be large, so those of many banks are resolved in time
+   * slices
    * @throws ServiceError dependency_unavailable
    */
   async resolve (keys: readonly BankKey[], caller = ''): Promise<OpenBank[]> {
@@ -116,7 +117,7 @@ export class BankDirectory {
     return banks
   }
 
-  /** The banks, when there is nothing to be read, made or asked for any of them. */
+  /** The banks, if all of them are cached and resolved and need no query. */
   #known (keys: readonly BankKey[]): OpenBank[] | undefined {
     const { configs, live } = this.#options
     if (configs?.isShared !== false) return undefined
@@ -129,14 +130,16 @@ export class BankDirectory {
     return banks
   }
 
-  /** Lets go of what is known of a bank: it was changed here. */
+  /** Removes a bank from the cache, because this process changed it. */
   invalidate (key: BankKey): void {
     const id = bankKeyString(key)
     this.#entries.delete(id)
     this.#reading.delete(id)
   }
 
-  /** What is kept of what was read just now; a change may have overtaken it, and then it is for this caller alone. */
+  /**
+   * The cache entry of a configuration just read, or a new one for this caller alone if a change has invalidated it.
+   */
   #entryOf (id: string, stored: StoredConfig | undefined): Entry {
     const kept = this.#entries.get(id)
     return kept !== undefined && kept.stored === stored ? kept : { stored }
@@ -177,7 +180,7 @@ export class BankDirectory {
     }
     const joins = this.#sync !== undefined
     const first = await this.#begin(configs)
-    // One that was under way may have begun too long ago; the next one begins after the request came.
+    // A query in progress may have started before the request and be too old; the next one starts after it.
     const last = joins && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
     if (last !== undefined) throw last
   }
@@ -187,8 +190,8 @@ export class BankDirectory {
   }
 
   /**
-   * Asks what has changed, or waits for the question that is under way.
-   * @returns what went wrong, undefined when nothing did
+   * Queries for changes, or waits for the query in progress.
+   * @returns its error, undefined on success
    */
   async #begin (configs: BankConfigStore): Promise<Error | undefined> {
     return await (this.#sync ??= this.#synchronize(configs).then(() => {
@@ -196,7 +199,7 @@ export class BankDirectory {
       return undefined
     }, (cause: unknown) => {
       const error = cause instanceof Error ? cause : new Error(String(cause))
-      // A store that is away is asked by every request: one line of the log tells it.
+      // Every request queries an unavailable store; a single log line reports it.
       if (!this.#isFailing) this.#options.warn(`The configuration of banks could not be brought up to date: ${error.message}`)
       this.#isFailing = true
       return error
@@ -216,12 +219,12 @@ export class BankDirectory {
   }
 }
 
-/** @throws SyntaxError for a document that is no JSON, which no store was given */
+/** @throws SyntaxError for a document that is not JSON, which is never stored */
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
   const configuration = JSON.parse(document ?? '{}') as BankConfiguration
   const { scorers } = configuration.retrieval ?? {}
-  // An earlier version may have written the document: every read of a stored configuration comes through here, so no
-  // later step has to know of removed scorers, and what the API shows can be put back.
+  // An earlier version may have stored the document. Every stored configuration is parsed here, so no later step has to
+  // handle removed scorers, and clients can send back what the API returned.
   if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
   return { ...config, configuration }
 }

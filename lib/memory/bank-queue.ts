@@ -2,19 +2,19 @@ import { atCapacity } from '../errors/service-error.js'
 import { bankKeyString, type BankKey } from '../identity/context.js'
 import { KeyedQueue } from '../concurrency/keyed-queue.js'
 
-/** Runs work on a bank one after the other, with a bound on how much may wait. */
+/** Serializes work on each bank, with a bound on the work that waits. */
 export class BankQueue {
   readonly #maxWaiting: number
   readonly #queue = new KeyedQueue()
 
-  /** @param maxWaiting how much work may wait for one bank; each piece holds its request in memory */
+  /** @param maxWaiting maximum number of waiting calls for one bank; each holds its request in memory */
   constructor (maxWaiting: number) {
     this.#maxWaiting = maxWaiting
   }
 
   /**
-   * @param signal cancels the wait, not work that has begun
-   * @throws ServiceError server_busy when too much work waits for this bank already
+   * @param signal cancels the wait, but not work that has begun
+   * @throws ServiceError server_busy when the queue of the bank is full
    */
   async inTurn<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = bankKeyString(bank)

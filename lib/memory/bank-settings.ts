@@ -4,15 +4,15 @@ import { bankPolicy, type BankPolicy } from '../policy/bank.js'
 import type { RerankOptions } from '../retrieval/reranking.js'
 import type { RetrievalSettings } from '../retrieval/retriever.js'
 
-/** What holds for a bank, in the words of the code that goes by it. */
+/** The settings that apply to a bank, in the form that the code uses. */
 export interface BankSettings extends BankPolicy {
-  /** Ceilings of the tokens of one answer, and what holds when a request names none; undefined: no ceiling. */
+  /** Maximum tokens of an answer, which is also the default of a request; undefined: no maximum. */
   tokenBudgets: { recall: number | undefined, reflect: number | undefined }
   deduplication: BankSections['signal_quality']['dedup']
-  /** Characters above which a content is split into passages. */
+  /** Contents with more characters are split into passages. */
   maxPassageCharacters: number
   retrieval: RetrievalSettings
-  /** Other wordings of a query, by the language model. */
+  /** Alternative wordings of a query, by the language model. */
   rewrite: { enabled: boolean, maxQueries: number, timeoutMs: number }
   /** Reranking by the language model. */
   modelRerank: RerankOptions & { enabled: boolean }

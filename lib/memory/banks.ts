@@ -13,14 +13,14 @@ import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, Memorie
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
-/** Memories that `total` counts at most. */
+/** Maximum of `total`. */
 const MAX_COUNT = 100_000
-/** Summaries that one read takes from the store; those that the caller may not read are skipped. */
+/** Number of summaries that one read requests from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
-/** Banks whose configurations are read at a time: each may have 32 KiB. */
+/** Number of banks whose configurations are read together; each may have 32 KiB. */
 const RESOLVED_TOGETHER = 25
-/** Summaries read at a time for an operator, who gets all of them. */
+/** Number of summaries that one read requests for an operator, who receives all of them. */
 const ADMIN_PAGE = 5000
 
 /** Lists and describes banks and their memories. */
@@ -45,7 +45,7 @@ export class Banks {
       })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
         const readable = await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)
-        // One more than a page tells whether there is a next one.
+        // One more than a page shows whether there is a next one.
         banks.push(...readable.slice(0, limit + 1 - banks.length))
       }
       if (banks.length > limit || page.length < READ_AHEAD) break
@@ -84,9 +84,9 @@ export class Banks {
   }
 
   /**
-   * Newest first unless the query says otherwise.
-   * @param budget as in Reader.recall
-   * @throws ServiceError not_supported when the store cannot
+   * Newest first unless the query specifies otherwise.
+   * @param budget as in RecallService.recall
+   * @throws ServiceError not_supported when the store cannot answer the query
    */
   async memories (
     bankId: string, query: MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext, budget?: RowBudget,
@@ -133,7 +133,7 @@ export class Banks {
     return toRecord(bankId, memory)
   }
 
-  /** The caller's permissions on a bank, each with the grant or policy that gives it. */
+  /** The caller's permissions on a bank, each with the grant or policy that is its source. */
   async permissions (
     bankId: string, context: RequestContext,
   ): Promise<Array<{ permission: Permission, granted_by: string }>> {
@@ -159,7 +159,7 @@ export class Banks {
     return { banks }
   }
 
-  /** The banks that the caller may read. Grants of a bank itself are looked up only where the file grants no access. */
+  /** The banks that the caller may read. A bank's own grants are looked up only when the file does not grant access. */
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
     const caller = callerOf(context)

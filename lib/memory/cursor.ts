@@ -3,14 +3,14 @@ import { isBankId } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
 
 /**
- * The latest instant of a Date (ECMA-262, time values), either side of the epoch; not every database can compare with
- * more.
+ * The latest instant of a Date (ECMA-262, time values), before or after the epoch; some databases cannot compare larger
+ * numbers.
  */
 const MAX_INSTANT = 8.64e15
 
 /**
- * Cursors are opaque to clients: base64url of a JSON array. They carry a place in an order and no rights.
- * @throws ServiceError invalid_request when the text is no cursor of ours with parts that `check` accepts
+ * Cursors are opaque to clients: base64url of a JSON array. They contain a position in an order and grant no access.
+ * @throws ServiceError invalid_request when the text is not a cursor, or `check` rejects its parts
  */
 export function decodeCursor<T> (cursor: string, check: (parts: unknown) => parts is T): T {
   try {

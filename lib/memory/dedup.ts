@@ -16,9 +16,9 @@ import {
 const CANDIDATES = 20
 /** BM25 only orders the candidates. Words of neighbours in the document do not make a repeat, so context is off. */
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
-/** Concurrent searches. More would hold more texts in memory. */
+/** Concurrent searches, limited because each holds texts in memory. */
 const SEARCHES_AHEAD = 4
-/** The most characters of texts whose profiles are cached, at about four bytes a character. */
+/** Maximum number of characters of texts whose profiles are cached, at about four bytes a character. */
 const PROFILED_CHARACTERS = 4_000_000
 
 function trustOf (target: ItemTarget): Trust {
@@ -36,7 +36,7 @@ export interface SearchedBank {
   store: Pick<VectorStore, 'search'>
   key: BankKey
   now: number
-  /** What the searches may bring into the process. */
+  /** Bounds the memories that the searches fetch. */
   budget?: RowBudget | undefined
 }
 
@@ -44,16 +44,16 @@ export interface SearchedBank {
 interface Compared {
   profile: TextProfile
   candidates: readonly Candidate[]
-  /** Gives back what the candidates took of the budget. */
+  /** Returns the share of the candidates to the budget. */
   release: () => void
 }
 
 /**
- * Compares each item with the nearest memories of the bank and with the nearest items before it, and decides what
- * becomes of it. A memory of lower trust neither keeps out nor replaces one of higher trust: both are then in the bank,
- * and of exact repeats the store keeps the one of higher trust.
+ * Compares each item with the nearest memories of the bank and the nearest earlier items, and decides what happens to
+ * it. A memory of lower trust neither excludes nor replaces one of higher trust: both are then in the bank, and of
+ * exact repeats the store keeps the one of higher trust.
  * @param caller as in TurnBudget.next
- * @throws ServiceError dependency_unavailable; server_busy when the budget has no room for the memories to compare with
+ * @throws ServiceError dependency_unavailable; server_busy when the memories for comparison exceed the budget
  */
 export async function planDedup (
   items: readonly PreparedMemory[], { action, threshold }: BankSettings['deduplication'],

@@ -21,17 +21,17 @@ export interface Dependencies {
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
-  /** Every call of the language model goes through it. */
+  /** Used for every call of the language model. */
   meteredModel: MeteredLanguageModel
   modelAssistedRecall: ModelAssistedRecall
   /** Undefined when none is configured. */
   reranker: Reranker | undefined
   access: AccessControl
-  /** The settings of the file that are in force. */
+  /** The settings of the file in force. */
   live: LiveSettings
   directory: BankDirectory
   admission: AdmissionControl
-  /** Counts of daily quotas. */
+  /** Counters of daily quotas. */
   usage: UsageCounters
   idempotency: IdempotencyService
   retriever: Retriever

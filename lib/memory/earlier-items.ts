@@ -3,9 +3,9 @@ import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
 import type { NearDuplicate, PlannedMemory } from './retain-plan.js'
 
-/** The most near-duplicates of a request that later items are compared with. */
+/** Maximum number of near-duplicates of a request that later items are compared with. */
 const MAX_NEAR = 20
-/** The most earlier items that an item is compared with word for word: the nearest by their terms. */
+/** Maximum number of earlier items that an item is compared with word for word: the nearest by their terms. */
 const MAX_COMPARED = 20
 /** A margin for rounding errors, so that similarity() makes the final decision. */
 const MARGIN = 1e-6
@@ -21,8 +21,8 @@ interface Known {
 
 /**
  * The items of a request that are to be stored. Near-duplicates have the same numbers and negations and the same
- * document; among those, an item is compared only with the nearest by its terms, so that a thousand items do not need a
- * million comparisons.
+ * document; among those, an item is compared only with the nearest by their terms, so that a thousand items do not need
+ * a million comparisons.
  */
 export class EarlierItems {
   readonly memories: PlannedMemory[] = []
@@ -57,7 +57,7 @@ export class EarlierItems {
     return planned
   }
 
-  /** Replaces a planned memory by another one, under its id. */
+  /** Replaces a planned memory by another, keeping its id. */
   change (planned: PlannedMemory, memory: PreparedMemory, profile: TextProfile): void {
     const known = this.#known.get(planned)!
     this.#groups.get(groupOf(planned.memory, known.profile))!.delete(known)

@@ -16,19 +16,19 @@ export interface EmbeddingBackfillOptions extends BackOffTools {
   store: Required<Pick<VectorStore, 'attachVectors' | 'listUnembedded'>>
   embeddings: EmbeddingProvider
   clock: Clock
-  /** Write to the operator's log, never with content of a memory. */
+  /** Writes to the operator's log; messages never contain text of a memory. */
   warn: (message: string) => void
   info: (message: string) => void
-  /** The most memories in the backlog. */
+  /** Maximum number of memories in the backlog. */
   maxWaiting?: number
 }
 
 const PAGE = 256
 /** How long stop() waits for the batch in progress. */
 const STOP_MS = 2000
-/** The most memories that are remembered as failed, so that scans skip them. */
+/** Maximum number of memories remembered as failed, so that scans skip them. */
 const MAX_REFUSED = 10_000
-/** After so many memories in a row with unusable vectors, the fault is the provider's and not the memories'. */
+/** After this many consecutive memories with unusable vectors, the provider is assumed to be at fault. */
 const REFUSALS_IN_A_ROW = 3
 
 /**
@@ -69,7 +69,7 @@ export class EmbeddingBackfill {
     return this.#backOff.isFailing
   }
 
-  /** Memories in the backlog or in progress, without those that a scan would find. */
+  /** Memories in the backlog or in progress, not including those that a scan would find. */
   get pending (): number {
     return this.#waiting.size + this.#underway.size
   }
@@ -146,8 +146,8 @@ export class EmbeddingBackfill {
   }
 
   /**
-   * Nothing may be awaited between the last check of #hasWork and `#busy = false`: an entry that is added then would be
-   * forgotten.
+   * Nothing may be awaited between the last check of #hasWork and `#busy = false`: an entry that is added in between
+   * would be forgotten.
    */
   async #run (): Promise<void> {
     while (this.#hasWork() && !this.#stop.signal.aborted) {

@@ -2,20 +2,20 @@ import { bankKeyString, type BankKey } from '../identity/context.js'
 
 /** A memory that lacks its vectors. */
 export interface BacklogEntry {
-  /** Unique over banks. */
+  /** Unique across banks. */
   key: string
   bank: BankKey
   memoryId: string
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
-  /** The number of memories that had got vectors when this one first failed; undefined before that. */
+  /** The number of memories that had received vectors when this one first failed; undefined before that. */
   triedAt?: number
 }
 
 /** Bounds of the backlog, about 32 MB; memories beyond them are found again by a scan. */
 const MAX_MEMORIES = 10_000
 const MAX_CHARACTERS = 16_000_000
-/** Bounds of one batch. A batch has at least one memory, however many passages that has. */
+/** Bounds of one batch. A batch has at least one memory, however many passages it has. */
 const BATCH_MEMORIES = 32
 const BATCH_PASSAGES = 64
 
@@ -23,7 +23,7 @@ export function backlogKey (bank: BankKey, memoryId: string): string {
   return `${memoryId} ${bankKeyString(bank)}`
 }
 
-/** Memories that wait for their vectors, each once, in the order in which they came. */
+/** Memories that wait for their vectors, each once, in order of arrival. */
 export class EmbeddingBacklog {
   readonly #maxMemories: number
   readonly #entries = new Map<string, BacklogEntry>()
@@ -42,7 +42,7 @@ export class EmbeddingBacklog {
   }
 
   /**
-   * Adds an entry. It replaces an earlier one of the same memory.
+   * Adds an entry, which replaces an earlier one of the same memory.
    * @returns false when the backlog is full
    */
   add (entry: BacklogEntry): boolean {
@@ -54,7 +54,7 @@ export class EmbeddingBacklog {
     return true
   }
 
-  /** Puts a taken entry back at the end, even beyond the bounds, unless a newer entry of the memory has been added. */
+  /** Returns a taken entry to the end, even beyond the bounds, unless a newer entry of the memory has been added. */
   putBack (entry: BacklogEntry): void {
     if (!this.#entries.has(entry.key)) this.#set(entry)
   }
@@ -66,7 +66,8 @@ export class EmbeddingBacklog {
   }
 
   /**
-   * Takes a batch of one bank's memories. An entry that failed before comes alone, so that it cannot fail the others.
+   * Takes a batch of one bank's memories. An entry that failed before forms its own batch, so that it cannot fail the
+   * others.
    */
   take (alone: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []
@@ -93,7 +94,7 @@ export class EmbeddingBacklog {
 
 /** The memories that writes in progress are replacing: no vectors of their old texts may be stored. */
 export class ReplacedMemories {
-  /** With the number of those writes. */
+  /** By memory, the number of those writes. */
   readonly #writes = new Map<string, number>()
 
   has (key: string): boolean {

@@ -17,7 +17,7 @@ import { commonSettings } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
-/** How deep a strategy is searched for a memory that is not among its candidates. */
+/** Number of candidates that the search of a strategy returns for a memory that is not among the usual ones. */
 const DEEP = 1000
 
 const FILTER_NAMES = {
@@ -31,13 +31,13 @@ type Observed = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
-/** The places of the memory in each strategy, for the whole query. */
+/** The ranks of the memory in each strategy, for the whole query. */
 interface Places {
   /** From 1; absent when it is not among the DEEP best. */
   ranks: Partial<Record<Strategy, number>>
   /** Undefined when unknown. */
   scores: CandidateScores | undefined
-  /** Whether an absent score means that there is none, rather than that it is unknown. */
+  /** Whether an absent score means that there is none; otherwise it is unknown. */
   certain: Record<Strategy, boolean>
 }
 
@@ -106,7 +106,7 @@ export class ExplainService {
     return { ...ranked, ...observation! }
   }
 
-  /** The query's own search covers candidates only; for other memories it searches deeper. */
+  /** The query's own search covers only its candidates; for other memories a deeper search follows. */
   async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => (
@@ -156,7 +156,7 @@ function failedFilters (memory: Memory, filters: Filters): Failed {
     .map((name) => FILTER_NAMES[name])
 }
 
-/** Filters that the memory passes and hardly any other memory does. */
+/** Filters that match the memory and hardly any other. */
 function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
   return {
     ...(tags.length > 0 && { tags: { values: tags, match: 'all' } }),
@@ -166,7 +166,7 @@ function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters
   }
 }
 
-/** @returns the memory's place from 1 */
+/** @returns the memory's rank, from 1 */
 function placeIn (list: ReadonlyArray<Pick<Candidate, 'memory'>>, { memoryId }: Memory): number | undefined {
   const index = list.findIndex(({ memory }) => memory.memoryId === memoryId)
   return index < 0 ? undefined : index + 1
@@ -176,7 +176,7 @@ function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId 
   return [...lexical, ...semantic].find(({ memory }) => memory.memoryId === memoryId)
 }
 
-/** The part that both strategies share. */
+/** The stage data common to both strategies. */
 function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Observed, { ranks, scores, certain }: Places, failed: Failed, none: None) {
   const candidates = result[name] ?? []
   const score = scores?.[name]
@@ -222,7 +222,7 @@ function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Fi
 }
 
 /**
- * Tries each bound by itself, so that a caller learns of every bound that excludes the memory.
+ * Tests each bound separately, so that a caller learns of every bound that excludes the memory.
  * @param tokens of the candidates up to this rank
  */
 function budgetStage (candidates: readonly ScoredCandidate[], rank: number, tokens: number, { limit, minScore = 0, maxTokens }: RetrievalRequest): NonNullable<ExplainStages['budget']> {

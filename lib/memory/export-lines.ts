@@ -2,7 +2,7 @@ import { turns } from '../concurrency/turn-budget.js'
 import type { Memory } from '../stores/vector-store.js'
 import { toRecord } from './records.js'
 
-/** The lines of an export, with their line feeds: the header, and then a memory a line. */
+/** The lines of an export, with line feeds: the header, followed by a line for each memory. */
 export async function * exportLines (
   bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string,
 ): AsyncGenerator<string> {

@@ -12,16 +12,16 @@ import { OperatorSettings, type Capabilities } from '../policy/settings.js'
 import { ProviderError } from '../providers/registry.js'
 import { bankSettings, type BankSettings } from './bank-settings.js'
 
-/** What the configuration file says that can change while the process runs, ready for use. */
+/** The parsed settings of the configuration file that can change while the process runs. */
 export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMode' | 'prices'> {
   operator: OperatorSettings
   access: AccessSettings
   trust: PrincipalTrust
-  /** Milliseconds of the longest deadline that a reflect on any bank can have. */
+  /** Longest possible deadline of a reflect on any bank, in milliseconds. */
   longestReflectMs: number
 }
 
-/** @throws ProviderError for what no recall could work with */
+/** @throws ProviderError for settings with which no recall can work */
 export function readFileSettings (
   { file, settings }: Pick<Config, 'file' | 'settings'>, capabilities: Capabilities,
 ): FileSettings {
@@ -45,7 +45,7 @@ function longestReflect ({ banks = {}, profiles = {} }: FileConfig, { reflect }:
   return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
 }
 
-/** The settings of the file that are in force; a reload puts others in their place, all at once. */
+/** The settings of the file in force; a reload replaces all of them at once. */
 export class LiveSettings {
   readonly #access: AccessControl
   #current: FileSettings
@@ -65,20 +65,20 @@ export class LiveSettings {
   }
 }
 
-/** A bank as one operation finds it: which it is, what holds for it, and what its admins have granted. */
+/** A bank during one operation, with the settings that apply to it and the grants of its administrators. */
 export interface OpenBank extends ResolvedBank {
   settings: BankSettings
-  /** What the settings were made of. */
+  /** The configuration sections of the settings. */
   sections: BankSections
   grants: readonly CompiledGrant[]
 }
 
-/** A bank under the settings of the file and its own configuration. */
+/** Resolves a bank from the settings of the file and its own configuration. */
 export function resolveBank (
   key: BankKey, configuration: BankConfiguration | undefined, { operator, bankGrants }: FileSettings,
 ): OpenBank {
   const { access = [], ...own } = configuration ?? {}
-  // The sections of a bank without a configuration are made once for all such banks.
+  // Banks without a configuration share their sections.
   const sections = operator.of(key.bankId, configuration && own)
   const grants = bankGrants ? compileOwnGrants(key.bankId, access) : []
   return { key, settings: bankSettings(sections), sections, grants }
@@ -91,8 +91,8 @@ function compileOwnGrants (bankId: string, access: NonNullable<BankConfiguration
 }
 
 /**
- * The settings that a request on several banks goes by: those that all of them share, else the file's for all banks,
- * within the limits of each bank.
+ * The settings for a request on several banks: those common to all of them, or else the file's global ones, within the
+ * limits of each bank.
  */
 export function commonSettings (
   banks: readonly OpenBank[], { operator }: FileSettings,
@@ -104,7 +104,8 @@ export function commonSettings (
   const common = tightest(operator.global, sections)
   const { lexical, semantic } = common.retrieval.weights
   if (lexical + semantic > 0) return bankSettings(common)
-  // The file searches by vectors alone and a bank has that off: its own weights find something and keep it off.
+  // The file uses only the semantic strategy, which a bank has disabled: its weights keep the strategy disabled and
+  // still find memories.
   const { weights } = (sections.find(({ retrieval }) => retrieval.weights.semantic === 0) ?? operator.global).retrieval
   return bankSettings({ ...common, retrieval: { ...common.retrieval, weights } })
 }

@@ -7,9 +7,9 @@ import type { OpenBank } from './file-settings.js'
 import { toRecord } from './records.js'
 import type { ForgetAnswer, ForgetRequest, MemoryRecord } from './schemas.js'
 
-/** The most ids that an answer lists. */
+/** Maximum number of ids in an answer. */
 const MAX_IDS = 1000
-/** The most memories that a dry run shows. */
+/** Maximum number of memories that a dry run shows. */
 const SAMPLE = 10
 
 /** Removes memories by id or tag, or all memories of a bank. */
@@ -22,7 +22,7 @@ export class ForgetService {
 
   /**
    * @param signal cancels a removal that has not begun: it rejects with the signal's reason, and nothing is removed
-   * @throws ServiceError invalid_request unless exactly one way of selecting is given; access_denied; rate_limited
+   * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited
    */
   async forget (
     request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
@@ -40,7 +40,7 @@ export class ForgetService {
     return dryRun ? { ...answer, ...await this.#sample(bank, answer.memory_ids, context) } : answer
   }
 
-  /** Shows some of what would go. Who may forget need not be allowed to read. */
+  /** Shows some of the memories that would be removed, if the caller may read them; `forget` does not imply that. */
   async #sample (
     { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
   ): Promise<Pick<ForgetAnswer, 'sample'>> {
@@ -59,7 +59,7 @@ function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOu
   return { deleted_count: count, memory_ids: memoryIds }
 }
 
-/** @throws ServiceError invalid_request unless exactly one way of selecting is given */
+/** @throws ServiceError invalid_request unless exactly one selector is given */
 function readSelector (request: ForgetRequest): Selector {
   const given = [request.memory_ids, request.tags, request.scope].filter((value) => value !== undefined)
   if (given.length !== 1) throw invalidRequest([{ field: '', message: 'Exactly one of memory_ids, tags and scope must be given' } satisfies FieldError])

@@ -3,13 +3,13 @@ import type { VectorStore } from '../stores/vector-store.js'
 
 export type Check =
   | { status: 'ok', latencyMs: number }
-  /** `cause` is for the log. */
+  /** `cause` is only for the log. */
   | { status: 'failed', reason: 'unhealthy' | 'error' | 'timeout', cause?: unknown }
 
 /**
  * Checks the health of the store within `timeoutMs`: a store that reports a fault, throws or hangs is down. Concurrent
- * checks share one probe, so that a slow store is not asked again and again. A probe that exceeds its timeout is
- * dropped, so that one that never ends does not hide that the store has recovered.
+ * checks share one probe, so that a slow store is not probed repeatedly. A probe that exceeds its timeout is discarded,
+ * so that one that never settles does not hide that the store has recovered.
  */
 export class HealthProbe {
   readonly #store: VectorStore

@@ -9,8 +9,8 @@ import {
 } from '../stores/vector-store.js'
 
 /**
- * The most answers in memory, in characters of JSON. Beyond that the least recently used are evicted before their 24
- * hours are over.
+ * Maximum size of the answers in memory, in characters of JSON. Beyond it the least recently used are evicted before
+ * their 24 hours have passed.
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
@@ -26,7 +26,7 @@ export function isIdempotencyKey (text: string): boolean {
 /** How a caller marks a repeat of the same request. */
 export interface IdempotencyKey {
   key: string
-  /** Method and path: a key on another operation is another key. */
+  /** Method and path: the same key with another operation is a different key. */
   operation: string
   /** Equal for equal bodies. */
   fingerprint: string
@@ -38,8 +38,8 @@ export interface IdempotencyKey {
 export type KeyedWrite = Omit<IdempotentWrite, 'context'>
 
 /**
- * The data from which the answer of a write is made. Both parts are plain data: a store keeps them as JSON, and a
- * repeat is answered from them.
+ * The data from which the answer of a write is built. Both parts are plain data: a store keeps them as JSON, and a
+ * repeated request is answered from them.
  */
 export interface WriteResult<Context, Outcome> {
   /** Known before the write. */
@@ -61,7 +61,7 @@ interface Answered<Answer> {
 
 /**
  * Replays answers by idempotency key for 24 hours. A store with `findIdempotencyRecord` keeps the data of the answer in
- * the transaction of the write, for all processes and across restarts; with another store the answers last as long as
+ * the transaction of the write, for all processes and across restarts; with any other store the answers last as long as
  * this process.
  */
 export class IdempotencyService {
@@ -80,9 +80,10 @@ export class IdempotencyService {
 
   /**
    * Does the work once for each key. Only a successful result is kept; after a failure the key is free again.
-   * @param toAnswer makes the answer from a result, for the first request and for each repeat
+   * @param toAnswer builds the answer from a result, for the first request and for each repeat
    * @param work passes its argument, if any, to the store's write
-   * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first is not done
+   * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first request is
+   * in progress
    */
   async once<Context, Outcome, Answer> (
     idempotency: IdempotencyKey | undefined,
@@ -131,7 +132,7 @@ export class IdempotencyService {
     try {
       return { answer: toAnswer(await work({ key, requestFingerprint: fingerprint })), isReplayed: false }
     } catch (error) {
-      // Another process has written the same request meanwhile.
+      // Another process has made the same write meanwhile.
       const first = error instanceof IdempotencyKeyTaken ? await find() : undefined
       if (first === undefined) throw error
       return replay(first, fingerprint, toAnswer)

@@ -6,11 +6,9 @@ import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 const LINE_FEED = 10
-/** An escaped character of two UTF-16 units, `\ud83d\ude00`. */
+/** Maximum bytes of a character: an escaped surrogate pair, `\ud83d\ude00`. */
 const BYTES_A_CHARACTER = 12
-/**
- * A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header.
- */
+/** A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header. */
 const OTHER_BYTES = 524_288
 
 export interface ImportLine {
@@ -32,7 +30,7 @@ export async function requireFewLines (bytes: Buffer, most: number, caller: stri
   }
 }
 
-/** The lines without their line feeds, blank lines included. */
+/** The lines without line feeds, including blank lines. */
 export function * linesOf (bytes: Buffer): Generator<ImportLine> {
   for (let at = 0, number = 1; at < bytes.length; number++) {
     const end = endOfLine(bytes, at)
@@ -46,7 +44,7 @@ function endOfLine (bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end
 }
 
-/** The most bytes of a line: a longer one cannot hold a memory that the bank accepts. */
+/** Maximum bytes of a line: a longer one cannot contain a memory that the bank accepts. */
 export function longestLine ({ maxCharacters, maxMetadataBytes }: ContentChecks): number {
   return OTHER_BYTES + BYTES_A_CHARACTER * (maxCharacters + maxMetadataBytes)
 }

@@ -7,8 +7,8 @@ import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
 /**
- * From so many characters in one call on, the terms of each memory are packed when they have been made. A batch of 10
- * MiB has 1,400,000, which take 100 MB as maps while the first of them are written.
+ * From this number of characters in one call, the terms of each memory are packed once they are extracted. A batch of
+ * 10 MiB has 1,400,000, which as maps occupy 100 MB during the write.
  */
 const PACKED_FROM = 1024 * 1024
 
@@ -19,7 +19,9 @@ export interface IndexerOptions {
   backfill?: EmbeddingBackfill | undefined
 }
 
-/** Makes memories searchable: splits them into passages with terms, and embeds these before or after the write. */
+/**
+ * Makes memories searchable: splits them into passages with terms, and embeds the passages before or after the write.
+ */
 export class Indexer {
   readonly #options: IndexerOptions
 
@@ -54,7 +56,7 @@ export class Indexer {
 
   /**
    * Schedules the missing vectors after a write.
-   * @param memories the stored memories; undefined when the store does not report which these are
+   * @param memories the stored memories; undefined when the store does not report them
    */
   stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
     const { backfill } = this.#options
@@ -82,7 +84,7 @@ async function passagesOf (texts: readonly string[], chunkMaxCharacters: number,
   return all
 }
 
-/** Written out without a spread, which takes several times as long. */
+/** Written without a spread, which takes several times as long. */
 function newMemory (memory: Memory, fingerprint: string, passages: readonly Passage[]): NewMemory {
   return {
     memoryId: memory.memoryId,

@@ -11,7 +11,7 @@ import { callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from '.
 
 export type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
 
-/** Prices of a million tokens. */
+/** Prices per million tokens. */
 export interface Price {
   input: number
   output: number
@@ -31,7 +31,7 @@ export interface MeteredLanguageModelOptions {
 /** A call with its purpose and the banks whose budgets it uses. */
 export interface MeteredCall extends GenerateRequest {
   purpose: CallPurpose
-  /** The banks whose budgets count it. */
+  /** The banks whose budgets the call counts against. */
   banks: readonly ResolvedBank[]
 }
 
@@ -47,7 +47,7 @@ export class MeteredLanguageModel {
     this.#price = this.#priceIn(options.prices)
   }
 
-  /** Puts other prices in force for the calls to come. */
+  /** Replaces the prices for future calls. */
   replacePrices (prices: Readonly<Record<string, Price>>): void {
     this.#price = this.#priceIn(prices)
   }
@@ -57,14 +57,14 @@ export class MeteredLanguageModel {
     return this.#model
   }
 
-  /** Whether the model can answer in a form that a caller asks for. */
+  /** Whether the model supports a response schema. */
   get isStructured (): boolean {
     return this.#options.languageModel.structured ?? true
   }
 
   /**
-   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; what the model
-   *   throws
+   * @throws ServiceError quota_exceeded or dependency_unavailable before the call; UnusableGeneration; errors of the
+   * model
    */
   async generate (call: MeteredCall): Promise<Generation & { usage: ModelUsage }> {
     const account = await this.#open(call)
@@ -82,8 +82,8 @@ export class MeteredLanguageModel {
   }
 
   /**
-   * Streams a generation; the last part has the usage. A model that cannot stream yields one text. A consumer that
-   * stops reading ends the call, and the text up to then is charged.
+   * Streams a generation; the last part has the usage. A model without streaming yields one text. A consumer that stops
+   * reading ends the call, and the text up to then is charged.
    */
   async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: ModelUsage, finish?: Generation['finish'] }> {
     const { languageModel } = this.#options
@@ -96,7 +96,7 @@ export class MeteredLanguageModel {
     const account = await this.#open(call)
     let text = ''
     try {
-      // A generator runs in the async context of its caller, so each step is requested within the span.
+      // A generator runs in the async context of its consumer, so each step is requested within the span.
       const parts = languageModel.stream({ ...call, progress: account.progress })[Symbol.asyncIterator]()
       try {
         for (;;) {
@@ -130,7 +130,7 @@ export class MeteredLanguageModel {
   async #open (call: MeteredCall): Promise<CallAccount> {
     const { budget, provider, telemetry, timer } = this.#options
     const reservation = await budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
-    // The caller left while the store was counting, so no call is made.
+    // The caller left while the store counted the call, so no call is made.
     if (call.signal?.aborted === true) {
       reservation.settle(0, false)
       call.signal.throwIfAborted()
@@ -163,7 +163,7 @@ class CallAccount {
   readonly #options: CallAccountOptions
   readonly #startedAt: number
   #closed = false
-  /** Whether the call was made, as far as is known. */
+  /** Whether the call was made, as far as known. */
   #isMade = true
 
   constructor (options: CallAccountOptions) {
@@ -196,11 +196,11 @@ class CallAccount {
     if (this.#closed) return
     const { call, reservation, span } = this.#options
     const { aborted = false, reason }: Partial<AbortSignal> = call.signal ?? {}
-    // The deadline aborts the call through the same signal as a caller who leaves, so the reason tells them apart.
+    // The deadline and a caller who leaves abort the call through the same signal; the reason distinguishes them.
     const isLate = reason instanceof DeadlineExceeded
     const why: unknown = isLate ? reason : error
     const left = !isLate && (aborted || error === undefined)
-    // The provider bills what its endpoint has worked on, answered or not.
+    // The provider charges for what its endpoint has processed, even without an answer.
     if (this.#isMade && (left || reachedTheModel(why))) {
       reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
     } else {

@@ -14,7 +14,7 @@ import { readObject } from './reflect/structured.js'
 import type { RecallRequest } from './schemas.js'
 
 const LONGEST_WORDING = 512
-/** The most characters of a candidate in the prompt. */
+/** Maximum number of characters of a candidate in the prompt. */
 const LONGEST_TEXT = 1200
 const REWRITE_TOKENS = 300
 const RERANK_TOKENS = 400
@@ -38,9 +38,9 @@ export interface AssistedRecall {
 }
 
 /**
- * The help of the language model in a recall: other wordings of the query, and an order of the best candidates. Both
- * use the metered model, under the same budgets, semaphore and circuit breaker as reflect. A recall proceeds without
- * them when the model fails or is late.
+ * The assistance of the language model in a recall: alternative wordings of the query, and an order of the best
+ * candidates. Both use the metered model, under the same budgets, semaphore and circuit breaker as reflect. A recall
+ * proceeds without them when the model fails or is late.
  */
 export class ModelAssistedRecall {
   readonly #options: ModelAssistedRecallOptions
@@ -49,7 +49,7 @@ export class ModelAssistedRecall {
     this.#options = options
   }
 
-  /** @throws ServiceError not_supported when the request, which asks for help, asks for some that is not enabled */
+  /** @throws ServiceError not_supported when the request asks for assistance that is not enabled */
   refuseUnsupported (
     { rewrite, model_rerank: rerank }: Pick<RecallRequest, 'rewrite' | 'model_rerank'>,
     settings: AssistedRecall['settings'],
@@ -67,8 +67,8 @@ export class ModelAssistedRecall {
   }
 
   /**
-   * Other wordings of a query, each once, without the query itself.
-   * @throws ServiceError quota_exceeded; what the call throws; DeadlineExceeded
+   * Alternative wordings of a query, without duplicates and without the query itself.
+   * @throws ServiceError quota_exceeded; errors of the call; DeadlineExceeded
    */
   async rewrite (query: string, asked: AssistedRecall): Promise<string[]> {
     const { maxQueries: most, timeoutMs } = asked.settings.rewrite
@@ -106,7 +106,7 @@ export class ModelAssistedRecall {
       Number.isInteger(number) && number >= 1 && number <= texts.length
     ))
     if (order.length === 0 && given.length > 0) throw new UnusableGeneration()
-    // Omitted texts score below 1, in their earlier order.
+    // Omitted texts score below 1, in their previous order.
     const scores = texts.map((_, index) => (texts.length - index) / (texts.length + 1))
     order.forEach((number, place) => { scores[number - 1] = texts.length - place })
     return scores

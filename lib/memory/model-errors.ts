@@ -3,7 +3,7 @@ import { retryAfter, ServiceError } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
-/** Tells an operator how to get a language model with structured answers, which the mock is not. */
+/** How an operator enables structured answers, which the mock does not support; part of messages. */
 export const HOW_TO_HAVE_STRUCTURE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
 
 /** The model returned something that cannot be used as an answer. */
@@ -20,21 +20,21 @@ export function unusableFor (finish: Finish | undefined): UnusableGeneration {
   return finish === 'filtered' ? new UnusableGeneration('The filter of the language model held its answer back') : new UnusableGeneration()
 }
 
-/** The outcome of a call, in the words of the metrics. */
+/** The outcome of a call, as labelled in the metrics. */
 export function callOutcome (error: unknown): string {
   if (error instanceof ModelCallError) return error.kind
   if (error instanceof UnusableGeneration) return 'unusable'
   return error instanceof DeadlineExceeded ? 'timeout' : 'error'
 }
 
-/** Whether the endpoint is likely to have worked on the call, and to bill it. */
+/** Whether the endpoint is likely to have processed the call, and to charge for it. */
 export function reachedTheModel (error: unknown): boolean {
   return ['timeout', 'unusable'].includes(callOutcome(error))
 }
 
 /**
- * The error that the client of the gateway receives for a failed call. Details of the model's client are only for the
- * log.
+ * The error that the client of the gateway receives for a failed call. Details from the provider's client are only for
+ * the log.
  */
 export function modelFailure (cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
@@ -55,7 +55,7 @@ export function lateFailure (cause: unknown): ServiceError {
   return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
 }
 
-/** The reason of a failure for the log. An error of foreign code may repeat its input, so only its name is logged. */
+/** The reason of a failure for the log. An error of foreign code may contain its input, so only its name is logged. */
 export function loggedReason (error: unknown): string {
   if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
   const { cause, detail } = error

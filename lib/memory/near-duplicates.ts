@@ -11,17 +11,17 @@ import { turns } from '../concurrency/turn-budget.js'
 export interface TextProfile {
   /** Distinct terms without stop words, ascending. */
   terms: Float64Array
-  /** How often each of `terms` occurs. */
+  /** The number of occurrences of each of `terms`. */
   counts: Uint32Array
   /** The Euclidean norm of `counts`. */
   norm: number
-  /** The terms in the order of the text, with repeats: their places in `terms`. */
+  /** The terms in the order of the text, with repeats, as indices of `terms`. */
   sequence: Uint32Array
   /** Equal for texts with the same numbers and the same count of negations. */
   marks: string
 }
 
-/** The most terms of the search for near-duplicates of a text. */
+/** Maximum number of terms of the search for near-duplicates of a text. */
 const MAX_LONGEST = 64
 
 const DIGIT = /\p{N}/u
@@ -30,7 +30,7 @@ const NUMBER_WORDS: ReadonlySet<string> = new Set([
   'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half twice',
   'first second third fourth fifth sixth seventh eighth ninth tenth',
 ].flatMap((line) => line.split(' ')))
-/** Folded as `words` folds them. */
+/** Folded like the output of `words`. */
 const NEGATIONS: ReadonlySet<string> = new Set([
   'no not nor never none nobody nothing nowhere neither without cannot aint',
   'dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt mustnt neednt',
@@ -41,8 +41,8 @@ const SEEDS = [randomInt(2 ** 32), randomInt(2 ** 32)] as const
 
 /**
  * @param caller as in TurnBudget.next
- * @returns the profile, and the longest terms of the text, which are the rarest most often: a near-duplicate shares
- *   nearly all
+ * @returns the profile, and the longest terms of the text, which usually are the rarest: a near-duplicate shares nearly
+ * all of them
  */
 export async function profileOf (text: string, caller: string): Promise<{ profile: TextProfile, longest: string[] }> {
   const counts = new Map<number, number>()
@@ -69,7 +69,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
   let squares = 0
   for (const count of counts.values()) squares += count * count
   const inOrder = Uint32Array.from(terms, (term) => counts.get(term)!)
-  // From here on the map has the places of the terms.
+  // From here on the map contains the index of each term.
   for (let place = 0; place < terms.length; place++) counts.set(terms[place]!, place)
   return {
     profile: {
@@ -92,7 +92,7 @@ function firstOf (lists: ReadonlyArray<readonly string[] | undefined>, limit: nu
   return found
 }
 
-/** Two multiplicative hashes in the manner of FNV-1a, joined to the 53 bits that a number holds exactly. */
+/** Two multiplicative hashes similar to FNV-1a, combined into the 53 bits that a number represents exactly. */
 function hashOf (term: string): number {
   let [low, high] = SEEDS
   for (let index = 0; index < term.length; index++) {
@@ -107,7 +107,8 @@ function hashOf (term: string): number {
 
 /**
  * The similarity of two texts, 0–1: the cosine of their term counts. It is 0 when their numbers or negations differ,
- * and when the words that occur once in both are in another order, because only the order tells who did what to whom.
+ * and when the words that occur once in both are in a different order, because only the order distinguishes subject and
+ * object.
  */
 export function similarity (a: TextProfile, b: TextProfile): number {
   if (a.marks !== b.marks || a.norm === 0 || b.norm === 0) return 0

@@ -22,7 +22,7 @@ export interface ProviderOverrides {
   embeddings?: EmbeddingProvider
   languageModel?: LanguageModel
   reranker?: Reranker
-  /** Write to the operator's log. Default: messages are dropped. */
+  /** Writes to the operator's log. Default: messages are dropped. */
   warn?: (message: string) => void
   info?: (message: string) => void
   /** Receives events for metrics. Default: they are dropped. */
@@ -30,7 +30,7 @@ export interface ProviderOverrides {
 }
 
 export interface Providers {
-  /** Its faults are ServiceErrors. */
+  /** Its unexpected errors are ServiceErrors. */
   store: VectorStore
   embeddings: EmbeddingProvider
   languageModel: LanguageModel
@@ -39,7 +39,7 @@ export interface Providers {
 }
 
 /**
- * Makes the configured providers and starts the store. When one fails, the others are closed again.
+ * Creates the configured providers and starts the store. When one fails, the others are closed.
  * @throws ProviderError
  */
 export async function openProviders (
@@ -54,7 +54,7 @@ export async function openProviders (
   const make = async <T extends { close? (): Promise<void> }>(
     override: T | undefined, kind: ProviderKind<T>, { name, config }: ProviderChoice,
   ): Promise<T> => {
-    // Settings are frozen, and a class of the operator's own may change the map that it is given.
+    // Settings are frozen, and an operator's provider class may modify the object that it receives.
     const own = Object.isFrozen(config) ? structuredClone(config) : config
     const provider = override ?? await makeProvider(kind, name, own, baseDirectory, surroundings)
     open.push(provider)
@@ -93,8 +93,8 @@ export async function openProviders (
 }
 
 /**
- * The identity of vectors in a durable store. It includes the dimensions, because another number of them means other
- * vectors.
+ * The identity of vectors in a persistent store. It includes the dimensions, because vectors of another length are not
+ * comparable.
  */
 export function embeddingSpace (
   { embeddings }: Pick<Settings, 'embeddings'>, { model, dimensions }: EmbeddingProvider,

@@ -12,10 +12,10 @@ import { TokenCount } from '../text/tokens.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
-/** An item that passed the cheap checks of its fields. Expensive work on it follows after it is admitted. */
+/** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
 export interface CheckedItem {
   text: string
-  /** Sorted, each once. */
+  /** Sorted, without duplicates. */
   tags: string[]
   metadata: Metadata
   occurredAt: number | null
@@ -29,7 +29,7 @@ export interface CheckedItem {
  * Checks one item against the bank's policy.
  * @param at the prefix of field names in errors, for instance `items[3].`
  * @param textField the caller's name of the text field
- * @throws ServiceError invalid_request that names every wrong field
+ * @throws ServiceError invalid_request that names every invalid field
  */
 export function checkItem (item: RetainItem, checks: ContentChecks, at: string, textField = 'content'): CheckedItem {
   const errors: FieldError[] = []
@@ -38,7 +38,7 @@ export function checkItem (item: RetainItem, checks: ContentChecks, at: string, 
   }
   const text = item.content.trim()
   check(textField, checkContent(text, checks))
-  // The same set of tags is the same set in any order, so it is kept once and sorted.
+  // Tags are a set, so they are stored sorted and without duplicates.
   const tags = item.tags === undefined ? [] : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id !== undefined) check('document_id', checkText(item.document_id))
@@ -76,7 +76,7 @@ export async function prepare (
 ): Promise<PreparedMemory> {
   const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
   const tokens = TokenCount.of(text)
-  // Written out without a spread, which takes several times as long.
+  // Written without a spread, which takes several times as long.
   const memory: Memory = {
     memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
   }
@@ -90,14 +90,14 @@ function * suspicionIn (text: string, labels: string): Steps<boolean> {
   return labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0
 }
 
-/** The labels of a memory that has none. */
+/** The result of labelsOf for a memory without labels. */
 const NO_LABELS = ' ,  , '
 /** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
- * All texts of a memory beside its content, because a model may see them too. None is placed at the beginning of a
- * line, where a tag like `system:linux` would look like a speaker's turn.
+ * All texts of a memory except its content, because a model may see them too. None is at the beginning of a line, where
+ * a tag like `system:linux` would look like a speaker's turn.
  */
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
   const hasMetadata = Object.keys(metadata).length > 0
@@ -106,8 +106,8 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
 }
 
 /**
- * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, the set of
- * tags, the document and the time.
+ * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
+ * set of tags, the document and the time.
  */
 export function fingerprintOf (memory: Memory): string {
   return atOnce(fingerprintSteps(memory))

@@ -24,7 +24,7 @@ export class RecallService {
     this.#deps = deps
   }
 
-  /** @param budget of what the store brings into the process */
+  /** @param budget bounds the rows that the store reads into the process */
   async recall (request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
@@ -88,9 +88,9 @@ export function retrievalRequest (
 }
 
 /**
- * The banks that a request names, each once.
+ * The banks of a request, without duplicates.
  * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
- *   access_denied for the first bank that the caller may not read
+ * access_denied for the first bank that the caller may not read
  */
 export async function readableBanks (
   request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext,
@@ -103,7 +103,7 @@ export async function readableBanks (
   return await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])
 }
 
-/** The least of the request's budget and the banks' ceilings; undefined when there is none. */
+/** The minimum of the request's budget and the banks' maxima; undefined when there is none. */
 export function tokenBudget (
   requested: number | undefined, ceilings: ReadonlyArray<number | undefined>,
 ): number | undefined {
@@ -111,7 +111,7 @@ export function tokenBudget (
   return limits.length === 0 ? undefined : Math.min(...limits)
 }
 
-/** @throws ServiceError invalid_request when none is left of the strategies that the settings use */
+/** @throws ServiceError invalid_request when the settings use none of the requested strategies */
 function narrowed<S extends Pick<BankSettings, 'retrieval'>> (settings: S, strategies: RecallRequest['strategies']): S {
   if (strategies === undefined) return settings
   const { retrieval } = settings

@@ -12,7 +12,7 @@ export function instantField (field: string, text: string): number {
   return instant
 }
 
-/** A clamp for sizes of pages and answers. */
+/** Limits a page size or answer size to a range. */
 export function clamp (value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value))
 }
@@ -26,7 +26,7 @@ export interface WireFilters {
   occurred_before?: string
   as_of?: string
   min_trust?: Trust
-  /** Conditions that the gateway's own API has no words for; only other doors to the service set them. */
+  /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
   also?: Filters | undefined
 }
 
@@ -43,7 +43,7 @@ export function readFilters (wire: WireFilters): Filters {
   }
 }
 
-/** The instant that relative times of the query refer to, when the request has one. */
+/** The instant to which relative times of the query refer, if the request has one. */
 export function readReference ({ reference_time: text }: { reference_time?: string }): number | undefined {
   return text === undefined ? undefined : instantField('reference_time', text)
 }

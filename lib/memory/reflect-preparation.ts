@@ -22,12 +22,12 @@ import { wrapSchema } from './reflect/structured.js'
 import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
-/** The candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
+/** Number of candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
 const CANDIDATES = 60
 const DEFAULT_MAX_TOKENS = 1024
-/** The part of the deadline that is reserved for the answer that the model missed it. */
+/** The part of the deadline reserved for the response that reports a missed deadline. */
 const RESERVE_MS = 100
-/** For a short deadline the reserve is this share of it, so that time is left for the model. */
+/** For a short deadline the reserve is this share of it, so that the model has the rest. */
 const RESERVE_SHARE = 0.1
 
 export interface ReflectOptions {
@@ -50,7 +50,7 @@ interface ReflectRun {
 }
 
 /**
- * Does everything that comes before the model: access, limits, recall, evidence and prompt.
+ * Performs all steps before the model call: access, limits, recall, evidence and prompt.
  * @throws ServiceError
  */
 export async function prepareReflect (
@@ -129,7 +129,7 @@ export async function prepareReflect (
       schema,
     }
   } catch (error) {
-    // Also what is granted later than anybody waits for it.
+    // Releases an admission that is granted after the wait for it has ended, too.
     void admission.then(({ release }) => { release() }, () => {})
     deadline.end()
     throw reflectFailure(error, deadline)

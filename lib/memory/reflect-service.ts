@@ -123,7 +123,7 @@ export class ReflectService {
       return { answered: await answer(), degraded: false }
     } catch (error) {
       const failure = reflectFailure(error, run.deadline)
-      // A store that cannot count the call throws this error itself; the model is not at fault then.
+      // A store that fails to count the call throws this error itself; the model is not at fault then.
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
       const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.

@@ -2,7 +2,7 @@ import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidRequest } from '../errors/service-error.js'
 import { valueAt } from '../validation/json-object.js'
 
-/** @throws ServiceError that tells what takes the place of a scorer that there is no more */
+/** @throws ServiceError that names the replacement of a removed scorer */
 export function refuseRemoved (value: unknown, at: string): void {
   const scorers = valueAt(value, 'retrieval.scorers')
   if (typeof scorers !== 'object' || scorers === null) return

@@ -2,13 +2,13 @@ import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** Bytes or characters that are hashed at a time. */
+/** Maximum bytes or characters that are hashed at a time. */
 const PIECE = 256 * 1024
 const LINE_FEED = 10
 
 /**
- * SHA-256 of `stringify([query, body])` in hexadecimal. Idempotency records keep it over restarts and releases, so its
- * form must not change. It is computed in turns of the event loop, and never builds the whole text of a large body.
+ * SHA-256 of `stringify([query, body])` in hexadecimal. Idempotency records keep it across restarts and releases, so
+ * its input must not change. It is computed in time slices, and never builds the whole text of a large body.
  * @param body a JSON value; for an import its text, or its bytes in UTF-8
  * @param caller as in TurnBudget.next
  */
@@ -43,7 +43,7 @@ function isHighSurrogate (unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
-/** Cuts at line ends if lines are short enough; the decoder keeps a character that a cut falls into. */
+/** Splits at line ends if lines are short enough; the decoder buffers a character that a split cuts. */
 function * bufferPieces (bytes: Buffer): Generator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for (let start = 0; start < bytes.length;) {

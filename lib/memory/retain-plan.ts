@@ -3,7 +3,7 @@ import type { ImportOutcome, InsertOutcome } from '../stores/vector-store.js'
 import type { WriteResult } from './idempotency.js'
 import type { PreparedMemory } from './preparation.js'
 
-/** The facts of a stored memory that an answer contains. */
+/** The properties of a stored memory that an answer contains. */
 export interface StoredMemory {
   memoryId: string
   passageCount: number
@@ -24,12 +24,12 @@ export interface RetainedItem {
 }
 
 /**
- * The data that the answer of a retain needs beside the outcome of the write. Idempotency records keep it across
- * releases: members may be added, none changed.
+ * The data that the answer of a retain needs in addition to the outcome of the write. Idempotency records keep it
+ * across releases: properties may be added, but not changed.
  */
 export interface RetainContext {
   bankId: string
-  /** The written memories in order; the outcome tells of which the store had an exact repeat. */
+  /** The written memories in order; the outcome shows of which the store already had an exact repeat. */
   memories: readonly StoredMemory[]
   items: readonly RetainedItem[]
 }
@@ -41,7 +41,7 @@ export type RetainResult = WriteResult<RetainContext, RetainOutcome>
 
 /** A memory to be written. Several items of one request may share it. */
 export interface PlannedMemory {
-  /** Its place in the plan. */
+  /** Its index in the plan. */
   readonly index: number
   memory: PreparedMemory
   /** Whether it replaces the memory of the bank with the same id. */
@@ -56,7 +56,7 @@ export interface NearDuplicate<T extends ItemTarget = ItemTarget> {
   similarity: number
 }
 
-/** What becomes of one item. */
+/** The decision about one item. */
 export interface ItemDecision {
   kind: RetainedItem['kind']
   /** The memory that the item becomes or, for `skipped`, the one that it repeats. */

@@ -14,7 +14,7 @@ import { contextOf, retainAnswer, retainBatchAnswer } from './retain-answer.js'
 import { isPlanned, type RetainPlan, type RetainResult } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
-/** The most writes that wait for others of the same bank. */
+/** Maximum number of writes that wait for others to the same bank. */
 const MAX_WAITING = 64
 
 /** A retain whose caller has access. */
@@ -45,7 +45,7 @@ interface Documents {
 export class RetainService {
   readonly #deps: Dependencies
   /**
-   * Serialises the writes to a bank with deduplication. Otherwise two different items could both replace the same
+   * Serializes the writes to a bank with deduplication. Otherwise two different items could both replace the same
    * near-duplicate, and one of them would be lost.
    */
   readonly #comparing = new BankQueue(MAX_WAITING)
@@ -56,7 +56,7 @@ export class RetainService {
 
   /**
    * @param signal cancels a write that has not begun: it rejects with the signal's reason, and nothing is stored
-   * @throws ServiceError invalid_request that names every wrong field; rate_limited, quota_exceeded; server_busy
+   * @throws ServiceError invalid_request that names every invalid field; rate_limited, quota_exceeded; server_busy
    */
   async retain (
     { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey,
@@ -68,7 +68,7 @@ export class RetainService {
     ))
   }
 
-  /** @throws ServiceError as `retain`; invalid_request is about the first item that is wrong */
+  /** @throws ServiceError as `retain`; invalid_request concerns the first invalid item */
   async retainBatch (
     { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey,
     signal?: AbortSignal, budget?: RowBudget,

@@ -1,5 +1,5 @@
 /*
- * The records of the wire. They are the types of the library, the validators of the routes, and OpenAPI, in one.
+ * The records of the API: one definition each for the library's types, the validation in the routes, and OpenAPI.
  * Optional request fields may also be null, which means absent; the routes remove such nulls before validation.
  */
 

@@ -103,7 +103,7 @@ export class MemoryService {
   }
 
   /**
-   * Checks access on banks before the rest of a request is read. Each operation checks it again, by the same rule.
+   * Checks access to banks before the rest of a request is read. Each operation checks it again, by the same rule.
    * @returns undefined when the configuration file grants access, which needs no waiting
    * @throws ServiceError access_denied, dependency_unavailable
    */
@@ -113,15 +113,15 @@ export class MemoryService {
     return directory.open(context, permission, bankIds)
   }
 
-  /** The state for metrics. It asks no database and no endpoint. */
+  /** The state for metrics. It queries neither the database nor an endpoint. */
   status (): MemoryStatus {
     return memoryStatus(this.#deps)
   }
 
   /**
    * Applies another configuration file, completely or not at all, to operations that begin from now on. Settings that
-   * are read only at a start (lib/config/changes.ts) do not change.
-   * @throws ProviderError for settings with which no recall could work; nothing changes then
+   * are read only at the start (lib/config/changes.ts) do not change.
+   * @throws ProviderError for settings with which no recall can work; nothing changes then
    */
   replaceFile (config: Pick<Config, 'file' | 'settings'>): void {
     const { live, meteredModel } = this.#deps
@@ -149,7 +149,7 @@ export class MemoryService {
     return this.#deps.embeddings.dimensions
   }
 
-  /** Resolves when no memory is known to lack vectors, and the use of daily quotas is counted. */
+  /** Resolves when no memory is known to lack vectors, and all use of daily quotas is counted. */
   async idle (): Promise<void> {
     await this.#deps.backfill?.idle()
     await this.#deps.usage.idle()
@@ -165,7 +165,7 @@ export class MemoryService {
 
 /**
  * Builds the service from its configuration.
- * @throws ProviderError when a provider cannot be made
+ * @throws ProviderError when a provider cannot be created
  */
 export async function createMemoryService (
   config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {},
@@ -178,7 +178,7 @@ export async function createMemoryService (
   const { store, embeddings, languageModel, reranker, weights } = providers
   if (settings.hindsight && store.countMemories === undefined) {
     await store.close()
-    // Such a store does not know the filters of that API, and would leave them out.
+    // Such a store would ignore the filters of that API.
     throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of vector_store is not')
   }
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined

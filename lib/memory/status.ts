@@ -5,7 +5,7 @@ import type { ModelCallRecord } from '../telemetry/telemetry.js'
 import type { PoolStatus } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 
-/** The present state of the service for metrics, from data in this process; nothing is asked over the network. */
+/** The current state of the service for metrics, from data in this process, without network requests. */
 export interface MemoryStatus {
   models: Array<{ kind: ModelCallRecord['kind'], status: ModelStatus }>
   /** Undefined for a store without connections. */
@@ -14,7 +14,7 @@ export interface MemoryStatus {
   vectorsPending: number | undefined
 }
 
-/** A provider whose status call fails is left out. */
+/** A provider whose status method throws is left out. */
 export function memoryStatus ({ store, embeddings, languageModel, reranker, backfill }: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
   const models = [
     { kind: 'embedding' as const, provider: embeddings },

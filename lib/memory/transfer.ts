@@ -20,7 +20,7 @@ import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
 import { isJsonObject } from '../validation/json-object.js'
 
-/** The most imports that wait for another one into the same bank; each holds its whole body in memory. */
+/** Maximum number of imports that wait for another into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
 const INDEXED_TOGETHER = 256
 
@@ -29,7 +29,7 @@ const checkLine = schemaCheck(ImportLine)
 /** How an import treats existing memories and the configuration. */
 export interface ImportOptions {
   onConflict: 'skip' | 'overwrite'
-  /** Whether the configuration that the export carries is applied. */
+  /** Whether the configuration in the export is applied. */
   config: 'ignore' | 'apply'
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
@@ -46,18 +46,18 @@ interface CheckedLine {
 /** A checked import. */
 interface CheckedImport {
   lines: CheckedLine[]
-  /** Lines whose memories have expired; they are not in `lines`. */
+  /** Number of lines whose memories have expired; they are not in `lines`. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
   change: BankConfigChange | undefined
 }
 
 /**
- * The data that the answer needs beside the outcome. Idempotency records keep it across releases: members may be added,
- * none changed.
+ * The data that the answer needs in addition to the outcome. Idempotency records keep it across releases: properties
+ * may be added, but not changed.
  */
 interface ImportContext {
-  /** Lines that were not given to the store, because they have expired. */
+  /** Number of lines that were not passed to the store, because they have expired. */
   expired: number
 }
 
@@ -76,7 +76,7 @@ export interface Export extends AsyncIterable<string> {
   end: () => void
 }
 
-/** Export and import: a bank as NDJSON, a header line and then a memory a line. */
+/** Export and import: a bank as NDJSON, a header line followed by a line for each memory. */
 export class Transfer {
   readonly #deps: Dependencies
   readonly #configurations: BankConfigurations
@@ -88,8 +88,8 @@ export class Transfer {
   }
 
   /**
-   * Exports the bank as of the call. The caller must call `end`, read or not, because the store may hold resources for
-   * it.
+   * Exports the bank as of the call. The caller must call `end`, whether or not it reads the lines, because the store
+   * may hold resources for it.
    * @param signal cancels reading from the store
    */
   async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
@@ -114,11 +114,11 @@ export class Transfer {
   }
 
   /**
-   * Reads an export back: every line is checked before the first is stored, and all are stored or none. The first fault
-   * ends it.
+   * Imports an export: every line is checked before the first is stored, and all are stored or none. The first invalid
+   * line ends it.
    * @param bytes the NDJSON
    * @param signal cancels an import that has not begun to write: it rejects with the signal's reason, and nothing is
-   *   stored
+   * stored
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
   async import (
@@ -137,7 +137,7 @@ export class Transfer {
     ))
   }
 
-  /** Checks every line and does no expensive work, because the import is not admitted yet. */
+  /** Checks every line without expensive work, because the import is not admitted yet. */
   async #check (
     open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext,
   ): Promise<CheckedImport> {
@@ -205,7 +205,7 @@ export class Transfer {
     }
   }
 
-  /** Removes the lines from the list as it goes, so that memories are not held in both forms for long. */
+  /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
   async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string): Promise<NewMemory[]> {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
@@ -225,7 +225,7 @@ function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext,
   return { ...outcome, skipped: outcome.skipped + expired }
 }
 
-/** @returns the configuration that the header carries */
+/** @returns the configuration in the header */
 function readHeader (header: unknown): unknown {
   const { format, version, config } = (typeof header === 'object' && header !== null ? header : {}) as { format?: unknown, version?: unknown, config?: unknown }
   if (format !== FORMAT) throw invalidField('line 1', `must be the header of an export, with "format": "${FORMAT}"`)

@@ -3,10 +3,10 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
 /**
  * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
  * a memory. The context is the terms of its neighbours in the same document, at a lower weight. It lets a query find a
- * turn of a conversation, or a paragraph of a text, by what was said around it; on conversations this gains more recall
+ * turn of a conversation, or a paragraph of a text, by the words around it; on conversations this gains more recall
  * than any embedding (docs/recall-quality.md).
  *
- * Only memories of the bank that have not expired count, in every step and in every statistic.
+ * Every step and every statistic considers only memories of the bank that have not expired.
  *
  * 1. Own score of a passage. It is Σ idf · (k1 + 1) · tf / (tf + k1 · norm) over the terms of the query, divided by the
  *    highest score that the query can reach, Σ idf · (k1 + 1). For a term that df of the bank's N passages contain, idf
@@ -23,7 +23,7 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  *    both. Each adds to the counts of the other its own counts, divided by its norm and multiplied by
  *    `neighbourWeight`. A neighbour does this whether or not it passes the filters.
  * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. The
- *    score of a memory that only the semantic strategy found, and that is no candidate, is its own score.
+ *    score of a memory that only the semantic strategy found, and that is not a candidate, is its own score.
  * 7. Result. The result is the `limit` best candidates that pass the filters and score above 0; ties are ordered by
  *    memory id. The total counts all such candidates, and the memories outside the pool that pass the filters and have
  *    an own score above 0.
@@ -32,7 +32,7 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  * on their order, which differs between stores, and equal memories have to tie in each of them.
  */
 
-/** How many places of a document a window reaches to either side of a member of the pool. */
+/** Maximum distance, in memories of the document, from a member of the pool to the ends of its window. */
 export const WINDOW_REACH = 2
 
 /** Scores are whole multiples of 1 / SCORE_GRID. */
@@ -40,7 +40,7 @@ export const SCORE_GRID = 1e12
 
 /**
  * The weights of a neighbour's terms, where a memory's own terms have the weight 1. They are fitted on conversations
- * (docs/recall-quality.md): a question says nearly as much about its answer as the answer itself does.
+ * (docs/recall-quality.md): the words of a question identify its answer nearly as well as the words of the answer.
  */
 export const NEIGHBOUR_WEIGHTS = {
   /** Of the memory directly before: when that one ends in a question, and otherwise. */
@@ -64,14 +64,14 @@ export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occur
 }
 
 /**
- * Whether a memory ends in a question, which its last passage tells: the memory after it is likely to be the answer.
+ * Whether a memory ends in a question, which its last passage records: the memory after it is likely to be the answer.
  */
 export function endsAsQuestion (passages: ReadonlyArray<Pick<Passage, 'question'>>): boolean {
   return passages.at(-1)?.question === true
 }
 
 /**
- * The weight that a neighbour's counts have in the score of a memory.
+ * The weight of a neighbour's counts in the score of a memory.
  * @param places from the scored memory to the neighbour, at most WINDOW_REACH and not 0; negative when the neighbour
  * comes before
  * @param neighbourAsks whether the neighbour ends in a question
@@ -88,14 +88,14 @@ export function neighbourWeight (places: number, neighbourAsks: boolean, memoryA
 }
 
 /**
- * The factor by which the length of a passage dampens its term counts.
+ * The length normalization of a passage's term counts.
  * @param average length of the bank's passages, above 0
  */
 export function lengthNorm (length: number, form: LexicalRequest['length'], average: number): number {
   return 'pivot' in form ? Math.max(1, length / form.pivot) : 1 - form.b + form.b * length / average
 }
 
-/** Rounds a share of the highest score that a query can reach to SCORE_GRID. */
+/** Rounds a share of the highest score that a query can reach to a multiple of 1 / SCORE_GRID. */
 export function toScore (share: number): number {
   return Math.round(Math.min(1, share) * SCORE_GRID) / SCORE_GRID
 }

@@ -3,7 +3,7 @@ import type { ListFilters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
 
-/** @returns what decides whether a memory passes; undefined when there is nothing to decide */
+/** @returns the predicate for memories; undefined when no filter is set */
 export function compileFilters (filters: ListFilters): Condition | undefined {
   const conditions: Condition[] = []
   const {
@@ -52,7 +52,7 @@ function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataTe
   return is === 'one of' ? has : (memory) => !has(memory)
 }
 
-/** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */
+/** Whether a memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list. */
 export function tagCondition (values: readonly string[], match: 'any' | 'all'): Condition {
   return match === 'all'
     ? (memory) => memory.tags.length > 0 && values.every((tag) => memory.tags.includes(tag))

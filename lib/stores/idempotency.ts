@@ -1,24 +1,24 @@
 /** How long the record of an idempotency key is kept, in milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 86_400_000
 
-/** What a store keeps in the transaction of a write, for a caller who asks again with the same idempotency key. */
+/** What a store records in the transaction of a write, for a caller who repeats the request with the same key. */
 export interface IdempotentWrite {
   /** SHA-256 of caller, operation and key, in hex. */
   key: string
   /** Equal for equal requests. */
   requestFingerprint: string
-  /** What the answer needs beside the outcome of the write, as JSON. */
+  /** The data that the response needs in addition to the outcome of the write, as JSON. */
   context: string
 }
 
-/** What was kept of a write, from which its answer can be made again. */
+/** The record of a write, from which its response can be rebuilt. */
 export interface IdempotencyRecord {
   requestFingerprint: string
-  /** As `recordText` made it; `readRecord` reads it. */
+  /** Written by `recordText`, parsed by `readRecord`. */
   text: string
 }
 
-/** The write under this key was done by another request. Nothing was written; its record can be found. */
+/** Another request has used this key for its write. Nothing was written; the record of the key can be looked up. */
 export class IdempotencyKeyTaken extends Error {
   constructor () {
     super('The work of this idempotency key has been done')
@@ -26,20 +26,23 @@ export class IdempotencyKeyTaken extends Error {
   }
 }
 
-/** Releases before this form kept the finished answer, which has no member `form`. */
+/** Releases before this form stored the finished response, which has no property `form`. */
 const FORM = 2
 
 export type KeptResult =
   | { kind: 'outcome', context: unknown, outcome: unknown }
-  /** Of an earlier release. */
+  /** From an earlier release. */
   | { kind: 'answer', answer: unknown }
 
-/** The text of a record. The context is put in as it is: a batch's is large, and a transaction waits meanwhile. */
+/**
+ * The text of a record. The context is inserted unparsed: that of a batch is large, and a transaction is open
+ * meanwhile.
+ */
 export function recordText ({ context }: IdempotentWrite, outcome: unknown): string {
   return `{"form":${FORM},"context":${context},"outcome":${JSON.stringify(outcome)}}`
 }
 
-/** @throws Error for a form that a later release has kept */
+/** @throws Error for a form that a later release wrote */
 export function readRecord (text: string): KeptResult {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || !('form' in value)) return { kind: 'answer', answer: value }

@@ -3,7 +3,7 @@ import type { Steps } from '../concurrency/steps.js'
 import { SplitMap } from './split-map.js'
 import { LowerTrustError, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
 
-/** A memory that stands in the bank, as far as an import can conflict with it. */
+/** A memory of the bank, with the properties that decide conflicts with an import. */
 export interface ExistingMemory {
   memoryId: string
   fingerprint: string
@@ -11,22 +11,22 @@ export interface ExistingMemory {
 }
 
 export interface ImportPlan<S> {
-  /** No two of them, nor of them and what is left standing, share an id or a fingerprint. */
+  /** No two of these, nor one of these and a memory that stays in the bank, share an id or a fingerprint. */
   added: NewMemory[]
   removed: S[]
   outcome: ImportOutcome
 }
 
-/** What stands in the bank, by what an import can conflict with. */
+/** The memories of the bank, by the keys on which an import can conflict. */
 export interface ExistingMemories<S> {
   byId (memoryId: string): S | undefined
   byFingerprint (fingerprint: string): S | undefined
 }
 
 /**
- * What an import does, memory by memory, as if each had come alone. A conflict is an equal id or an equal fingerprint.
- * @param existing all that the memories can conflict with, as the store has it
- * @param toExisting what of it an import looks at
+ * Plans an import memory by memory, as if each were imported alone. A conflict is an equal id or an equal fingerprint.
+ * @param existing all memories that those of the import can conflict with, in the store's own form
+ * @param toExisting extracts the properties that decide conflicts
  * @throws LowerTrustError with `supersede`
  */
 export function * importSteps<S extends object> (
@@ -34,8 +34,8 @@ export function * importSteps<S extends object> (
   onConflict: OnConflict,
 ): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
-  // A place is undefined when another memory of the call has replaced the one that was there. In the maps null stands
-  // for a memory that is displaced.
+  // An element is undefined when a later memory of the same call replaced it. In the maps, null marks the key of a
+  // displaced memory.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
   const placeById = new SplitMap<number | null>()

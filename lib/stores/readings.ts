@@ -4,7 +4,7 @@ import type { Trust } from '../identity/trust.js'
 import type { Memory } from './records.js'
 import type { Filters } from './searches.js'
 
-/** What a memory of a list must satisfy, beside the filters of a search. */
+/** The conditions on a memory of a list, in addition to the filters of a search. */
 export interface ListFilters extends Filters {
   /** Exactly this level. */
   trust?: Trust
@@ -17,13 +17,13 @@ export interface ListFilters extends Filters {
 export interface ListRequest {
   now: number
   limit: number
-  /** Those that only lists have come to a store with `countMemories`. */
+  /** A store without `countMemories` never receives the filters that only lists have. */
   filters: ListFilters
-  /** Default newest first; `oldest` comes only to a store with `countMemories`. */
+  /** Default newest first; only a store with `countMemories` receives `oldest`. */
   order?: 'newest' | 'oldest'
-  /** Memories to pass over before the page begins; only to a store with `countMemories`. */
+  /** Number of memories to skip before the page; only a store with `countMemories` receives it. */
   offset?: number
-  /** Where the last page ended; the page begins behind it. */
+  /** The last memory of the previous page; this page begins after it. */
   after?: { retainedAt: number, memoryId: string } | undefined
   /** As in SearchRequest. */
   budget?: RowBudget | undefined
@@ -36,7 +36,7 @@ export interface BankSummary extends BankKey {
 
 export interface BankStatistics extends BankSummary {
   passageCount: number
-  /** Memories without vectors; a store that takes late vectors counts them. */
+  /** Memories without vectors, counted by a store that accepts late vectors. */
   unembeddedCount?: number
   tokens: number
   tagCounts: ReadonlyMap<string, number>
@@ -47,19 +47,19 @@ export interface BankStatistics extends BankSummary {
 
 export interface NeighboursRequest {
   now: number
-  /** Neighbours at most on this side. */
+  /** Maximum number of neighbours on this side. */
   before: number
   after: number
   /** As in SearchRequest. */
   budget?: RowBudget | undefined
 }
 
-/** A memory among its neighbours in the document, in its order (lib/stores/context.ts). */
+/** A memory with its neighbours, in the order of its document (lib/stores/context.ts). */
 export interface Neighbourhood {
   memory: Memory
-  /** The last is next to the memory. */
+  /** The last is adjacent to the memory. */
   before: Memory[]
-  /** The first is next to the memory. */
+  /** The first is adjacent to the memory. */
   after: Memory[]
 }
 
@@ -81,21 +81,21 @@ export interface DayCounts {
 
 export interface ListBanksRequest {
   now: number
-  /** One tenant's banks; undefined for those of all tenants. */
+  /** Only banks of this tenant, null for no tenant; undefined for all tenants. */
   tenantId?: string | null
-  /** Only banks of this name. */
+  /** Only banks with this name. */
   bankId?: string
   limit: number
   after?: BankKey | undefined
-  /** Who the work is for: as in TurnBudget.next. */
+  /** The caller for whom the work is done, as in TurnBudget.next. */
   caller?: string
 }
 
 export interface Scan {
   count: number
   /**
-   * To be read once. Whoever does not read it to its end calls `return`, where the store has one, also before the first
-   * memory: it lets go what is held for the reader.
+   * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
+   * the first memory: it releases the resources held for the reader.
    */
   memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
 }

@@ -8,7 +8,7 @@ export const vectorStores: ProviderKind<VectorStore> = {
   methods: VECTOR_STORE_METHODS,
   registered: {
     in_memory: (config) => new InMemoryVectorStore({ maximumBytes: inMemorySettings(config).max_bytes }),
-    // Loaded when they are chosen: a start without a database should not wait for its drivers.
+    // Imported on demand: a start without a database should not load its drivers.
     postgres: async (config, surroundings) => (await import('./sql/providers.js')).makePostgresStore(config, surroundings),
     pglite: async (config, surroundings) => await (await import('./sql/providers.js')).makePgliteStore(config, surroundings),
   },

@@ -3,16 +3,16 @@ import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import type { Memory, Metadata } from './records.js'
 
-/** What a memory must satisfy. All conditions hold together; an absent one holds always. */
+/** The conditions on a memory. All must hold; an absent condition always holds. */
 export interface Filters {
   /**
-   * exact: the memory has these tags and no other, none at all for no values. A memory without tags matches no other
-   * tag filter, unless `orUntagged` lets it through.
+   * exact: the memory has these tags and no others, so an empty list matches memories without tags. A memory without
+   * tags matches no other tag filter, unless `orUntagged` is set.
    */
   tags?: { values: readonly string[], match: 'any' | 'all' | 'exact', orUntagged?: boolean }
-  /** Every listed key is there with an equal value. */
+  /** Every listed key is present with an equal value. */
   metadata?: Readonly<Metadata>
-  /** The key has one of these texts, or none of them, which a memory without the key passes too. */
+  /** The value of the key is one of these texts, or none of them; a memory without the key passes `none of` too. */
   metadataText?: { key: string, is: 'one of' | 'none of', values: readonly string[] }
   /** The memory belongs to one of these documents. */
   documentIds?: readonly string[]
@@ -22,77 +22,77 @@ export interface Filters {
   occurredBefore?: number
   /** Inclusive bound on `retainedAt`. */
   asOf?: number
-  /** Inclusive lower bound on `trust`; `suspect` lets all through. */
+  /** Inclusive lower bound on `trust`; `suspect` admits every memory. */
   minTrust?: Trust
 }
 
-/** The lexical strategy as a search asks for it; lib/stores/context.ts tells what comes of it. */
+/** The lexical part of a search; lib/stores/context.ts defines its result. */
 export interface LexicalRequest {
   /** Distinct. */
   terms: readonly string[]
-  /** How soon more of the same term stops counting, >= 0. */
+  /** Term frequency saturation of BM25, >= 0: the smaller, the less repetitions of a term count. */
   k1: number
   /**
-   * What a passage pays for its length. pivot: nothing up to so many terms, in proportion above it. b: of its length
-   * beside the bank's average, 0 (nothing) to 1 (in proportion).
+   * Length normalization. pivot: none for passages of up to so many terms, proportional above. b: as in BM25, relative
+   * to the bank's average, from 0 (none) to 1 (proportional).
    */
   length: { pivot: number } | { b: number }
-  /** Whether memories are found by the words of their neighbours in the document too. */
+  /** Whether memories are also found by the words of their neighbours in the document. */
   context: boolean
 }
 
 export interface SearchRequest {
-  /** At least one; candidates of all banks compete in one ranking. */
+  /** At least one; candidates of all banks are ranked together. */
   banks: readonly BankKey[]
-  /** Memories that have expired by then are gone. */
+  /** Memories that have expired by this instant are not found. */
   now: number
   filters: Filters
-  /** Absent: not asked for. */
+  /** Absent: the strategy is not used. */
   lexical?: LexicalRequest
-  /** The semantic strategy: the query's embedding. Absent: not asked for. */
+  /** The semantic strategy: the query's embedding. Absent: the strategy is not used. */
   semantic?: { vector: Float32Array } | undefined
-  /** Candidates that each strategy returns at most, over all banks. */
+  /** Maximum number of candidates that each strategy returns, over all banks. */
   limit: number
-  /** Asked by a store whose memories are copies, before they are made. Absent: nothing is counted. */
+  /** Checked by a store that copies memories, before it copies them. Absent: nothing is counted. */
   budget?: RowBudget | undefined
 }
 
-/** How a memory answers a query, by its best passage; each within 0–1. */
+/** How well a memory matches a query, by its best passage; each score is within 0–1. */
 export interface CandidateScores {
   /**
-   * The share of the best BM25 score that the query could reach in the bank, by the words of the memory and of its
-   * neighbours; 0 when none is a query term.
+   * The share of the highest BM25 score that the query could reach in the bank, by the terms of the memory and of its
+   * neighbours; 0 when none of them is a query term.
    */
   lexical?: number
-  /** The same by the memory's own words alone, at most `lexical`; equal to it without `context`. */
+  /** The same for the memory's own terms alone, at most `lexical`; equal to it without `context`. */
   own?: number
-  /** The cosine, negative ones as 0. Absent for a memory without vectors. */
+  /** The cosine, with negative values as 0. Absent for a memory without vectors. */
   semantic?: number
 }
 
 export interface Candidate {
   bank: BankKey
   memory: Memory
-  /** Of the strategy that found it: `scores.lexical` or `scores.semantic`. */
+  /** The score of the strategy that returned the candidate: `scores.lexical` or `scores.semantic`. */
   score: number
-  /** By every strategy that was asked for, also one that did not have it among its best. */
+  /** By every requested strategy, even one that did not return the memory. */
   scores: CandidateScores
-  /** The memory's number of passages. */
+  /** The number of passages of the memory. */
   passageCount: number
   /**
-   * The passages that matched, best first, ties in order; at most three. Of a lexical find each with its own score; of
-   * one that only its neighbours' words found, its first with the lexical score of the memory.
+   * The passages that matched, best first, ties in order; at most three. A lexical candidate has each with its own
+   * score; one found only by its neighbours' terms has its first passage with the lexical score of the memory.
    */
   passages: ReadonlyArray<{ start: number, end: number, score: number }>
 }
 
 export interface SearchResult {
-  /** Falling score, ties by memory id. Absent when the strategy was not asked for. */
+  /** Descending by score, ties by memory id. Absent when the strategy was not requested. */
   lexical?: Candidate[]
   semantic?: Candidate[]
   /**
-   * Memories that pass the filters and that a strategy finds, whatever `limit` is; of those that only neighbours find,
-   * the ones in a window of the pool.
+   * Memories that pass the filters and match in a strategy, regardless of `limit`; memories that match only by their
+   * neighbours' terms count if they are in a window of the pool.
    */
   total: number
 }

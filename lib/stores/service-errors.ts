@@ -6,8 +6,8 @@ import { RemovalRefusedError, LowerTrustError, type VectorStore } from './vector
 const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, RemovalRefusedError]
 
 /**
- * Calls a store, and replaces its faults by the one error that a client sees. The errors that refuse a write belong to
- * the store's interface and pass as they are.
+ * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store
+ * refuses a write belong to its interface and pass unchanged.
  */
 export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
   try {
@@ -19,8 +19,8 @@ export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The form of a started store that services are given: its faults are ServiceErrors. It has the optional methods that
- * the store has. Closing and health keep their errors, because no client is told of them.
+ * Wraps a started store so that its unexpected errors become ServiceErrors. Optional methods are present if the store
+ * has them. `close` and `health` keep their errors, because no client sees them.
  */
 export function storeWithServiceErrors (store: VectorStore): VectorStore {
   const { bankConfigs } = store
@@ -68,8 +68,8 @@ function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
 type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
 
 /**
- * @returns a function that gives a method of `owner` the errors of `withServiceErrors`. The method is looked up at each
- * call, as it is without the wrapper.
+ * @returns a function that applies `withServiceErrors` to a method of `owner`. The method is looked up at each call, as
+ * it would be without the wrapper.
  */
 function wrapperOf (owner: object) {
   return <Given extends unknown[], T>(method: () => Method<Given, T>): Method<Given, T> =>

@@ -1,17 +1,17 @@
-/** Items of one chunk at most: an insertion or a removal moves no more than these. */
+/** Maximum number of items in a chunk, and so of the items that an insertion or a removal moves. */
 const MOST = 512
 
 /**
- * Items in order, with insertion and removal anywhere in less than a microsecond however many there are: an array of
- * short arrays. What comes last, as nearly everything does, is appended. Two items may be equal in the order; then
- * either comes first.
+ * A sorted list with insertion and removal at any position in less than a microsecond, whatever its length: an array of
+ * short arrays. Insertion at the end, the usual case, is an append. The relative order of items that compare equal is
+ * not defined.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number
-  /** None of them empty. */
+  /** No chunk is empty. */
   readonly #chunks: T[][] = []
   #size = 0
-  /** How often items have moved. */
+  /** Incremented whenever items move. */
   #moves = 0
 
   /** @param compare negative when `a` comes first */
@@ -46,7 +46,7 @@ export class SortedList<T> {
     if (chosen.length > MOST) this.#chunks.splice(chunk + 1, 0, chosen.splice(MOST / 2))
   }
 
-  /** @returns whether it was there */
+  /** @returns whether the list contained the item */
   remove (item: T): boolean {
     const place = this.#find(item)
     if (place === undefined) return false
@@ -58,19 +58,20 @@ export class SortedList<T> {
     return true
   }
 
-  /** The items before one that is there, nearest first. */
+  /** The items before one in the list, nearest first. */
   before (item: T, most: number): T[] {
     return this.#beside(item, most, -1)
   }
 
-  /** The items behind one that is there, nearest first. */
+  /** The items after one in the list, nearest first. */
   after (item: T, most: number): T[] {
     return this.#beside(item, most, 1)
   }
 
   /**
-   * First to last. What is added or removed meanwhile may be given or not; every other item is, once.
-   * @param isBefore the first item for which it is false is the first that is given
+   * Ascending. Items added or removed during the iteration may or may not be yielded; every other item is, exactly
+   * once.
+   * @param isBefore the iteration starts at the first item for which it is false
    */
   * forwards (isBefore?: (item: T) => boolean): Generator<T> {
     let { chunk, index } = isBefore === undefined ? { chunk: 0, index: 0 } : this.#placeOf(isBefore)
@@ -92,7 +93,10 @@ export class SortedList<T> {
     }
   }
 
-  /** Last to first, as `forwards`. @param isBefore the last item for which it is true is the first that is given */
+  /**
+   * Descending, as `forwards`.
+   * @param isBefore the iteration starts at the last item for which it is true
+   */
   * backwards (isBefore?: (item: T) => boolean): Generator<T> {
     let { chunk, index } = isBefore === undefined ? { chunk: this.#chunks.length, index: 0 } : this.#placeOf(isBefore)
     for (;;) {
@@ -143,7 +147,7 @@ export class SortedList<T> {
     }
   }
 
-  /** The place of the first item for which `isBefore` is false; behind the last one when there is none. */
+  /** The position of the first item for which `isBefore` is false; after the last one when there is none. */
   #placeOf (isBefore: (item: T) => boolean): { chunk: number, index: number } {
     let [low, high] = [0, this.#chunks.length]
     while (low < high) {

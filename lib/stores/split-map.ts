@@ -1,22 +1,22 @@
-/** Entries of one part at most: what V8 moves in one go when a Map grows, in about a millisecond. */
+/** Maximum number of entries of a part: V8 copies that many in about a millisecond when a Map grows. */
 const MOST = 8192
 const WAYS = 16
 const WAY_BITS = 4
-/** Keys that still fall together after 32 bits of hash stay together. */
+/** Keys with equal 32-bit hashes cannot be split further. */
 const DEEPEST = 32 / WAY_BITS - 1
 
-// Of each process alone, so that nobody can prepare keys that fall together.
+// Random in each process, so that nobody can prepare keys whose hashes collide.
 const SEED = Math.floor(Math.random() * 2 ** 32)
 
 /**
- * A map from strings that never holds the event loop up: a Map that grows to a million entries is copied several times,
- * 50 ms and more each, so this one is split by a hash of the key once it is large. A small one is a Map and a pointer.
+ * A map from strings that does not block the event loop: a Map that grows to a million entries is copied several times,
+ * for 50 ms and more each, so a large one is split by a hash of the key. A small one is a single Map.
  */
 export class SplitMap<V> {
   readonly #depth: number
   #leaf: Map<string, V> | undefined = new Map()
   #parts: Array<SplitMap<V>> | undefined
-  /** Of the whole map; kept at its root alone. */
+  /** Number of entries of the whole map; maintained only at the root. */
   #size = 0
 
   constructor (depth = 0) {
@@ -51,7 +51,7 @@ export class SplitMap<V> {
     return deleted
   }
 
-  /** In no particular order. What is set or deleted meanwhile may be given or not. */
+  /** In no particular order. Entries set or deleted during the iteration may or may not be yielded. */
   * values (): Generator<V> {
     if (this.#leaf !== undefined) yield * this.#leaf.values()
     else for (const part of this.#parts!) yield * part.values()
@@ -84,7 +84,7 @@ export class SplitMap<V> {
   }
 }
 
-/** FNV-1a with a last round that spreads its bits. */
+/** FNV-1a with a final round that mixes the bits. */
 function hashOf (key: string): number {
   let hash = SEED
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)

@@ -1,22 +1,22 @@
 import type { BankKey } from '../identity/context.js'
 
-/** An amount of what a bank uses on a UTC day. */
+/** An amount that a bank uses on a UTC day. */
 export interface UsageEntry {
   bank: BankKey
   /** Days since the epoch. */
   day: number
-  /** What is counted. */
+  /** Name of the quantity counted. */
   counter: string
-  /** Whole; negative only to correct a count. */
+  /** An integer; negative only to correct a count. */
   amount: number
 }
 
 export interface UsageReservation extends UsageEntry {
-  /** What the count may come to. */
+  /** Maximum of the count. */
   limit: number
 }
 
 export type UsageOutcome =
   | { granted: true }
-  /** Nothing was counted. `usedUp` is the index of an entry that finds no room. */
+  /** Nothing was counted. `usedUp` is the index of an entry that would exceed its limit. */
   | { granted: false, usedUp: number }

@@ -20,71 +20,72 @@ export type * from './searches.js'
 export type * from './usage-counts.js'
 export * from './writes.js'
 
-/** What a store says of itself. A store may also reject or never settle: both count as down. */
+/** The state of a store. A store may also reject or never settle: both count as down. */
 export interface StoreHealth {
   healthy: boolean
   /** For the log; never sent to a client. */
   message?: string
 }
 
-/** A bounded pool of database connections at a moment. */
+/** The state of a bounded pool of database connections. */
 export interface PoolStatus {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   size: number
   inUse: number
-  /** Callers that wait for one. */
+  /** Number of callers that wait for a connection. */
   waiting: number
 }
 
-/** What a store is told before it is used. */
+/** What a store receives before its first use. */
 export interface StoreStart {
-  /** Absent when the semantic strategy is off: then no vectors come. */
+  /** Absent when the semantic strategy is off: the store then receives no vectors. */
   space?: EmbeddingSpace | undefined
   clock: Clock
   /**
-   * Bytes of temporary files that scans may have together (`bounds.spool_bytes`); beyond them a scan rejects with
-   * server_busy.
+   * Maximum size in bytes of the temporary files of all scans together (`bounds.spool_bytes`); beyond it a scan rejects
+   * with server_busy.
    */
   spoolBytes?: number
-  /** For the operator's log, as `info`. Never with content of a memory. */
+  /** For the operator's log, as `info`. Never contains text of a memory. */
   warn: (message: string) => void
   info?: (message: string) => void
 }
 
 /**
- * What a vector store must do. `(tenantId, bankId)` is the identity of a bank in every method: banks of two tenants
- * share nothing, not even statistics. Memories that have expired at `now` are in no answer and no count.
- * A method that writes is all or nothing, and what it acknowledged is seen by every later call.
- * test/contract/vector-store.ts is the proof that an implementation has to pass.
+ * The interface of a vector store. In every method `(tenantId, bankId)` identifies a bank: banks of two tenants share
+ * nothing, not even statistics. Memories that have expired at `now` are in no result and no count.
+ * A method that writes does all of its work or none, and every later call sees what it acknowledged.
+ * test/contract/vector-store.ts tests that an implementation conforms.
  */
 export interface VectorStore {
   /**
-   * Called once, before anything else, if the store has it.
-   * @throws ProviderError for what an operator has to put right: it ends the start
+   * Called once, before any other method, if the store has it.
+   * @throws ProviderError for a fault that an operator has to correct; the server then does not start
    */
   start? (start: StoreStart): Promise<void>
   /**
-   * What was kept of a write under this key within IDEMPOTENCY_LIFETIME_MS, on whichever bank of the tenant. A store
-   * that has this method is given `idempotency` with its writes: it keeps `recordText(idempotency, outcome)` in the
-   * transaction of the write, also of one that changes nothing, and rejects with IdempotencyKeyTaken when the key was
-   * used meanwhile, on another bank too. A store without it is never given any.
+   * The record of a write under this key within IDEMPOTENCY_LIFETIME_MS, on any bank of the tenant. A store with this
+   * method receives `idempotency` with its writes. It keeps `recordText(idempotency, outcome)` in the transaction of
+   * the write, even if that changes nothing, and rejects with IdempotencyKeyTaken when the key was used meanwhile,
+   * including on another bank. A store without it never receives `idempotency`.
    */
   findIdempotencyRecord? (tenantId: string | null, key: string, now: number): Promise<IdempotencyRecord | undefined>
   health (): Promise<StoreHealth>
   /**
-   * Stores what is new, in one transaction. Repeats (equal fingerprint, also within the call) are not stored again; but
-   * one that is of higher trust than the memory that stood before the call takes its place, as a new memory with its
-   * own id, and the other is gone.
-   * @param signal gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done
+   * Stores new memories in one transaction. Exact repeats (equal fingerprint, also within the call) are not stored
+   * again; but a repeat of higher trust than the memory that was in the bank before the call replaces it, as a new
+   * memory with its own id.
+   * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
+   * written
    * @returns outcomes in order
    */
   insert (
     bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
   ): Promise<InsertOutcome[]>
   /**
-   * Stores memories as `insert` does and removes, in the same transaction, all others of the documents but those to
-   * keep. Calls for one document are one after the other, in whichever processes: of two only the memories of one are
-   * left. Without it documents are not replaced: 501.
+   * Stores memories as `insert` does and removes, in the same transaction, all other memories of the documents except
+   * those to keep. Calls for one document are serialized, across processes too: after two calls only the memories of
+   * one remain. Without this method, replacing documents is answered 501.
    */
   replaceDocuments? (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
@@ -92,73 +93,74 @@ export interface VectorStore {
   ): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**
-   * Gives memories the vectors that they were stored without. Those that are gone, that have vectors, or whose passages
-   * are not as many, are passed over. A store that has this and `listUnembedded` is written to before the vectors are
-   * made.
-   * @returns how many memories took theirs
+   * Adds vectors to memories that were stored without. Memories that no longer exist, that have vectors, or whose
+   * number of passages differs are skipped. For a store that has this and `listUnembedded`, memories are written before
+   * their vectors are computed.
+   * @returns the number of memories that received vectors
    */
   attachVectors? (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number>
   /**
-   * Memories of all banks without vectors of the store's space, by tenant, bank and id; banks of another space are left
-   * out.
+   * Memories of all banks that lack vectors of the store's space, ordered by tenant, bank and id; banks of another
+   * space are left out.
    */
   listUnembedded? (
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
-  /** Newest first: falling `retainedAt`, then falling `memoryId`. */
+  /** Newest first: descending by `retainedAt`, then by `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /**
-   * Counts the memories that pass the filters, up to `limit`. A store that has this takes all that a ListRequest may
-   * have; with another a list that needs more is answered 501.
+   * Counts the memories that pass the filters, up to `limit`. A store with this method accepts every field of a
+   * ListRequest; with any other store, a list that needs more is answered 501.
    */
   countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
-  /** Undefined when there is no such memory; one without a document has no neighbours. Without it: 501. */
+  /** Undefined when there is no such memory; one without a document has no neighbours. Without this method: 501. */
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
-   * Removes for good what the selector names; with `dryRun` only counts.
+   * Removes the selected memories permanently; with `dryRun` only counts them.
    * @returns the number and up to `idLimit` ids
    */
   remove (
     bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
   ): Promise<RemoveOutcome>
-  /** Banks that hold at least one memory, by tenant (none first), then by bank id in code-unit order. */
+  /** Banks that hold at least one memory, ordered by tenant (no tenant first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
-  /** Counts the memories of a bank by `retainedAt`. Without it the growth of a bank is answered 501. */
+  /** Counts the memories of a bank by `retainedAt`. Without this method, the growth of a bank is answered 501. */
   countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
-   * The bank as it stood when the call was made, oldest first, however long the reading takes.
-   * @param signal ends a call that has not been answered: it rejects with the signal's reason soon
+   * The bank as of the call, oldest first, however long the reading takes.
+   * @param signal cancels a call that has not settled: it soon rejects with the signal's reason
    */
   scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
   /**
-   * Adds memories with their ids. A conflict is an equal id or an equal fingerprint, within the call too. All or
-   * nothing, and with it the configuration of the bank when one is given, which is then without `expected`.
-   * @param signal gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done
+   * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
+   * A given configuration, which has no `expected`, is set in the same transaction.
+   * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
+   * written
    */
   import (
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
     idempotency?: IdempotentWrite, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome>
-  /** Where the configuration of banks is kept. A store without it takes none: `import` is never given one then. */
+  /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore
   /**
    * Removes all memories of a bank, its configuration and its history, in one transaction; a store with `bankConfigs`
-   * has it. Replicas learn of it by `bankConfigs.changedSince`.
+   * has this method. Replicas observe the removal by `bankConfigs.changedSince`.
    * @returns the number of memories, and whether there was a configuration
    */
   removeBank? (bank: BankKey, now: number): Promise<RemovedBank>
   /**
-   * Counts what is to be used, all of it or nothing: however many calls there are at the same moment, none brings a
-   * count above the limit that it came with. Counts outlive what is removed from the bank; those of past days may be
-   * given up a day later. A store that has this and `adjustUsage` keeps quotas over restarts and for all processes that
-   * share it; with another each process counts for itself.
+   * Counts an intended use, all entries or none: however many calls are concurrent, none raises a count above the limit
+   * that it passed. Counts outlive the removal of memories; those of past days may be dropped a day later. A store with
+   * this method and `adjustUsage` keeps quotas across restarts and for all processes that share it; with any other
+   * store each process counts for itself.
    */
   reserveUsage? (entries: readonly UsageReservation[]): Promise<UsageOutcome>
-  /** Adds amounts to counts, without a limit and never below 0. A count that is not there is passed over. */
+  /** Adds amounts to counts, without a limit but never below 0. Counts that do not exist are skipped. */
   adjustUsage? (entries: readonly UsageEntry[]): Promise<void>
-  /** How its connections stand, for metrics; asks no database. */
+  /** The state of the connection pool, for metrics; does not query the database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>
 }

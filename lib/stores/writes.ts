@@ -7,7 +7,7 @@ export type Selector =
 
 export type InsertOutcome =
   | { stored: true, memoryId: string }
-  /** An exact repeat: id, passage count and trust are those of the memory that stands. */
+  /** An exact repeat: id, passage count and trust are those of the existing memory. */
   | { stored: false, memoryId: string, passageCount: number, trust: Trust }
 
 export interface ImportOutcome {
@@ -17,13 +17,12 @@ export interface ImportOutcome {
 }
 
 /**
- * What an import does about a conflict. skip: what stands is left. overwrite: the new memory takes its place.
- * supersede: the same, but when one of those that stand is of higher trust than what would replace it, the call rejects
- * with LowerTrustError.
+ * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it. supersede:
+ * the same, but if an existing memory is of higher trust than its replacement, the call rejects with LowerTrustError.
  */
 export type OnConflict = 'skip' | 'overwrite' | 'supersede'
 
-/** What stands is of higher trust than what would take its place. Nothing was written. */
+/** An existing memory is of higher trust than its replacement. Nothing was written. */
 export class LowerTrustError extends Error {
   constructor () {
     super('A memory of higher trust stands')

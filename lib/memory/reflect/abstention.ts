@@ -12,12 +12,12 @@ export function isAbstention (text: string): boolean {
 }
 
 /**
- * Holds the beginning of an answer back while it may still be NO_ANSWER and nothing else (in any case, perhaps with
- * quotation marks, emphasis or a full stop around it), so that no part of that word is shown.
+ * Holds the beginning of an answer back while it may still be only NO_ANSWER (in any case, perhaps surrounded by
+ * quotation marks, emphasis or a full stop), so that no part of that word is shown.
  */
 export class AbstentionGate {
   #held = ''
-  /** Characters of the word that were seen. */
+  /** Number of characters of the word matched so far. */
   #seen = 0
   #open = false
 

@@ -1,6 +1,6 @@
 /**
- * A web address. It ends at white space, a quotation mark, or Chinese and Japanese punctuation, which an address holds
- * only escaped.
+ * A web address. It ends at white space, a quotation mark, or Chinese and Japanese punctuation, which an address
+ * contains only escaped.
  */
 const ADDRESS = /(?:[a-z0-9+.-]{1,40}:\/\/|(?<![a-z0-9])www\.)[^\s<>"`“”「」『』【】《》（），。、；：！？]+/gi
 /** Nothing but punctuation up to the next white space or tag. */

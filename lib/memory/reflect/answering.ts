@@ -9,7 +9,7 @@ import { compileResponseSchema } from './response-schema.js'
 import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
-/** Characters that are filtered before the event loop is yielded; a model may return a megabyte of text. */
+/** Number of characters that are filtered before yielding to the event loop; a model may return a megabyte of text. */
 const CHARACTERS_A_STEP = 2_048
 
 /** One call for an answer, with its deadline. */
@@ -29,15 +29,15 @@ export interface ModelAnswer {
   abstained: boolean
   /** Whether no mark cites evidence. */
   unverified: boolean
-  /** Whether max_tokens cut it off. */
+  /** Whether the answer was cut off at max_tokens. */
   truncated: boolean
   structured?: Record<string, unknown>
   spent: ModelUsage
 }
 
 /**
- * Makes the answer with one call, in one piece.
- * @throws ServiceError quota_exceeded; what the call throws
+ * Generates the answer with one call, without streaming.
+ * @throws ServiceError quota_exceeded; errors of the call
  */
 export async function answerWhole (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
@@ -70,7 +70,8 @@ export async function * answerInPieces (
 }
 
 /**
- * Makes an answer by the caller's schema. An answer that violates it is sent back to the model once, with its problems.
+ * Generates an answer that follows the caller's schema. An answer that violates it is sent back to the model once, with
+ * its problems.
  * @throws UnusableGeneration when the second answer violates it too
  */
 export async function answerInForm (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
@@ -95,7 +96,7 @@ export async function answerInForm (question: AnswerRequest, schema: JsonSchema)
   throw new UnusableGeneration('The language model twice gave an answer that does not satisfy the response_schema')
 }
 
-/** Makes the answer from sentences of the evidence, without the configured model. */
+/** Builds the answer from sentences of the evidence, without the configured model. */
 export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
   return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
@@ -122,7 +123,7 @@ function visibleStrings<T> (value: T): T {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visibleStrings<unknown>(member)])) as T
 }
 
-/** Refuses an empty answer, and one that the model's content filter cut. */
+/** Rejects an empty answer, and one that the model's content filter cut. */
 function requireText (finish: Generation['finish'], text: string): void {
   if (finish === 'filtered' || text.trim() === '') throw unusableFor(finish)
 }

@@ -22,18 +22,18 @@ export interface CitationOptions {
 export interface Citations {
   /** The numbers of the sources that the shown text cites, ascending. */
   cited: number[]
-  /** Sentences that were cut because none of their marks names a source. */
+  /** Number of sentences that were cut because none of their marks names a source. */
   cutSentences: number
   /**
-   * Whether the answer cites no source at all, and is no abstention. Sentences without any mark are not counted against
-   * an answer that has a mark elsewhere: an introduction or a remark in between needs none.
+   * Whether the answer cites no source and is not an abstention. An answer with a mark somewhere is verified even if
+   * other sentences have none: an introduction or a remark in between needs no mark.
    */
   unverified: boolean
   /** Whether the whole answer is NO_ANSWER. */
   abstained: boolean
 }
 
-/** The end of an answer, with the facts about it as a whole. */
+/** The end of an answer, with the properties of the whole answer. */
 export interface FilteredAnswer extends Citations {
   /** Empty for an abstention. */
   text: string
@@ -84,7 +84,7 @@ export class CitationFilter {
     return this.#flush()
   }
 
-  /** @returns the facts about the answer; `text` is the rest that is still to be shown */
+  /** @returns the properties of the whole answer; `text` is the rest that is still to be shown */
   end (): FilteredAnswer {
     const held = this.#gate.push(this.#visible.end())
     const { abstained, text } = this.#gate.end()

@@ -31,10 +31,10 @@ export interface PickedEvidence {
 }
 
 /**
- * Selects the best candidates that fit the bounds. One that does not fit is skipped for a smaller one after it; of a
- * memory that was split for search, the matching passages are used when the whole does not fit. A text that a bank
- * holds twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
- * present rules.
+ * Selects the best candidates within the bounds. One that does not fit is skipped for a smaller one after it; of a
+ * memory that was split for search, the matching passages are used when the whole does not fit. A text that is in a
+ * bank twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
+ * current rules.
  */
 export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
   const picked: PickedEvidence = { hits: [], evidence: [] }
@@ -74,7 +74,7 @@ function * excerptSteps (
   yield * memory.tokens.steps()
   if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined
-  // Best first, as many as fit, then in the order of the text.
+  // As many of the best as fit, then sorted by position in the text.
   const chosen: Array<{ start: number, text: string }> = []
   let tokens = 0
   for (const { start, end } of passages) {

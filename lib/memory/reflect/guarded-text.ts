@@ -48,7 +48,7 @@ export class GuardedText {
     if (this.#last === unit) this.#replaceLast((text) => text.slice(0, -1))
   }
 
-  /** @returns whether there was white space to remove */
+  /** @returns whether white space was removed */
   trimEnd (): boolean {
     const hadSpace = /\s/.test(this.#last)
     while (/\s/.test(this.#last)) this.#replaceLast((text) => text.trimEnd())

@@ -1,4 +1,4 @@
-/** The most texts in braces that are tried, since prose before the object may contain braces too. */
+/** Maximum number of brace-delimited texts that are tried: prose before the object may contain braces too. */
 const MAX_OBJECTS = 8
 const SPACE = new Set(' \t\n\r')
 
@@ -70,8 +70,8 @@ function isName (json: string, end: number): boolean {
 }
 
 /**
- * @param start the place of the opening quotation mark
- * @returns the place after the closing one
+ * @param start the index of the opening quotation mark
+ * @returns the index after the closing one
  */
 function stringEnd (text: string, start: number): number {
   let at = start + 1

@@ -1,4 +1,4 @@
-/** What the join of two pieces that were not adjacent could form: a link, its definition, an image, a tag. */
+/** Constructs that joining two non-adjacent pieces could form: a link, its definition, an image, a tag. */
 const HAZARD = /^(?:\][(:]|!\[|<[a-z/!?])/i
 const ADDRESS = /:\/\/|www\./i
 

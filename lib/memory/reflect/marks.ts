@@ -1,4 +1,4 @@
-/** The longest content of a mark that is parsed; a single number may be longer. */
+/** Maximum length of a mark's content that is parsed; a single number may be longer. */
 const LONGEST_LIST = 200
 const LONGEST_NUMBER = 9
 const FIRST_YEAR = 1000

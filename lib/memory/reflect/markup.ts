@@ -30,7 +30,7 @@ const NO_SPACE_BEFORE = /^[\s.,;:!?)\]。，、！？]/
 export interface SourceBounds {
   /** Sources are numbered from 1 to this. */
   sources: number
-  /** Web addresses that may stand in the text. */
+  /** Web addresses that the text may contain. */
   allowed: ReadonlySet<string>
 }
 
@@ -103,7 +103,7 @@ class ProseReader {
     }
   }
 
-  /** @returns the place to continue at */
+  /** @returns the position to continue at */
   #next (at: number): number {
     const code = this.#code.get(at)
     if (code !== undefined) return this.#fixed(readCode(this.#text.slice(at, code), this.#bounds.allowed), code)
@@ -150,7 +150,7 @@ class ProseReader {
     return at + 1
   }
 
-  /** @returns the end of the round brackets after a link's text; undefined when they hold no target */
+  /** @returns the end of the round brackets after a link's text; undefined when they do not contain a target */
   #targetEnd (at: number): number | undefined {
     const close = this.#round.get(at)?.close
     if (close === undefined || this.#text[at] !== '(') return undefined

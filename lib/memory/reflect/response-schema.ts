@@ -6,14 +6,14 @@ import { isJsonObject } from '../../validation/json-object.js'
 
 export const FIELD = 'response_schema'
 export const MAX_SCHEMA_BYTES = 16 * 1024
-/** Nested schemas, the root included. */
+/** Maximum depth of nested schemas, including the root. */
 export const MAX_SCHEMA_DEPTH = 8
-/** Properties of all objects together. */
+/** Maximum number of properties of all objects together. */
 export const MAX_SCHEMA_PROPERTIES = 256
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const LONGEST_NAME = 100
-/** Deeper than any valid schema, enum and const included. */
+/** Deeper than any valid schema, including enum and const. */
 const MAX_JSON_DEPTH = 64
 
 type Check = (value: unknown, path: string, depth: number, budget: Budget) => void
@@ -29,8 +29,8 @@ const count: Check = (value, path) => { if (!Number.isSafeInteger(value) || Numb
 const number: Check = (value, path) => { if (typeof value !== 'number' || !Number.isFinite(value)) throw refused(path, 'must be a number') }
 
 /**
- * The supported keywords of JSON Schema 2020-12. `pattern` is not supported: a caller's regular expression can run
- * forever.
+ * The supported keywords of JSON Schema 2020-12. `pattern` is not supported: a caller's regular expression may never
+ * terminate.
  */
 const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', checkType],
@@ -73,9 +73,9 @@ export function checkResponseSchema (schema: unknown): JsonSchema {
 export type InstanceCheck = (value: unknown) => { ok: true, value: unknown } | { ok: false, problems: string[] }
 
 /**
- * Makes the check of values against a schema that passed checkResponseSchema. The schema is interpreted each time: no
+ * Creates the check of values against a schema that passed checkResponseSchema. The schema is interpreted each time: no
  * code is generated from it, nothing is cached, and inherited names (`constructor`) are ordinary properties.
- * @returns a function that reports at most 20 problems, each with the path and the rule and never a value
+ * @returns a function that reports at most 20 problems, each with the path and the rule but never a value
  */
 export function compileResponseSchema (schema: JsonSchema): InstanceCheck {
   return (value) => {

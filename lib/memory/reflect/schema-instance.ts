@@ -3,14 +3,14 @@ import type { JsonSchema } from '../../models/language-model.js'
 import { brokenFormat } from './formats.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
-/** The most problems that are reported for one value. */
+/** Maximum number of problems reported for one value. */
 const MAX_PROBLEMS = 20
 /**
- * The most comparisons of a value and its parts with schemas and values of `enum`. A long list under a long `anyOf`
- * multiplies them, which could take minutes.
+ * Maximum number of comparisons of a value and its parts with schemas and values of `enum`. A long list under a long
+ * `anyOf` multiplies them, which could take minutes.
  */
 const MAX_COMPARISONS = 500_000
-/** A name may be the model's own, and as long as its answer. */
+/** Maximum length of a name in a problem: the model may invent names as long as its answer. */
 const LONGEST_NAME = 100
 
 interface Place {
@@ -21,9 +21,9 @@ interface Place {
 }
 
 /**
- * Checks a value by the keywords of response-schema.ts (JSON Schema 2020-12, where `format` is an assertion). It is our
- * own interpreter, because Ajv generates code from a schema, and TypeBox takes an inherited name (`toString`) for a
- * property and collects problems without bound.
+ * Checks a value by the keywords of response-schema.ts (JSON Schema 2020-12, where `format` is an assertion). It is a
+ * separate interpreter, because Ajv generates code from a schema, and TypeBox treats an inherited name (`toString`) as
+ * a property and collects problems without bound.
  * @returns problems such as `structured.age: must be integer`; none when the value satisfies the schema
  */
 export function problemsOf (schema: JsonSchema, value: unknown): string[] {
@@ -141,7 +141,7 @@ function numberAt (schema: JsonSchema, keyword: string): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** The length of a string in JSON Schema is in characters (RFC 8259), not in UTF-16 units. */
+/** JSON Schema defines the length of a string in characters (RFC 8259), not in UTF-16 units. */
 function codePoints (text: string): number {
   let count = text.length
   for (let at = 1; at < text.length; at++) {

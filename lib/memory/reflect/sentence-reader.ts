@@ -3,10 +3,11 @@ import {
   CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
 } from './sentence-ends.js'
 
-/** The most UTF-16 units that are held while a sentence does not end. */
+/** Maximum number of UTF-16 units that are held while a sentence does not end. */
 const LONGEST_SENTENCE = 20_000
 /**
- * How far an open bracket or code span keeps a sentence together; one that is never closed must not hold back the rest.
+ * Maximum distance at which an open bracket or code span keeps a sentence together; one that is never closed must not
+ * hold back the rest.
  */
 const LONGEST_SPAN = 300
 const LONGEST_MARK = 200
@@ -18,7 +19,7 @@ export interface TextUnit {
   text: string
   /** Whether it is the first of its line. */
   starts: boolean
-  /** Whether it stands in a fenced block of code, fences included. */
+  /** Whether it is in a fenced code block, including the fences. */
   code: boolean
 }
 
@@ -31,10 +32,10 @@ type Phase = 'body' | 'ended' | 'mark'
 
 /**
  * Splits a text that arrives in pieces into sentences, each with the marks that follow its full stop; a line feed ends
- * a sentence too. Unlike text/sentences.ts it decides with the text before a cut and the next characters alone, so the
+ * a sentence too. Unlike text/sentences.ts it decides only by the text before a cut and the next characters, so the
  * cuts do not depend on the pieces. A sentence does not end inside brackets or a code span, after a common abbreviation
- * or an initial, or before a lower-case letter. A sentence of more than 20,000 UTF-16 units is given in parts, split at
- * white space if there is any.
+ * or an initial, or before a lower-case letter. A sentence of more than 20,000 UTF-16 units is emitted in parts, split
+ * at white space if there is any.
  */
 export class SentenceReader {
   readonly #sink: UnitSink
@@ -204,7 +205,7 @@ export class SentenceReader {
       return
     }
     const before = this.#text.charCodeAt(this.#start + offset - 1)
-    // Without the space the two parts could be joined to a link that neither shows by itself.
+    // Without the space the two parts could join into a link that neither contains by itself.
     this.#give(before >= 0xd800 && before < 0xdc00 ? offset - 1 : offset, ' ')
   }
 

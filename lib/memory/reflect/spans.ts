@@ -2,7 +2,7 @@ const RUN = /`+/g
 
 /**
  * Code spans of a line (CommonMark 0.31 section 6.1): from a run of backticks to the next run of the same length.
- * @returns by where a span starts, where it ends
+ * @returns the end of each span by its start
  */
 export function codeSpans (text: string): Map<number, number> {
   const spans = new Map<number, number>()
@@ -23,13 +23,16 @@ export function codeSpans (text: string): Map<number, number> {
 }
 
 export interface Pair {
-  /** Where the closing bracket stands. */
+  /** Position of the closing bracket. */
   close: number
-  /** Whether there is a pair of the same kind inside. */
+  /** Whether it contains a pair of the same kind. */
   nested: boolean
 }
 
-/** Pairs of brackets outside of code, by where they open. @param kind the opening and the closing one */
+/**
+ * Pairs of brackets outside of code, by the position of the opening bracket.
+ * @param kind opening and closing bracket
+ */
 export function bracketPairs (
   text: string, [open, close]: readonly [string, string], code: ReadonlyMap<number, number>,
 ): Map<number, Pair> {

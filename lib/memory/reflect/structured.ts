@@ -5,9 +5,9 @@ import { hasDuplicateName, objectsIn } from './json-text.js'
 import type { InstanceCheck } from './response-schema.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
-/** The deepest nesting of lists and objects; the schema of a caller allows far less. */
+/** Maximum nesting of lists and objects; the schema of a caller allows far less. */
 const MAX_DEPTH = 64
-/** The most problems that are sent back to the model; more would not help it. */
+/** Maximum number of problems that are sent back to the model; more would not help it. */
 const MAX_TOLD = 10
 const MEMBERS = ['answer', 'structured']
 
@@ -56,8 +56,8 @@ export function readObject (text: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * Reads an answer by wrapSchema and ignores other members. When the answer in words is an abstention, `structured` may
- * violate the schema and is empty then.
+ * Reads an answer that follows wrapSchema and ignores other properties. When the answer in words is an abstention,
+ * `structured` may violate the schema, and is then returned empty.
  */
 export function readStructured (text: string, check: InstanceCheck): StructuredReading {
   const read = readJsonObject(text)

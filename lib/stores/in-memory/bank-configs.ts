@@ -5,15 +5,15 @@ import {
 } from '../bank-configs.js'
 import { textBytes, type Capacity } from './capacity.js'
 
-// Bytes, as measured: a configuration beside its document, and a bank that has or had one.
+// Measured bytes of a configuration without its document, and of a bank that has or had one.
 const CONFIG_BYTES = 200
 const CONFIGURED_BYTES = 900
-/** Changes that are forgotten at most by one new one, so that none takes long. */
+/** Maximum number of old changes dropped with each new one, which bounds the time of a write. */
 const DROPPED_AT_ONCE = 64
 
 interface Configured {
   bank: BankKey
-  /** Absent when it was taken back. */
+  /** Absent when the configuration was removed. */
   inForce?: BankConfig
   /** Oldest first. */
   history: BankConfig[]
@@ -25,9 +25,7 @@ interface LastChange {
   changedAt: number
 }
 
-/**
- * The configuration of banks in the memory of the process. Nothing is awaited inside a method, so each one is atomic.
- */
+/** The configuration of banks in process memory. No method awaits anything, so each one is atomic. */
 export class InMemoryBankConfigs implements BankConfigStore {
   readonly isShared = false
   readonly #banks = new Map<string, Configured>()
@@ -36,10 +34,10 @@ export class InMemoryBankConfigs implements BankConfigStore {
   readonly #room: Capacity | undefined
   #bytes = 0
   #newest = 0
-  /** The newest revision whose change is no longer among them. */
+  /** The newest revision whose change was dropped from `#changes`. */
   #dropped = 0
 
-  /** @param room where the configurations have to fit in */
+  /** @param room the capacity that configurations count against */
   constructor (room?: Capacity) {
     this.#room = room
   }
@@ -61,13 +59,13 @@ export class InMemoryBankConfigs implements BankConfigStore {
   }
 
   /**
-   * Keeps room for a change that is to come.
-   * @returns gives it back, to be called once after the change
-   * @throws ServiceError when there is none
+   * Reserves capacity for a change.
+   * @returns a function that releases the reservation, to be called once after the change
+   * @throws ServiceError when there is not enough capacity
    */
   reserve ({ document, updatedBy }: BankConfigChange): () => void {
     const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
-    // What is taken back needs no room, so that a full store can be cleared.
+    // A removal needs no capacity, so that a full store can be cleared.
     if (document !== null) this.#room?.reserve(bytes)
     return () => { if (document !== null) this.#room?.adjust(-bytes) }
   }
@@ -85,7 +83,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     return { revision: this.#newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
-  /** What `write` does, at once. */
+  /** `write`, synchronously and without a reservation. */
   set (bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): BankConfigOutcome {
     const id = bankKeyString(bank)
     const { inForce, history = [] } = this.#banks.get(id) ?? {}
@@ -101,7 +99,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     return { changed: true, revision: document === null ? 0 : config.revision }
   }
 
-  /** Takes away configuration and history. @returns whether there was a configuration */
+  /** Removes configuration and history. @returns whether there was a configuration */
   remove (bank: BankKey, now: number): boolean {
     const id = bankKeyString(bank)
     const known = this.#banks.get(id)
@@ -112,7 +110,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     return removed
   }
 
-  /** Forgets everything. */
+  /** Removes all configurations and changes. */
   clear (): void {
     this.#take(-this.#bytes)
     this.#banks.clear()
@@ -134,7 +132,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     }
     const id = bankKeyString(bank)
     const revision = ++this.#newest
-    // Deleted first, so that it comes last.
+    // A Map keeps the position of an existing key; after the deletion the key is inserted last.
     this.#changes.delete(id)
     this.#changes.set(id, { bank: { ...bank }, revision, changedAt })
     return revision

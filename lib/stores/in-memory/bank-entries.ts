@@ -3,8 +3,8 @@ import { SplitMap } from '../split-map.js'
 import { byAge, byMemoryId, isThere, type Accept, type Entry } from './entry.js'
 
 /**
- * The entries of a bank by id, fingerprint, age and expiry. While a change is under way the ordered lists hold both
- * what it adds and what it removes; a caller skips the entries that are not visible. The look-ups by id and fingerprint
+ * The entries of a bank by id, fingerprint, age and expiry. During a change the sorted lists contain both the entries
+ * that it adds and those that it removes; callers skip the entries that are not visible. Lookups by id and fingerprint
  * find visible entries only.
  */
 export class BankEntries {
@@ -12,13 +12,13 @@ export class BankEntries {
   readonly #byFingerprint = new SplitMap<Entry>()
   readonly #ordered = new SortedList(byAge)
   readonly #unembedded = new SortedList(byMemoryId)
-  /** Entries that expire, the next one first. */
+  /** Entries that expire, ascending by expiry. */
   readonly #expiring = new SortedList(byExpiry)
-  /** Staged entries whose id or fingerprint an entry has that is about to be removed. */
+  /** Staged entries with an id or fingerprint of an entry that is about to be removed. */
   readonly #waitingById = new SplitMap<Entry>()
   readonly #waitingByFingerprint = new SplitMap<Entry>()
 
-  /** When the next memory expires. */
+  /** The earliest expiry of a memory. */
   get nextExpiry (): number {
     return this.#expiring.first?.memory.expiresAt ?? Infinity
   }
@@ -31,17 +31,17 @@ export class BankEntries {
     return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#waitingByFingerprint.get(fingerprint))
   }
 
-  /** Oldest first. @param isBefore the first entry that is given is the oldest for which it is false */
+  /** Oldest first. @param isBefore starts at the oldest entry for which it is false */
   ordered (isBefore?: (entry: Entry) => boolean): Generator<Entry> {
     return this.#ordered.forwards(isBefore)
   }
 
-  /** Newest first. @param isBefore the first entry that is given is the newest for which it is true */
+  /** Newest first. @param isBefore starts at the newest entry for which it is true */
   backwards (isBefore?: (entry: Entry) => boolean): Generator<Entry> {
     return this.#ordered.backwards(isBefore)
   }
 
-  /** Entries that have passages without a vector, by id. @param after only those after this id */
+  /** Entries that have passages without a vector, by id. @param after excludes entries up to this id */
   unembedded (after?: string): Generator<Entry> {
     return this.#unembedded.forwards(after === undefined ? undefined : ({ memory }) => memory.memoryId <= after)
   }
@@ -54,13 +54,13 @@ export class BankEntries {
     }
   }
 
-  /** `accept`, and when something has expired that is still there, only what has not. */
+  /** `accept`, which also rejects expired entries if there are any left. */
   accepting (accept: Accept, now: number): Accept {
     if (now < this.nextExpiry) return accept
     return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
   }
 
-  /** Adds an entry, which takes its id and its fingerprint unless another entry still has them; then it waits. */
+  /** Adds an entry under its id and fingerprint; if another entry still has them, it waits for `settle`. */
   add (entry: Entry): void {
     this.#ordered.add(entry)
     if (entry.isUnembedded) this.#unembedded.add(entry)
@@ -70,19 +70,19 @@ export class BankEntries {
     putOrWait(this.#byFingerprint, this.#waitingByFingerprint, entry.fingerprint, entry)
   }
 
-  /** Gives a waiting entry its id and its fingerprint, once the entry that had them is removed. */
+  /** Registers a waiting entry under its id and fingerprint, after the entry that had them was removed. */
   settle (entry: Entry): void {
     const { memory: { memoryId }, fingerprint } = entry
     if (this.#waitingById.delete(memoryId)) this.#byId.set(memoryId, entry)
     if (this.#waitingByFingerprint.delete(fingerprint)) this.#byFingerprint.set(fingerprint, entry)
   }
 
-  /** To be called when an entry has been given its vectors. */
+  /** To be called after an entry received its vectors. */
   noteEmbedded (entry: Entry): void {
     this.#unembedded.remove(entry)
   }
 
-  /** Removes an entry, which still has the vectors that it had when it was added. */
+  /** Removes an entry, which must have the same vectors as when it was added or noted as embedded. */
   remove (entry: Entry): void {
     this.#ordered.remove(entry)
     if (entry.isUnembedded) this.#unembedded.remove(entry)

@@ -9,12 +9,12 @@ import { VectorIndex } from './vector-index.js'
 
 export type LexicalHandle = NonNullable<PassageRef['lexical']>
 
-/** What the memories of a bank are found by: their words, their vectors, and their places in documents. */
+/** The indexes of a bank's memories: by terms, by vectors, and by position in documents. */
 export class BankIndexes {
   readonly lexical = new LexicalIndex<PassageRef>()
-  /** Made with the first vector. While a change is under way it has the vectors of entries that are not visible too. */
+  /** Created with the first vector. During a change it also contains the vectors of entries that are not visible. */
   vectors: VectorIndex<PassageRef> | undefined
-  /** Whether the first passages of memories lie in the lexical index in the order of the memories' ids. */
+  /** Whether the order of memories by the ordinal of their first passage is their order by id. */
   isInOrder = true
   readonly documents = new Documents()
   readonly #arena: VectorArena
@@ -29,7 +29,7 @@ export class BankIndexes {
     return indexBytes(this.lexical.extent) + (this.vectors?.bytes ?? 0)
   }
 
-  /** Words and places that change from now on are not seen before they are committed. */
+  /** Starts a change: the lexical index and the documents do not show it before it is committed. */
   begin (): void {
     this.lexical.begin()
     this.documents.begin()
@@ -41,7 +41,7 @@ export class BankIndexes {
     yield * this.documents.settle()
   }
 
-  /** Makes entries and adds their vectors, or throws and adds none. */
+  /** Creates entries and adds their vectors, all or none. */
   * embed (added: readonly NewMemory[], mark: Visibility | undefined): Steps<Entry[]> {
     const entries: Entry[] = []
     try {
@@ -63,7 +63,7 @@ export class BankIndexes {
     return entries
   }
 
-  /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
+  /** Adds vectors to an entry without any. @throws as VectorIndex.add; the entry is then unchanged */
   attach (entry: Entry, vectors: readonly Float32Array[]): void {
     try {
       for (const [index, vector] of vectors.entries()) this.#addVector(entry.passages[index]!, vector)
@@ -81,8 +81,8 @@ export class BankIndexes {
   }
 
   /**
-   * Removes the words and places of `removed`, and adds those of `entries`, made of `added`.
-   * @returns the documents of the lexical index concerned
+   * Removes `removed` from the lexical index and the documents, and adds `entries`, created from `added`.
+   * @returns the affected documents of the lexical index
    */
   * replace (
     entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],

@@ -10,15 +10,15 @@ import { BANK_BYTES, entryBytes } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
 import type { VectorIndex } from './vector-index.js'
 
-/** A change that readers do not see before it is committed as a whole. */
+/** A change that readers see only once it is committed as a whole. */
 interface Change {
   adding: Visibility
   removing: Visibility
 }
 
 /**
- * One bank: its memories and the indexes over them. What it tells is of one moment as long as nothing is awaited;
- * `version` tells whether that is still the same after something was.
+ * One bank: its memories and their indexes. Reads without an `await` between them are consistent; after one, an
+ * unchanged `version` shows that they still are.
  */
 export class Bank {
   readonly key: BankKey
@@ -44,7 +44,9 @@ export class Bank {
     this.documents = this.#indexes.documents
   }
 
-  /** Changes whenever the visible content or its places in the indexes do: a read that has paused compares it. */
+  /**
+   * Incremented when the visible content or its positions in the indexes change; a read that was suspended compares it.
+   */
   get version (): number {
     return this.#version
   }
@@ -58,7 +60,7 @@ export class Bank {
     return BANK_BYTES + this.#entryBytes + this.#indexes.bytes
   }
 
-  /** Whether every memory is one passage. */
+  /** Whether every memory has a single passage. */
   get isUnsplit (): boolean {
     return this.lexical.size === this.#size
   }
@@ -102,10 +104,9 @@ export class Bank {
   }
 
   /**
-   * Puts all of `added` in and takes all of `removed` out, or throws and changes nothing. The caller has seen to it
-   * that no two memories that are left share an id or a fingerprint.
-   * @param hidden whether readers may come between the pieces: then they see nothing of it before it is there as a
-   * whole
+   * Adds all of `added` and removes all of `removed`, or throws and changes nothing. The caller ensures that no two
+   * remaining memories share an id or a fingerprint.
+   * @param hidden whether readers may run between the steps: they then see the change only once it is complete
    * @param committed called when the change becomes visible
    */
   * apply (
@@ -118,7 +119,7 @@ export class Bank {
     this.#change = change
     let entries: Entry[]
     try {
-      // Vectors are added first because only they can fail, when their memory is exhausted.
+      // Vectors are added first because only they can fail, when the arena is full.
       entries = yield * this.#indexes.embed(added, change?.adding)
     } catch (error) {
       this.#change = undefined
@@ -130,7 +131,7 @@ export class Bank {
     if (change === undefined) committed()
   }
 
-  /** Gives an entry without vectors its own. @throws as VectorIndex.add; the entry is then as it was */
+  /** Adds vectors to an entry without any. @throws as VectorIndex.add; the entry is then unchanged */
   attach (entry: Entry, vectors: readonly Float32Array[]): void {
     this.#indexes.attach(entry, vectors)
     this.entries.noteEmbedded(entry)
@@ -139,9 +140,9 @@ export class Bank {
     this.#version++
   }
 
-  /** Drops removed documents from the postings of the lexical index. */
+  /** Deletes removed documents from the postings of the lexical index. */
   * sweep (): Steps<void> {
-    // A search that has paused must not go on over postings that have moved; the version tells it.
+    // Postings move, so suspended searches must restart; the new version makes them do so.
     const work = this.lexical.sweep()
     while (work.next().done !== true) {
       this.#version++
@@ -150,7 +151,7 @@ export class Bank {
     this.#version++
   }
 
-  /** Gives the bank's vector memory back. The bank is not used afterwards. */
+  /** Releases the bank's vector memory. The bank is not used afterwards. */
   release (): void {
     this.#indexes.vectors?.release()
     this.#version++
@@ -208,7 +209,7 @@ export class Bank {
     yield * this.#settle(entries, removed, documents)
   }
 
-  /** Makes the rest of a committed change: what was hidden from readers is removed or becomes ordinary. */
+  /** Finishes a committed change: deletes the removed entries, and makes the added ones ordinary. */
   * #settle (
     entries: readonly Entry[], removed: readonly Entry[], documents: readonly LexicalHandle[],
   ): Steps<void> {

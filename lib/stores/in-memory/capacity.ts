@@ -5,13 +5,10 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
-/**
- * The share of the heap that a store takes at most, unless it is set: the rest is for requests, and for copies while
- * something changes.
- */
+/** Default share of the heap that a store may use: the rest is for requests, and for copies during changes. */
 const SHARE = 0.4
 
-// Bytes, as measured with `node --expose-gc` on memories of one word and of thousands.
+// Bytes, measured with `node --expose-gc` on memories of one word and of thousands.
 const MEMORY_BYTES = 500
 const PASSAGE_BYTES = 230
 const TAG_BYTES = 40
@@ -19,7 +16,7 @@ const VALUE_BYTES = 70
 const TERM_BYTES = 125
 const POSTING_BYTES = 40
 const DOCUMENT_BYTES = 13
-/** A bank without memories, with its maps and indexes. */
+/** Bytes of a bank without memories, with its maps and indexes. */
 export const BANK_BYTES = 5_800
 
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/
@@ -31,12 +28,12 @@ export const InMemorySettings = Type.Object({
 
 const checkSettings = settingsCheck('vector_store_config', InMemorySettings)
 
-/** @throws ProviderError that names what is wrong and shows no value */
+/** @throws ProviderError that names the fault and contains no value */
 export function inMemorySettings (config: ProviderConfig): Static<typeof InMemorySettings> {
   return checkSettings(config)
 }
 
-/** What the store takes, and what it may take. */
+/** Used and maximum bytes of the store. */
 export class Capacity {
   readonly maximumBytes: number
   #usedBytes = 0
@@ -49,7 +46,7 @@ export class Capacity {
     return this.#usedBytes
   }
 
-  /** @throws ServiceError `dependency_unavailable` when there is no room for that; nothing has changed then */
+  /** @throws ServiceError `dependency_unavailable` when the bytes exceed the capacity; nothing has changed then */
   reserve (bytes: number): void {
     if (this.#usedBytes + bytes > this.maximumBytes) {
       throw new ServiceError('dependency_unavailable', 'The vector store is full', {
@@ -59,13 +56,13 @@ export class Capacity {
     this.#usedBytes += bytes
   }
 
-  /** Corrects what is in use, by what was written or removed in the end. */
+  /** Adjusts the used bytes to what was actually written or removed. */
   adjust (bytes: number): void {
     this.#usedBytes += bytes
   }
 }
 
-/** What a memory takes beside its places in the indexes. */
+/** Bytes of a memory without its index entries. */
 export function entryBytes ({ memory, passages }: { memory: Memory, passages: { readonly length: number } }): number {
   let bytes = MEMORY_BYTES + textBytes(memory.text) + passages.length * PASSAGE_BYTES
   for (const tag of memory.tags) bytes += TAG_BYTES + textBytes(tag)
@@ -84,7 +81,7 @@ export function indexBytes (
   return terms * TERM_BYTES + postings * POSTING_BYTES + documents * DOCUMENT_BYTES
 }
 
-/** What a memory will take at most, with all of its terms as new ones. */
+/** Upper bound of the bytes of a memory, as if all of its terms were new to the index. */
 export function neededBytes (memory: NewMemory): number {
   let bytes = entryBytes({ memory, passages: memory.passages }) + memory.passages.length * DOCUMENT_BYTES
   for (const { terms, vector } of memory.passages) {

@@ -6,7 +6,7 @@ import type { Bank } from './bank.js'
 import { compareText } from '../../text/compare-text.js'
 import type { Capacity } from './capacity.js'
 
-/** The banks of a store that hold something, and the room that they take. */
+/** The banks of a store that have memories, and the bytes that they use. */
 export class Directory {
   readonly #room: Capacity
   readonly #banks = new SplitMap<Bank>()
@@ -22,12 +22,15 @@ export class Directory {
     return this.#banks.get(id)
   }
 
-  /** By tenant (none first), then by id. Banks that come or go meanwhile may be given or not. */
+  /** By tenant (no tenant first), then by id. Banks added or removed during the iteration may or may not be yielded. */
   inOrder (isBefore?: (bank: Bank) => boolean): Generator<Bank> {
     return this.#ordered.forwards(isBefore)
   }
 
-  /** The keys of the banks of a tenant, or all, in order; with a bank id too just that key, be there a bank or not. */
+  /**
+   * The keys of the banks of a tenant, or of all, in order; with a bank id only that key, whether or not the bank
+   * exists.
+   */
   * keys ({ tenantId, bankId, after }: Pick<ListBanksRequest, 'tenantId' | 'bankId' | 'after'>): Generator<BankKey> {
     if (tenantId !== undefined && bankId !== undefined) {
       const key = { tenantId, bankId }
@@ -44,7 +47,7 @@ export class Directory {
     }
   }
 
-  /** Notes what a bank has become; one without memories is dropped, and one that took its place as well. */
+  /** Registers the state of a bank; drops it if it has no memories, and drops a different bank with the same key. */
   note (bank: Bank): void {
     const { id } = bank
     const known = this.#banks.get(id)
@@ -60,13 +63,13 @@ export class Directory {
     this.#count(bank, bank.bytes)
   }
 
-  /** Gives the room of all banks back. The directory is not used afterwards. */
+  /** Releases the capacity of all banks. The directory is not used afterwards. */
   close (): void {
     this.#room.adjust(-this.#totalBytes)
     this.#totalBytes = 0
   }
 
-  /** Drops a bank with all that it holds, which takes no time however much that is. */
+  /** Drops a bank with its memories, in constant time. */
   drop (bank: Bank): void {
     if (this.#banks.get(bank.id) === bank) this.#drop(bank.id, bank)
   }

@@ -2,18 +2,18 @@ import type { Postings } from './postings.js'
 
 const FIRST_DOCUMENTS = 8
 
-/** States of a document. ADDING and REMOVING are those of a change that is not settled yet. */
+/** States of a document. ADDING and REMOVING belong to a change that is not settled yet. */
 export const ABSENT = 0
 export const PRESENT = 1
 export const ADDING = 2
 export const REMOVING = 3
 
-// Empty arrays are shared, because there are thousands of small banks and an empty typed array takes memory as well.
+// Empty arrays are shared: there are thousands of small banks, and even an empty typed array takes memory.
 const NO_LENGTHS = new Float32Array(0)
 const NO_STATES = new Uint8Array(0)
 const NO_HEADS = new Uint32Array(0)
 
-/** A document in the index: the handle by which it is removed. Only `payload` is for callers. */
+/** A document in the index: the handle by which it is removed. Callers use only `payload`. */
 export class LexicalDocument<T> {
   constructor (
     readonly payload: T,
@@ -24,14 +24,14 @@ export class LexicalDocument<T> {
   ) {}
 }
 
-/** What a lexical index knows of its documents, by ordinal, in typed arrays that grow together. */
+/** The data of a lexical index on its documents, by ordinal, in typed arrays that grow together. */
 export class DocumentTable {
   lengths: Float32Array = NO_LENGTHS
   states: Uint8Array = NO_STATES
   /** The ordinal of the first document of the same memory. */
   heads: Uint32Array = NO_HEADS
 
-  /** Makes room for the document of an ordinal that is at most one above the last. */
+  /** Allocates entries for an ordinal that is at most one above the highest. */
   ensure (ordinal: number): void {
     if (ordinal < this.lengths.length) return
     const capacity = Math.max(FIRST_DOCUMENTS, ordinal * 2)

@@ -5,21 +5,21 @@ import { SplitMap } from '../split-map.js'
 import { byMemoryId, type Entry, type Neighbours } from './entry.js'
 
 /**
- * The documents of a bank: the memories of each in order, chained to each other, so that a search finds the neighbours
- * of a hundred memories without looking for their places. After `begin`, changes stand beside the chains, in `staged`,
- * until `settle` puts them in.
+ * The documents of a bank: the memories of each as a doubly linked list in document order, so that a search reaches the
+ * neighbours of a hundred memories without lookups. After `begin`, changes of the links are kept in `staged` until
+ * `settle` applies them.
  */
 export class Documents {
   readonly #sequences = new SplitMap<SortedList<Entry>>()
-  /** Entries that have something staged; undefined when changes are seen at once. */
+  /** Entries with staged links; undefined when changes are visible at once. */
   #changed: Entry[] | undefined
 
-  /** What joins and leaves from now on is not seen by who does not look at `staged`. */
+  /** Starts a change: only readers that look at `staged` see what is added and removed from now on. */
   begin (): void {
     this.#changed = []
   }
 
-  /** Puts in what has changed since `begin`. */
+  /** Applies the changes since `begin`. */
   * settle (): Steps<void> {
     for (const entry of this.#changed ?? []) {
       const { before, after } = entry.staged!
@@ -31,7 +31,7 @@ export class Documents {
     this.#changed = undefined
   }
 
-  /** The memories of a document in order, also those that are not visible. */
+  /** The memories of a document in order, including those that are not visible. */
   * entriesOf (documentId: string): Generator<Entry> {
     const sequence = this.#sequences.get(documentId)
     if (sequence !== undefined) yield * sequence.forwards()
@@ -59,7 +59,7 @@ export class Documents {
     if (sequence.size === 0) this.#sequences.delete(documentId)
     const { before, after } = entry.staged ?? entry
     this.#chain(before, after)
-    // Nothing that is gone holds on to what is there.
+    // A removed entry must not keep others from being garbage-collected.
     const own = this.#of(entry)
     own.before = undefined
     own.after = undefined
@@ -70,7 +70,7 @@ export class Documents {
     if (behind !== undefined) this.#of(behind).before = before
   }
 
-  /** What is to be written to. */
+  /** The links to modify: the staged ones during a change. */
   #of (entry: Entry): Neighbours {
     if (this.#changed === undefined) return entry
     if (entry.staged === undefined) {

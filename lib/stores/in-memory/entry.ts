@@ -4,28 +4,28 @@ import type { Memory, NewMemory } from '../vector-store.js'
 import type { LexicalDocument } from './document-table.js'
 import type { VectorEntry } from './vector-index.js'
 
-/** Tells whether a memory may be found; undefined when every memory may. */
+/** Decides whether a memory may be found; undefined when every memory may. */
 export type Accept = ((memory: Memory) => boolean) | undefined
 
-// One each for all memories without tags and metadata, which are most.
+// Shared by all memories without tags or metadata, the usual case.
 const NO_TAGS: readonly string[] = Object.freeze([])
 const NO_METADATA = Object.freeze({})
 
-/** Shared by all that a change adds, and by all that it takes away: turned over when it is committed. */
+/** Shared by all entries that a change adds, or by all that it removes; toggled when the change is committed. */
 export interface Visibility {
   isVisible: boolean
 }
 
-/** Of whatever was taken out for good. */
+/** Visibility of all entries that are permanently removed. */
 export const REMOVED: Visibility = Object.freeze({ isVisible: false })
 
-/** Who stands beside a memory in its document. */
+/** The adjacent memories of a memory in its document. */
 export interface Neighbours {
   before: Entry | undefined
   after: Entry | undefined
 }
 
-/** A memory in its bank, with its places in the indexes. */
+/** A memory in its bank, with its positions in the indexes. */
 export class Entry implements Neighbours {
   readonly memory: Memory
   readonly fingerprint: string
@@ -35,13 +35,13 @@ export class Entry implements Neighbours {
   before: Entry | undefined
   after: Entry | undefined
   /**
-   * The ordinal of its first passage in the lexical index; -1 before it is there. Here it is at hand, and a search asks
-   * for hundreds.
+   * The ordinal of its first passage in the lexical index; -1 before it has one. Kept here because a search needs it
+   * for hundreds of entries.
    */
   head: number
-  /** Absent unless a change that is not settled yet concerns it. */
+  /** Absent unless a change that is not settled yet involves the entry. */
   visibility: Visibility | undefined
-  /** Its neighbours after the change that is under way, when that gives it others. */
+  /** Its neighbours after the current change, if that changes them. */
   staged: Neighbours | undefined
 
   constructor (source: NewMemory, mark: Visibility | undefined) {
@@ -78,13 +78,13 @@ export class Entry implements Neighbours {
     return this.passages.some(({ vector }) => vector !== undefined)
   }
 
-  /** Whether one of its passages has none. */
+  /** Whether one of its passages lacks a vector. */
   get isUnembedded (): boolean {
     return this.passages.some(({ vector }) => vector === undefined)
   }
 }
 
-/** One passage, as the indexes know it. */
+/** The payload of a passage in the indexes. */
 export class PassageRef {
   lexical: LexicalDocument<PassageRef> | undefined
   vector: VectorEntry<PassageRef> | undefined

@@ -5,33 +5,33 @@ import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
 import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors, type Scratch } from './lexical-scoring.js'
 
-/** Candidates that one step works on. */
+/** Number of candidates that one step processes. */
 const PIECE = 1024
-/** The places from a candidate's neighbours, in the order of their slots, to the candidate. */
+/** The distance in places from the neighbour in each slot to the candidate. */
 const PLACES = [2, 1, -1, -2] as const
 
 export interface CandidatesOptions {
   bank: Bank
   request: LexicalRequest
   factors: QueryFactors
-  /** Has the own scores of passages (`scoreTerms`), and the best passage of each memory. */
+  /** Contains the own scores of passages (`scoreTerms`), and the best passage of each memory. */
   scratch: Scratch
-  /** Which memories count at all; undefined when every memory of the bank does. */
+  /** Which memories exist for the search; undefined when every memory of the bank does. */
   isLive: Accept
 }
 
 /** The candidates of a lexical search, by number: steps 4 to 6 of lib/stores/context.ts. */
 export class Candidates {
   readonly entries: Entry[] = []
-  /** Own scores of the candidates, before they are divided by the highest score that the query can reach. */
+  /** Own scores of the candidates, before the division by the highest score that the query can reach. */
   readonly ownScores: Float64Array
   readonly #options: CandidatesOptions
   readonly #isUnsplit: boolean
   readonly #isCommitted: boolean
-  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour, + 1, or 0. */
+  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour plus 1, or 0. */
   readonly #neighbours: Int32Array
 
-  /** @param pool how many memories will be added */
+  /** @param pool number of memories in the pool */
   constructor (options: CandidatesOptions, pool: number) {
     const { bank, request } = options
     const most = pool * (request.context ? 1 + 2 * WINDOW_REACH : 1)
@@ -42,19 +42,19 @@ export class Candidates {
     this.#isCommitted = bank.isCommitted
   }
 
-  /** Adds the windows of the candidates, and returns the scores of all. */
+  /** Adds the windows of the candidates. @returns the scores of all candidates */
   * scoreInContext (): Steps<Float64Array> {
     yield * this.#openWindows()
     return yield * this.#scores()
   }
 
-  /** The score of a memory, which need not be a candidate. @param scores by candidate */
+  /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
   scoreOf (entry: Entry, scores: Float64Array): number {
     const place = this.#options.scratch.places[entry.head]!
     return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
   }
 
-  /** Makes a memory a candidate, unless it is one. @returns its number */
+  /** Makes a memory a candidate, unless it is one already. @returns its number */
   add (entry: Entry): number {
     const { places, placed } = this.#options.scratch
     const { head } = entry
@@ -63,7 +63,8 @@ export class Candidates {
     const number = this.entries.push(entry) - 1
     const ordinal = this.#bestPassage(entry)
     this.ownScores[number] = this.ownScoreOf(entry)
-    // The counts of a candidate are those of its best passage. A negative place says that the head is not that passage.
+    // The counts of a candidate are those of its best passage. A negative place means that the head is not that
+    // passage.
     places[head] = ordinal === head ? number + 1 : -number - 1
     placed.push(head)
     if (ordinal >= 0 && ordinal !== head) {
@@ -78,13 +79,13 @@ export class Candidates {
     return this.#isUnsplit || passages.length === 1 ? head : this.#options.scratch.best[head]! - 1
   }
 
-  /** The own score of a memory, before it is divided by the highest score that the query can reach. */
+  /** The own score of a memory, before the division by the highest score that the query can reach. */
   ownScoreOf (entry: Entry): number {
     const ordinal = this.#bestPassage(entry)
     return ordinal < 0 ? 0 : this.#options.scratch.scores[ordinal]!
   }
 
-  /** Adds the neighbours of the pool, and pairs those that have a window in common. */
+  /** Adds the neighbours of the pool, and pairs the candidates that share a window. */
   * #openWindows (): Steps<void> {
     const pool = this.entries.length
     for (let member = 0; member < pool; member++) {
@@ -116,7 +117,7 @@ export class Candidates {
     }
   }
 
-  /** Notes two candidates as neighbours that are so many places apart. */
+  /** Records two candidates as neighbours with this distance in places. */
   #pair (first: number, second: number, places: 1 | 2): void {
     this.#neighbours[first * MAX_NEIGHBOURS + 1 + places] = second + 1
     this.#neighbours[second * MAX_NEIGHBOURS + 2 - places] = first + 1
@@ -167,7 +168,7 @@ export class Candidates {
     return scores
   }
 
-  /** The length of the best passage; of a memory without a term of the query, the mean length of its passages. */
+  /** The length of the best passage; for a memory without a term of the query, the mean length of its passages. */
   #lengthOf ({ passages, head }: Entry, own: number): number {
     const { lengths } = this.#options.bank.lexical
     if (this.#isUnsplit || passages.length === 1) return lengths[head]!

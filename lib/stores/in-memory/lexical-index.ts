@@ -8,15 +8,15 @@ const FOUND_BEFORE = 1 << PRESENT | 1 << REMOVING
 const FOUND_AFTER = 1 << PRESENT | 1 << ADDING
 const DEAD_AT_LEAST = 64
 const DEAD_SHARE = 0.2
-/** Terms of an index that is swept at once. */
+/** Maximum number of terms of an index that is swept in one step. */
 const SWEPT_AT_ONCE = 4096
 
 /**
- * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents. The
- * scores are computed in lexical-scoring.ts.
+ * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents.
+ * lexical-scoring.ts computes the scores.
  *
- * The index is exact at any time: removed documents count neither in the size, the frequencies nor the average length.
- * A large change is made in steps that searches do not see. `begin` starts it, and `add` and `remove` follow; `commit`
+ * The index is exact at any time: removed documents do not count in the size, the frequencies or the average length. A
+ * large change is made in steps that searches do not see. `begin` starts it, and `add` and `remove` follow; `commit`
  * makes all of it visible at once, with size, frequencies and lengths; then `settle` is called for each document, and
  * `end`. Without `begin`, every `add` and `remove` is visible at once.
  */
@@ -28,28 +28,28 @@ export class LexicalIndex<T> {
   #table = new DocumentTable()
   #found = FOUND_BEFORE
   #isChanging = false
-  /** Ordinals that postings may still name, until the next sweep. */
+  /** Ordinals of removed documents that postings may still contain, until the next sweep. */
   #dead: number[] = []
-  /** Ordinals that no posting names. */
+  /** Ordinals that no posting contains. */
   #free: number[] = []
   #size = 0
   #sizeChange = 0
   #totalLength = 0
   #lengthChange = 0
-  /** Postings of documents that are not taken out. */
+  /** Number of postings of documents that are not taken out. */
   #postings = 0
 
-  /** Documents that are not removed. */
+  /** Number of documents that are not removed. */
   get size (): number {
     return this.#size + (this.#isCommitted ? this.#sizeChange : 0)
   }
 
-  /** What the index consists of, for an estimate of its bytes. */
+  /** The size of the index, for an estimate of its bytes. */
   get extent (): { terms: number, postings: number, documents: number } {
     return { terms: this.#vocabulary.size, postings: this.#postings, documents: this.#documents.length }
   }
 
-  /** Whether so much was removed that a sweep is due. */
+  /** Whether enough documents were removed for a sweep. */
   get needsSweep (): boolean {
     return this.#dead.length >= DEAD_AT_LEAST && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
   }
@@ -58,12 +58,12 @@ export class LexicalIndex<T> {
     return this.#found === FOUND_AFTER
   }
 
-  /** What is added and removed from now on is not seen before `commit`. */
+  /** Starts a change: additions and removals are not visible before `commit`. */
   begin (): void {
     this.#isChanging = true
   }
 
-  /** Makes what was added and removed since `begin` visible, all at once. */
+  /** Makes all additions and removals since `begin` visible at once. */
   commit (): void {
     this.#found = FOUND_AFTER
   }
@@ -85,7 +85,7 @@ export class LexicalIndex<T> {
     else this.#takeOut(document)
   }
 
-  /** To be called when all is settled. */
+  /** To be called when all documents are settled. */
   end (): void {
     this.#found = FOUND_BEFORE
     this.#isChanging = false
@@ -95,8 +95,8 @@ export class LexicalIndex<T> {
   }
 
   /**
-   * @param terms term counts, which may be fractions; one that is not above 0 and finite is left out
-   * @param length what a score is normalised by, in the same unit for all documents, >= 0
+   * @param terms term counts, which may be fractions; those that are not above 0 and finite are left out
+   * @param length for the length normalization, in the same unit for all documents, >= 0
    * @param head the first document of the same memory; absent when this is the first
    * @returns the handle by which to remove it
    */
@@ -107,7 +107,7 @@ export class LexicalIndex<T> {
     const isChanging = this.#isChanging
     const held: Postings[] = []
     for (const [term, count] of terms) {
-      // As it will be stored: a count too small for 32 bits would score 0, which a search takes for "not touched".
+      // As it is stored: a count too small for 32 bits would score 0, which a search interprets as "not touched".
       const weight = Math.fround(count)
       if (!isWeight(weight)) continue
       const postings = this.#vocabulary.get(term) ?? this.#learn(term)
@@ -121,13 +121,13 @@ export class LexicalIndex<T> {
     this.#count(1, lengths[ordinal]!)
     states[ordinal] = isChanging ? ADDING : PRESENT
     this.#postings += held.length
-    // slice() gives back the room that push() took ahead.
+    // slice() releases the spare capacity that push() allocated.
     const document = new LexicalDocument(payload, ordinal, held.slice())
     this.#documents[ordinal] = document
     return document
   }
 
-  /** Does nothing when the document was removed before or belongs to another index. */
+  /** Has no effect if the document was removed before or belongs to another index. */
   remove (document: LexicalDocument<T>): void {
     const { ordinal, postings } = document
     if (this.#documents[ordinal] !== document || this.#table.states[ordinal] === REMOVING) return
@@ -142,7 +142,7 @@ export class LexicalIndex<T> {
     this.#tidy()
   }
 
-  /** Takes what was removed out of the postings of all terms. Nothing may be added or removed meanwhile. */
+  /** Deletes removed documents from the postings of all terms. Nothing may be added or removed during the sweep. */
   * sweep (): Steps<void> {
     for (const postings of this.#vocabulary.values()) {
       this.#pool.sweep(postings, this.#table.states)
@@ -154,20 +154,20 @@ export class LexicalIndex<T> {
     }
   }
 
-  /** How many documents hold the term. */
+  /** The number of documents that contain the term. */
   frequency (term: string): number {
     const postings = this.#vocabulary.get(term)
     return postings === undefined ? 0 : postings.owners + (this.#isCommitted ? postings.change : 0)
   }
 
-  // What follows is for searches, and holds until the next change of the index, a sweep included.
+  // For searches: results of the following members are valid until the next change of the index or sweep.
 
-  /** The average length of documents; 0 when there is none that has any. */
+  /** The average length of documents; 0 when all lengths are 0 or there are none. */
   get averageLength (): number {
     return this.size === 0 ? 0 : (this.#totalLength + (this.#isCommitted ? this.#lengthChange : 0)) / this.size
   }
 
-  /** Above every ordinal. */
+  /** Greater than every ordinal. */
   get capacity (): number {
     return this.#documents.length
   }
@@ -182,7 +182,9 @@ export class LexicalIndex<T> {
     return this.#table.heads
   }
 
-  /** Where documents that hold the term are listed, in order of insertion; some may not be found. */
+  /**
+   * The slab range that lists the documents with the term, in order of insertion; some may not be visible (`isFound`).
+   */
   listOf (term: string): (Slab & { from: number, to: number }) | undefined {
     const postings = this.#vocabulary.get(term)
     if (postings === undefined) return undefined
@@ -191,12 +193,12 @@ export class LexicalIndex<T> {
     return { ordinals, weights, from, to: from + postings.count }
   }
 
-  /** Only of one that is found. */
+  /** Only for a visible document. */
   payloadAt (ordinal: number): T {
     return this.#documents[ordinal]!.payload
   }
 
-  /** Whether a listed document is there for readers. */
+  /** Whether a listed document is visible. */
   isFound (ordinal: number): boolean {
     return (this.#found >> this.#table.states[ordinal]! & 1) === 1
   }
@@ -230,10 +232,7 @@ export class LexicalIndex<T> {
     }
   }
 
-  /**
-   * Begins anew when nothing is left, and sweeps a small index at once. A large one is for its owner to sweep, in
-   * pieces.
-   */
+  /** Resets an index that became empty, and sweeps a small one at once. The owner sweeps a large one in steps. */
   #tidy (): void {
     if (this.#size === 0) {
       this.#pool = new PostingsPool()

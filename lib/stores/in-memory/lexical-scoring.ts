@@ -3,42 +3,42 @@ import { lengthNorm } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
 
-/** Postings that one step reads, in some tenths of a millisecond. */
+/** Number of postings that one step reads, in some tenths of a millisecond. */
 const PIECE = 16_384
-/** Scratches that are kept for the next searches. */
+/** Maximum number of scratches kept for reuse. */
 const SPARE = 4
-/** Documents that a scratch has places for at least. */
+/** Minimum number of documents of a scratch. */
 const LEAST_PLACES = 64
 
-/** What a search adds up, by ordinal of a document: all zero between searches. */
+/** Accumulators of a search, by ordinal of a document: all zero between searches. */
 export interface Scratch {
   scores: Float64Array
-  /** Ordinals with a score, in the order in which they got it. */
+  /** Ordinals with a score, in the order in which they first received it. */
   touched: Uint32Array
-  /** How many they are. */
+  /** Number of ordinals in `touched`. */
   count: number
   /**
-   * By ordinal of a memory's first document: which of its documents has the best score, by its ordinal + 1. Only where
-   * memories have several.
+   * By ordinal of a memory's first document: the ordinal, plus 1, of its document with the best score. Only if memories
+   * have several documents.
    */
   best: Uint32Array
-  /** The memories of `best`. */
+  /** The first documents of the memories in `best`. */
   heads: Uint32Array
   headCount: number
   /**
-   * By ordinal: whose counts these are among the candidates, by number + 1; negative where a memory is only known by
-   * it.
+   * By ordinal: the number, plus 1, of the candidate whose counts these are; negative if the ordinal only identifies
+   * the candidate's memory.
    */
   places: Int32Array
-  /** The ordinals that have a place. */
+  /** The ordinals with a value in `places`. */
   placed: number[]
 }
 
 const spare: Scratch[] = []
 
 /**
- * One for all indexes and not one each: there are thousands of small banks.
- * @param documents for ordinals below this
+ * Shared by all indexes, because there are thousands of small banks.
+ * @param documents upper bound of the ordinals
  */
 export function takeScratch (documents: number): Scratch {
   const scratch = spare.pop()
@@ -56,7 +56,7 @@ export function takeScratch (documents: number): Scratch {
   }
 }
 
-/** To be called once for each that was taken. */
+/** To be called once for each scratch taken. */
 export function releaseScratch (scratch: Scratch): void {
   const { scores, touched, count, best, heads, headCount, places, placed } = scratch
   for (let i = 0; i < count; i++) scores[touched[i]!] = 0
@@ -70,9 +70,9 @@ export function releaseScratch (scratch: Scratch): void {
 
 /** The factors of BM25 that depend on the query and the index but not on a document. */
 export class QueryFactors {
-  /** By term: it adds gain · weight / (weight + saturation) to a score. */
+  /** By term: the term adds gain · weight / (weight + saturation) to a score. */
   readonly gains: readonly number[]
-  /** An upper bound of any score, terms in no document included. */
+  /** An upper bound of any score; includes terms that no document contains. */
   readonly attainable: number
   // The saturation of a length is flat + slope · length, and at least `least`.
   readonly least: number
@@ -86,7 +86,7 @@ export class QueryFactors {
       return (k1 + 1) * Math.log(1 + (index.size - frequency + 0.5) / (frequency + 0.5))
     })
     this.attainable = this.gains.reduce((sum, gain) => sum + gain, 0)
-    // Where no document has a length, b normalises nothing.
+    // If all documents have the length 0, b has no effect.
     const averageLength = index.averageLength > 0 ? index.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
     this.least = 'pivot' in length ? k1 : 0
@@ -105,8 +105,8 @@ export class QueryFactors {
 }
 
 /**
- * Writes the own scores of documents to the scratch, with the ordinals that have one. Some of them may be documents
- * that searches do not see (`LexicalIndex.isFound`).
+ * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
+ * are not visible (`LexicalIndex.isFound`).
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
@@ -128,7 +128,7 @@ export function * scoreTerms (
   }
 }
 
-// A function of its own runs often enough for V8 to optimise it.
+// A separate function, so that it runs often enough for V8 to optimize it.
 function addScores (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, lengths: Float32Array, gain: number,
   { least, flat, slope }: QueryFactors, scratch: Scratch,
@@ -146,22 +146,22 @@ function addScores (
   scratch.count = count
 }
 
-/** Neighbours that a candidate can have. */
+/** Maximum number of neighbours of a candidate. */
 export const MAX_NEIGHBOURS = 4
 
 /** Candidates that are scored together with their neighbours. */
 export interface NeighbourScoring {
   /** k1 · norm, by candidate. */
   saturation: Float64Array
-  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour, + 1, or 0. */
+  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour plus 1, or 0. */
   neighbours: Int32Array
-  /** For each slot: the factor by which the candidate's weights count for that neighbour. */
+  /** For each slot: the factor of the candidate's weights in the score of that neighbour. */
   neighbourWeights: Float64Array
   /** The result, by candidate. */
   scores: Float64Array
 }
 
-/** Scores candidates by their own weights and those of their neighbours. Their `places` are in the scratch. */
+/** Scores candidates by their own weights and those of their neighbours. The scratch contains their `places`. */
 export function * scoreWithNeighbours (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
   scratch: Scratch,

@@ -7,13 +7,13 @@ import { Candidates } from './lexical-candidates.js'
 import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
 import { bestOf } from './top-k.js'
 
-/** Memories that one step works on. */
+/** Number of memories that one step processes. */
 const PIECE = 1024
 
 export interface LexicalMatch {
   entry: Entry
   score: number
-  /** Its own score, without its neighbours. */
+  /** The score without neighbours. */
   own: number
   /** Passages with terms of the query, in no particular order; undefined for a memory of one passage. */
   passages: Array<{ ref: PassageRef, score: number }> | undefined
@@ -24,7 +24,7 @@ export interface LexicalResult {
   /** The best matches, best first. */
   found: LexicalMatch[]
   total: number
-  /** How many of the total have no embedding; only with `countsUnembedded`. */
+  /** Number of memories in `total` without an embedding; only with `countsUnembedded`. */
   unembedded: number
   /** The scores of the memories in `LexicalSearch.wanted`. */
   wanted: ReadonlyMap<Entry, { score: number, own: number }>
@@ -34,7 +34,7 @@ export interface LexicalSearch {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept
-  /** Which memories count at all; undefined when every memory of the bank does. */
+  /** Which memories exist for the search; undefined when every memory of the bank does. */
   isLive: Accept
   /** Memories whose scores the caller needs, whether or not they are among the best. */
   wanted: readonly Entry[]
@@ -117,7 +117,7 @@ class Search {
     return memories.slice(0, this.#scratch.headCount).map((head) => best[head]! - 1)
   }
 
-  /** Whether a passage is better than another one of its memory. */
+  /** Whether a passage is better than another of the same memory. */
   #isBetter (ordinal: number, other: number, scores: Float64Array): boolean {
     const [score, known] = [this.#share(scores[ordinal]!), this.#share(scores[other]!)]
     const { lexical } = this.#bank
@@ -162,14 +162,15 @@ class Search {
   }
 
   /**
-   * Orders by memory id. Ordinals mostly have that order, and comparing them saves reads of ids scattered in memory.
+   * Compares memory ids. Ordinals are mostly in the same order, and comparing them avoids reading ids scattered in
+   * memory.
    */
   #compareHeads (a: number, b: number): number {
     const { lexical, isInOrder } = this.#bank
     return isInOrder ? a - b : byMemoryId(lexical.payloadAt(a).entry, lexical.payloadAt(b).entry)
   }
 
-  /** Scores with at most this difference may be equal after they are rounded. */
+  /** Scores that differ by at most this much may be equal after rounding. */
   get #slack (): number {
     return this.#factors.attainable * 2e-12
   }
@@ -178,7 +179,7 @@ class Search {
     return score === 0 ? 0 : toScore(score / this.#factors.attainable)
   }
 
-  /** The best candidates, and the number of those that only the terms of their neighbours find. */
+  /** The best candidates, and the number of those that match only by the terms of their neighbours. */
   * #best (
     { entries, ownScores }: Candidates, scores: Float64Array,
   ): Steps<{ found: LexicalMatch[], byContext: number, unembeddedByContext: number }> {

@@ -1,16 +1,16 @@
 /**
- * Where the documents that hold one term lie in a pool, in order of insertion. The block has the next power of two
- * places.
+ * The block of a pool that lists the documents of one term, in order of insertion. Its size is `count` rounded up to a
+ * power of two.
  */
 export interface Postings {
   readonly term: string
-  /** Documents that are not taken out. */
+  /** Number of documents that are not taken out. */
   live: number
-  /** Those of them that readers see but for the change that is under way: the term's document frequency. */
+  /** The term's document frequency: those of `live` that readers see, without the current change. */
   owners: number
-  /** What the change that is under way adds to `owners`. */
+  /** What the current change adds to `owners`. */
   change: number
-  /** Documents, those that were taken out included. */
+  /** Number of documents, including those taken out. */
   count: number
   start: number
 }
@@ -19,42 +19,42 @@ export interface Postings {
 export interface Slab {
   /** Ordinals of documents. */
   ordinals: Uint32Array
-  /** How much of the term they have, beside their ordinals. */
+  /** The weight of the term in each document. */
   weights: Float32Array
 }
 
 const FIRST_PLACES = 64
-/** A substring of this many characters is a view in V8, which keeps the whole string alive that it was taken from. */
+/** V8 represents a substring of at least this length as a view, which keeps the original string in memory. */
 const SLICED_FROM = 13
 const SLAB_BITS = 17
-/** Places of a slab: what is copied in one go when a pool grows. Only a block of more places makes a larger one. */
+/** Number of elements of a slab, and so of those copied when a pool grows. Only a larger block makes a larger slab. */
 const SLAB = 2 ** SLAB_BITS
 
 /**
- * The postings of all terms of one index, in typed arrays. A pair of arrays for each term would be simpler, but
- * most terms are in one or two documents, and a typed array costs some 200 bytes and a microsecond however short it is.
- * A term has a block of 1, 2, 4, ... places; a block that became too small goes to other terms, whole or in halves.
+ * The postings of all terms of one index, in typed arrays. A pair of arrays for each term would be simpler, but most
+ * terms are in one or two documents, and a typed array costs some 200 bytes and a microsecond however short it is. A
+ * term has a block of 1, 2, 4, ... elements; when it outgrows the block, other terms reuse it, whole or in halves.
  */
 export class PostingsPool {
   #slabs: Slab[] = []
-  /** Places of the last slab that were given out. */
+  /** Number of elements of the last slab that are allocated. */
   #used = 0
   /** Starts of free blocks, by the binary logarithm of their size. */
   #free: number[][] = []
 
-  /** Postings of a term that no document holds yet. */
+  /** Creates the postings of a term that no document contains yet. */
   open (term: string): Postings {
-    // The term outlives the text that it was taken from, so a long one is copied.
+    // The term outlives the text that contains it, so a long one is copied.
     const own = term.length < SLICED_FROM ? term : Buffer.from(term, 'utf16le').toString('utf16le')
     return { term: own, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
   }
 
-  /** The slab of a block. Take it anew after `open` and `push`. */
+  /** The slab of a block. To be read again after `open` and `push`. */
   slabOf ({ start }: Postings): Slab {
     return this.#slabs[start >>> SLAB_BITS]!
   }
 
-  /** The place of a block in its slab. */
+  /** The offset of a block in its slab. */
   placeOf ({ start }: Postings): number {
     return start & (SLAB - 1)
   }
@@ -69,14 +69,14 @@ export class PostingsPool {
     postings.live += 1
   }
 
-  /** Gives the block back; the postings must not be used again. */
+  /** Frees the block; the postings must not be used again. */
   release ({ start, count }: Postings): void {
     this.#giveBack(start, logarithm(powerOfTwo(count)))
   }
 
   /**
-   * Drops the documents that were taken out, and gives back the places that become too many.
-   * @param isOut by ordinal: 0 for those
+   * Deletes the documents that were taken out, and frees the unused part of the block.
+   * @param isOut by ordinal: 0 for documents taken out
    */
   sweep (postings: Postings, isOut: Uint8Array): void {
     if (postings.live === postings.count) return
@@ -90,8 +90,9 @@ export class PostingsPool {
   }
 
   /**
-   * Makes a slab that is one large block smaller, for its halves have no starts.
-   * @returns the size of the block then
+   * Shrinks a slab that consists of a single large block, because a start addresses whole slabs and the block's halves
+   * would have none.
+   * @returns the binary logarithm of the block's new size
    */
   #trim (start: number, from: number, to: number): number {
     if (from <= SLAB_BITS || from === to) return from
@@ -121,13 +122,13 @@ export class PostingsPool {
     this.#giveBack(start, logarithm(count))
   }
 
-  /** @returns the start of a block of this many places */
+  /** @returns the start of a block of this size */
   #take (places: number): number {
     const size = logarithm(places)
     for (let larger = size; larger < this.#free.length; larger++) {
       const free = this.#free[larger]!.pop()
       if (free === undefined) continue
-      // Of a block that is larger than asked for, the upper halves stay free.
+      // The upper halves of a block that is larger than needed stay free.
       for (let half = larger - 1; half >= size; half--) this.#giveBack(free + 2 ** half, half)
       return free
     }
@@ -141,7 +142,7 @@ export class PostingsPool {
     return last * SLAB + start
   }
 
-  /** What is left of the last slab becomes free blocks. */
+  /** The rest of the last slab becomes free blocks. */
   #addSlab (places: number): void {
     const last = this.#slabs.length - 1
     for (let left = Math.min(SLAB, this.#slabs[last]?.ordinals.length ?? 0) - this.#used; left > 0;) {
@@ -155,7 +156,7 @@ export class PostingsPool {
   }
 }
 
-// Apart from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
+// Separate from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
 function keep ({ ordinals, weights }: Slab, place: number, count: number, isOut: Uint8Array): number {
   let next = place
   for (let i = place; i < place + count; i++) {
@@ -188,7 +189,7 @@ function powerOfTwo (number: number): number {
   return number <= 1 ? 1 : 1 << (32 - Math.clz32(number - 1))
 }
 
-/** Whether an index keeps a term of this weight: as 32 bits it has to be above 0 and finite. */
+/** Whether an index stores a term of this weight: as a 32-bit float it has to be above 0 and finite. */
 export function isWeight (count: number): boolean {
   const weight = Math.fround(count)
   return weight > 0 && weight < Infinity

@@ -11,8 +11,8 @@ import { compareKeys, type Directory } from './directory.js'
 import { isThere, type Accept, type Entry } from './entry.js'
 
 /**
- * Reads in slices of the event loop for as long as the bank stays as it is.
- * @returns undefined when the bank has changed between two slices: what was read is of no use
+ * Reads in time slices as long as the bank does not change.
+ * @returns undefined when the bank changed between two slices, so that the result would be inconsistent
  */
 export async function readUnchanged<T> (bank: Bank, work: Steps<T>, turns: Turns): Promise<{ value: T } | undefined> {
   const { version, id } = bank
@@ -24,12 +24,12 @@ export async function readUnchanged<T> (bank: Bank, work: Steps<T>, turns: Turns
     }
     return undefined
   } finally {
-    // Runs the `finally` blocks of unfinished work, which give back the buffers that it holds.
+    // Runs the `finally` blocks of unfinished work, which release its buffers.
     work.return(undefined as never)
   }
 }
 
-/** Entries that are looked at in one piece. */
+/** Number of entries that one step examines. */
 const PIECE = 32
 
 export function * listPage (
@@ -60,7 +60,7 @@ function comparePlaces ({ memory: { retainedAt, memoryId } }: Entry, place: Plac
   return retainedAt - place.retainedAt || compareText(memoryId, place.memoryId)
 }
 
-/** How many memories there are, up to `limit`. */
+/** The number of memories, up to `limit`. */
 export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<number> {
   if (accept === undefined) return Math.min(limit, bank.size)
   let count = 0
@@ -110,7 +110,7 @@ export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
 
 /**
  * Memories without vectors, by bank and id.
- * @param existing takes what has expired out of a bank
+ * @param existing returns a bank without its expired memories
  */
 export function * collectUnembedded (
   directory: Directory, existing: (key: BankKey) => Bank | undefined,
@@ -150,14 +150,14 @@ export function * countDays (bank: Bank, { from, until }: DayRange, accept: Acce
   return { before, byDay }
 }
 
-/** @param accept absent: all memories count, and nothing has to be looked at */
+/** @param accept absent: all memories count, and none is examined */
 export function * summarise (bank: Bank, accept: Accept): Steps<BankSummary> {
   if (accept === undefined) return { ...bank.key, memoryCount: bank.size, lastRetainedAt: bank.lastRetainedAt }
   const memories = yield * collectAll(bank, accept)
   return { ...bank.key, memoryCount: memories.length, lastRetainedAt: memories.at(-1)?.retainedAt ?? null }
 }
 
-/** The statistics of a bank but for its tokens, which are still to be counted. */
+/** The statistics of a bank except its tokens, which the caller counts. */
 export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
   const { tagCounts } = statistics
@@ -181,7 +181,7 @@ export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankS
   return { statistics: { ...statistics, unembeddedCount }, counts }
 }
 
-/** Those of a bank without memories. */
+/** The statistics of a bank without memories. */
 export function noStatistics (summary: BankSummary): BankStatistics & { tagCounts: Map<string, number> } {
   return {
     ...summary,

@@ -6,7 +6,7 @@ import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
 
-/** Passages that a candidate names at most. */
+/** Maximum number of passages of a candidate. */
 const MAX_PASSAGES = 3
 
 interface Found {
@@ -16,10 +16,10 @@ interface Found {
   passages: Array<{ ref: PassageRef, score: number }> | undefined
 }
 
-/** The best of all banks that were searched so far. */
+/** The best candidates of all banks searched so far. */
 export class SearchCollector {
   readonly #request: SearchRequest
-  /** By falling score, ties by memory id. */
+  /** Descending by score, ties by memory id. */
   #lexical: Candidate[] = []
   #semantic: Candidate[] = []
   #total = 0
@@ -28,7 +28,7 @@ export class SearchCollector {
     this.#request = request
   }
 
-  /** Searches one bank, and takes what it finds in when all of it is there. */
+  /** Searches one bank, and adds its results when they are complete. */
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
@@ -39,7 +39,7 @@ export class SearchCollector {
       ? undefined
       : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
-    // Nothing is awaited from here on: what was found is still there.
+    // No step follows from here on, so the found memories still exist.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
     this.#offerSemantic(bank, byMeaning, byWords)
     this.#total += semantic === undefined ? byWords?.total ?? 0 : embedded + (byWords?.unembedded ?? 0)
@@ -84,8 +84,8 @@ export class SearchCollector {
 }
 
 /**
- * The memories of the bank nearest to the query that pass the filters, `limit` at least when there are so many; exact,
- * and falling.
+ * The memories of the bank nearest to the query that pass the filters, at least `limit` if there are so many; exact, in
+ * descending order.
  */
 function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
   const { vectors } = bank
@@ -98,13 +98,13 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
       if (score >= (first.bar?.score ?? 0) && acceptRef(ref)) {
         first.offer({ entry: ref.entry, score, passages: undefined })
       }
-      // All that is below 0 is as good as 0.
+      // Every score below 0 counts as 0.
       return first.bar === undefined || first.bar.score === 0 ? -Infinity : first.bar.score
     })
     return first.sorted()
   }
-  // Several passages of one memory may be among the nearest, and equal scores may lie on both sides of the border, so
-  // ask for more until enough memories are there and the last passage is farther away than the last memory that counts.
+  // Several of the nearest passages may belong to one memory, and equal scores may be on both sides of the limit, so k
+  // is doubled until there are enough memories and the last passage scores below the last memory within the limit.
   for (let k = limit + 1; ; k *= 2) {
     const hits = yield * vectors.searching(vector, k, acceptRef)
     const found = new Map<Entry, Found>()
@@ -116,8 +116,8 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
         found.set(entry, { entry, score, passages: entry.passages.length === 1 ? undefined : [{ ref, score }] })
       } else known.passages?.push({ ref, score })
     }
-    // Hits fall, and so do the memories in the order in which their first hit came; those of equal score are put in
-    // order.
+    // Hits descend by score, and so do the memories in the order of their first hits; sorting orders those of equal
+    // score.
     const falling = [...found.values()]
     const border = falling[limit - 1]
     if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) {
@@ -126,7 +126,7 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
   }
 }
 
-/** The memories with an embedding that pass the filters. */
+/** Counts the memories with an embedding that pass the filters. */
 function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
   if (accept === undefined) return bank.embeddedCount
   let count = 0
@@ -137,7 +137,7 @@ function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
   return count
 }
 
-/** @returns a function that gives a memory's best cosine; undefined for one without vectors */
+/** @returns a function from a memory to its best cosine; undefined for one without vectors */
 function cosineWith (bank: Bank, query: Float32Array): (entry: Entry) => number | undefined {
   const scorer = bank.vectors?.scorer(query)
   return ({ passages }) => {
@@ -165,18 +165,18 @@ function toCandidate (
   }
 }
 
-/** Those of a memory that has only one. */
+/** The passage of a memory that has only one. */
 function wholePassages ({ passages }: Entry, score: number): Candidate['passages'] {
   const { start, end } = passages[0]!
   return [{ start, end, score }]
 }
 
-/** The score that a further candidate needs at least. */
+/** The minimum score of a further candidate. */
 function barOf (candidates: readonly Candidate[], limit: number): number {
   return candidates.length < limit ? 0 : candidates.at(-1)?.score ?? 0
 }
 
-/** The first `limit` of two lists that are ordered by `byScore`. With one bank there is nothing to merge. */
+/** The first `limit` of two lists ordered by `byScore`. With one bank there is nothing to merge. */
 function mergeSorted (first: Candidate[], second: Candidate[], limit: number): Candidate[] {
   if (first.length === 0 && second.length <= limit) return second
   const merged: Candidate[] = []

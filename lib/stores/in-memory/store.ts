@@ -24,27 +24,27 @@ import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
 import { isThere, type Accept } from './entry.js'
 
-/** How often a reading in pieces begins anew because the bank has changed; then it asks for the bank to stand still. */
+/** Attempts of a read in steps before it excludes writes to the bank, because the bank has changed during each. */
 const ATTEMPTS = 3
 
 export interface InMemoryVectorStoreOptions {
-  /** What memories and the configurations of banks may take, estimated. Default: two fifths of the heap's limit. */
+  /** Maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of the heap limit. */
   maximumBytes?: number | undefined
-  /** What shares the event loop out. */
+  /** Distributes the event loop among callers. */
   turns?: Turns
-  /** Postings that a write touches at most to be done at once. */
+  /** Maximum number of postings of a write that is done synchronously. */
   atOnce?: number
 }
 
 /**
- * Banks in the memory of the process, gone when it ends. Exact: BM25 over an inverted index, vectors by full scan.
- * Whatever may take more than a millisecond or two is done in pieces, between which others have their turn; what is
- * small is done at once.
+ * Banks in process memory, which end with the process. Exact: BM25 over an inverted index, vectors by full scan.
+ * Whatever may take more than a millisecond or two is done in steps, between which other work has its turn; small work
+ * is done synchronously.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
   readonly #options: { room: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
-  /** Not for writes: those of a bank wait for each other, and one begins in the turn of the one before it. */
+  /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
   readonly #readTurns: Turns
   #directory: Directory
   #writer: InMemoryWriter
@@ -58,7 +58,7 @@ export class InMemoryVectorStore implements VectorStore {
     this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
   }
 
-  /** What memories and configurations take, estimated, and what is kept for writes that are under way. */
+  /** Estimated bytes of memories and configurations, including reservations of writes in progress. */
   get usedBytes (): number {
     return this.#options.room.usedBytes
   }
@@ -173,7 +173,7 @@ export class InMemoryVectorStore implements VectorStore {
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
     const none = { statistics: noStatistics({ ...key, memoryCount: 0, lastRetainedAt: null }), counts: [] }
     const { statistics, counts } = await this.#read(key, now, undefined, gather, none)
-    // The figures are of one moment; only the counting of these tokens goes on after it.
+    // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }
   }
 
@@ -225,9 +225,9 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   /**
-   * Reads a bank as it is at one moment. When it changes between two pieces, the reading begins anew.
-   * @param accept is given to `read`, which finds no memory that it refuses; together with what has expired and is
-   * still being taken out
+   * Reads one consistent state of a bank. The read restarts when the bank changes between two steps.
+   * @param accept passed on to `read`, combined with a condition on expiry while expired memories are still being
+   * removed
    */
   async #read<T> (
     key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T,

@@ -1,11 +1,11 @@
 import type { Steps } from '../../concurrency/steps.js'
 
-/** Numbers that are looked at in one piece. */
+/** Number of numbers that one step examines. */
 const PIECE = 16_384
 
 /**
- * Keeps the k first of the items that are offered, in the order of `compare`: a bounded heap whose root is the last of
- * them, the one that the next better item replaces.
+ * Keeps the first k of the offered items in the order of `compare`: a bounded heap whose root is the last of them,
+ * which the next better item replaces.
  */
 export class TopK<T> {
   readonly #k: number
@@ -20,7 +20,7 @@ export class TopK<T> {
     this.#compare = compare
   }
 
-  /** The item that a next one has to come before; undefined while there is room. */
+  /** The last item kept, before which a further one has to come; undefined while there are fewer than k. */
   get bar (): T | undefined {
     return this.#heap.length < this.#k ? undefined : this.#heap[0]
   }
@@ -36,7 +36,7 @@ export class TopK<T> {
     }
   }
 
-  /** First to last. Nothing may be offered afterwards. */
+  /** In order. Nothing may be offered afterwards. */
   sorted (): T[] {
     return this.#heap.sort(this.#compare)
   }
@@ -58,10 +58,10 @@ export class TopK<T> {
 }
 
 /**
- * Which the `k` highest numbers are, by their index and in no order.
- * @param numbers the first `count` count
- * @param slack numbers no farther apart may be equal
- * @param compare tells those apart: negative when the number of the first index is to be taken first
+ * Selects the `k` highest numbers. @returns their indices, in no particular order
+ * @param numbers only the first `count` are used
+ * @param slack numbers that differ by at most this much may be equal
+ * @param compare orders the indices of such numbers: negative when the first is preferred
  */
 export function * bestOf (
   numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number,
@@ -87,7 +87,7 @@ export function * bestOf (
   return best
 }
 
-/** The k-th highest: piece by piece, each with the k highest of those before it. */
+/** The k-th highest number: merges piece by piece with the k highest of the previous pieces. */
 function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<number> {
   const most = Math.min(count, k + PIECE)
   const part = numbers.slice(0, most)
@@ -103,7 +103,7 @@ function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<n
   return least
 }
 
-/** Brings the k highest of the first `count` numbers to the front (C. A. R. Hoare, "Algorithm 65: find", 1961). */
+/** Moves the k highest of the first `count` numbers to the front (C. A. R. Hoare, "Algorithm 65: find", 1961). */
 function partition (numbers: Float64Array, count: number, k: number): void {
   let low = 0
   let high = count - 1

@@ -9,14 +9,17 @@ const GROWTH_BYTES = 16 * PAGE_BYTES
 const FLOAT_BYTES = 4
 const MODULE_URL = new URL('./vectors.wasm', import.meta.url)
 
-/** Rows that one call of `dotProducts` may score. Small, so that the scores of a block stay in the nearest cache. */
+/**
+ * Maximum number of rows that one call of `dotProducts` scores. Small, so that the scores of a block stay in the L1
+ * cache.
+ */
 export const BLOCK_ROWS = 1024
 
-/** Rows are padded with zeros to a multiple of this many bytes: one SIMD register. */
+/** Rows are padded with zeros to a multiple of this many bytes, the size of a SIMD register. */
 export const ROW_ALIGNMENT = 16
 
-// The part of the WebAssembly JavaScript interface (https://www.w3.org/TR/wasm-js-api-2/) that is used here:
-// TypeScript declares it in the browser's library only.
+// The part of the WebAssembly JavaScript interface (https://www.w3.org/TR/wasm-js-api-2/) used here: TypeScript
+// declares it only in the browser's library.
 declare namespace WebAssembly {
   class Memory {
     constructor (descriptor: { initial: number, maximum: number })
@@ -32,10 +35,10 @@ declare namespace WebAssembly {
   }
 }
 
-/** The export of assembly/vectors.ts: all but `count` in bytes. */
+/** The export of assembly/vectors.ts: all parameters but `count` are in bytes. */
 type DotProducts = (query: number, rows: number, count: number, stride: number, scores: number) => void
 
-/** A run of bytes that its holder owns until it frees it. */
+/** A range of bytes, allocated until it is freed. */
 export interface Extent {
   /** Byte offset in the arena, a multiple of `bytes`. */
   readonly offset: number
@@ -44,10 +47,7 @@ export interface Extent {
 }
 
 export interface VectorArenaOptions {
-  /**
-   * The most memory to take, in bytes; whole pages of 64 KiB count. Default and upper limit: 4 GiB, which is
-   * WebAssembly's.
-   */
+  /** Maximum memory in bytes, rounded to whole pages of 64 KiB. Default and upper limit: the 4 GiB of WebAssembly. */
   maximumBytes?: number
   /** The compiled assembly/vectors.ts. Default: vectors.wasm beside this file. */
   moduleUrl?: URL
@@ -65,11 +65,11 @@ export interface VectorArenaOptions {
 export class VectorArena {
   readonly #maximumBytes: number
   readonly #moduleUrl: URL
-  /** Offsets of the free extents of 2 ** index bytes. At first they cover the memory up to its limit, grown or not. */
+  /** Offsets of the free extents of 2 ** index bytes. Initially they cover the memory up to its limit, grown or not. */
   readonly #free = Array.from({ length: LARGEST_CLASS + 1 }, () => new Set<number>())
   #wasm: { memory: WebAssembly.Memory, dotProducts: DotProducts } | undefined
   #floats = new Float32Array(0)
-  /** Scores of one block, then the query. */
+  /** Scores of one block, followed by the query. */
   #scratch: Extent | undefined
   #usedBytes = 0
 
@@ -85,7 +85,7 @@ export class VectorArena {
     }
   }
 
-  /** Bytes in extents that are not freed, the scratch of the scans among them. */
+  /** Bytes of allocated extents, including the scratch of the scans. */
   get usedBytes (): number {
     return this.#usedBytes
   }
@@ -95,13 +95,13 @@ export class VectorArena {
     return this.#floats.byteLength
   }
 
-  /** The memory as floats. Take it anew after `allocate` and `double`: growth detaches the view before it. */
+  /** The memory as floats. To be read again after `allocate` and `double`: growth detaches the previous view. */
   get floats (): Float32Array {
     return this.#floats
   }
 
   /**
-   * @param bytes at least this many; the extent has the next power of two, its content is whatever was there before
+   * @param bytes minimum size; the extent has the next power of two, and its content is undefined
    * @throws ServiceError `dependency_unavailable` when the arena is full; nothing has changed then
    * @throws Error when vectors.wasm was not built
    */
@@ -122,7 +122,7 @@ export class VectorArena {
     return extent
   }
 
-  /** @param extent as `allocate`, `double` or `halve` returned it last, freed once */
+  /** @param extent the latest one returned by `allocate`, `double` or `halve`; freed only once */
   free (extent: Extent): void {
     let { offset } = extent
     let sizeClass = Math.log2(extent.bytes)
@@ -137,9 +137,9 @@ export class VectorArena {
   }
 
   /**
-   * Makes an extent twice as large, in place where the neighbour is free: that saves the copy, and an index that
-   * grows alone can fill half of the arena.
-   * @returns the extent, with its content, that takes the place of `extent`
+   * Doubles an extent, in place if its neighbour is free: that saves the copy, and a single growing index can fill half
+   * of the arena.
+   * @returns the extent that replaces `extent`, with its content
    * @throws like `allocate`
    */
   double (extent: Extent): Extent {
@@ -160,7 +160,7 @@ export class VectorArena {
 
   /**
    * Frees the upper half. Cannot fail and copies nothing.
-   * @returns the lower half, which takes the place of `extent`
+   * @returns the lower half, which replaces `extent`
    */
   halve (extent: Extent): Extent {
     const bytes = extent.bytes / 2
@@ -169,8 +169,8 @@ export class VectorArena {
   }
 
   /**
-   * Makes room for the scans of rows of `stride` bytes. Called before the rows are stored, so that what was stored
-   * can be searched however full the arena gets.
+   * Allocates the scratch for scans of rows of `stride` bytes. Called before the rows are stored, so that stored rows
+   * can be searched however full the arena is.
    * @throws like `allocate`
    */
   prepareScan (stride: number): void {
@@ -185,7 +185,7 @@ export class VectorArena {
    * @param query padded with zeros to the length of a row
    * @param rows byte offset of the first row; `prepareScan` was called with the length of the rows
    * @param count rows to score, at most BLOCK_ROWS
-   * @returns the dot product of the query with each row, a copy
+   * @returns a copy of the dot products of the query with each row
    */
   dotProducts (query: Float32Array, rows: number, count: number): Float32Array {
     const wasm = this.#wasm ??= this.#load()

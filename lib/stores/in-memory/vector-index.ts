@@ -2,13 +2,13 @@ import { atOnce, type Steps } from '../../concurrency/steps.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4
-/** Rows of an extent at most: what is copied in one go when an index grows. A multiple of BLOCK_ROWS. */
+/** Maximum number of rows of an extent, and so of those copied when an index grows. A multiple of BLOCK_ROWS. */
 const EXTENT_ROWS = 4096
-/** A Row and its place among the rows, as measured. */
+/** Measured bytes of a Row and its element in `#rows`. */
 const ENTRY_BYTES = 64
 const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT
 
-/** A stored vector: the handle to remove it by. */
+/** A stored vector: the handle by which it is removed. */
 export interface VectorEntry<T> {
   readonly payload: T
 }
@@ -24,22 +24,23 @@ class Row<T> implements VectorEntry<T> {
 }
 
 /**
- * Exact nearest neighbours by cosine: every search reads every vector, with SIMD (10,000 x 384 floats in about half
- * a millisecond). The rows lie without gaps in extents of the arena, all but the last one full, in no particular order.
+ * Exact nearest neighbours by cosine: every search reads every vector, with SIMD (10,000 x 384 floats in about half a
+ * millisecond). The rows are stored without gaps in extents of the arena, all but the last one full, in no particular
+ * order.
  */
 export class VectorIndex<T> {
   readonly #arena: VectorArena
   readonly #dimensions: number
   /** Bytes in a row. */
   readonly #stride: number
-  /** #rows[i] tells whose vector row i of the extents is. */
+  /** #rows[i] identifies the vector in row i of the extents. */
   #rows: Array<Row<T>> = []
   #extents: Extent[] = []
 
   /**
-   * @param arena where the vectors are kept, together with those of other indexes
+   * @param arena stores the vectors, together with those of other indexes
    * @param dimensions floats in every vector
-   * @throws RangeError unless `dimensions` is a whole number above zero
+   * @throws RangeError unless `dimensions` is a positive integer
    */
   constructor (arena: VectorArena, dimensions: number) {
     if (!Number.isSafeInteger(dimensions) || dimensions < 1) {
@@ -55,15 +56,15 @@ export class VectorIndex<T> {
     return this.#rows.length
   }
 
-  /** Bytes that the vectors take, their entries among them. */
+  /** Bytes of the vectors, including their entries. */
   get bytes (): number {
     return this.#rows.length * (this.#stride + ENTRY_BYTES)
   }
 
   /**
-   * Stores a copy of the vector, scaled to length 1. A zero vector stays zero and scores 0 with everything.
+   * Stores a copy of the vector, scaled to length 1. A zero vector stays zero and scores 0 with every query.
    * @throws RangeError when the vector has another length than the index or an element that is not finite
-   * @throws ServiceError `dependency_unavailable` when the arena is full; the index is as it was then
+   * @throws ServiceError `dependency_unavailable` when the arena is full; the index is then unchanged
    */
   add (payload: T, vector: Float32Array): VectorEntry<T> {
     const unit = this.#unit(vector)
@@ -74,7 +75,7 @@ export class VectorIndex<T> {
     return row
   }
 
-  /** Does nothing when the entry was removed before or belongs to another index. */
+  /** Has no effect if the entry was removed before or belongs to another index. */
   remove (entry: VectorEntry<T>): void {
     if (!(entry instanceof Row) || this.#rows[entry.row] !== entry) return
     const last = this.#rows.pop()!
@@ -88,18 +89,18 @@ export class VectorIndex<T> {
   }
 
   /**
-   * The k best by cosine, exactly, best first; which of several equal ones at the border is not defined. A zero query
-   * scores 0 with everything.
-   * @param k a whole number; below 1 finds nothing
-   * @param accept whether a payload may be found. Asked at most once for a payload, and only for those that would
-   *   enter the result as it stands. Must not change this index.
+   * The k best by cosine, exactly, best first; which of several equal ones at the limit are returned is not defined. A
+   * zero query scores 0 with every vector.
+   * @param k an integer; below 1 the result is empty
+   * @param accept whether a payload may be found. Called at most once for a payload, and only for those that would
+   * enter the current result. Must not change this index.
    * @throws RangeError when the query has another length than the index or an element that is not finite
    */
   search (query: Float32Array, k: number, accept?: (payload: T) => boolean): Array<VectorMatch<T>> {
     return atOnce(this.searching(query, k, accept))
   }
 
-  /** `search` in pieces. When a vector is removed between them, it is to be begun anew. */
+  /** `search` in steps. If a vector is removed between them, the search has to be restarted. */
   * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Steps<Array<VectorMatch<T>>> {
     const most = Math.min(k, this.#rows.length)
     const best: Array<VectorMatch<T>> = []
@@ -109,15 +110,15 @@ export class VectorIndex<T> {
       return best.length < most ? -Infinity : best[0]!.score
     })
     best.sort((a, b) => b.score - a.score)
-    // The product of two vectors of length 1 can come out a rounding error above 1.
+    // Rounding may make the product of two vectors of length 1 exceed 1.
     for (const match of best) match.score = Math.max(-1, Math.min(1, match.score))
     return best
   }
 
   /**
-   * Shows all vectors by their cosine, which can be a rounding error above 1. In pieces, as `searching`.
-   * @param most nothing is shown below 1
-   * @param see returns the score that those behind must reach to be shown
+   * Passes vectors with their cosines, which rounding may make exceed 1, to `see`. In steps, as `searching`.
+   * @param most if below 1, no vector is passed
+   * @param see returns the minimum score of the vectors to be passed from then on
    */
   * scan (query: Float32Array, most: number, see: (payload: T, score: number) => number): Steps<void> {
     const unit = this.#unit(query)
@@ -132,7 +133,7 @@ export class VectorIndex<T> {
   }
 
   /**
-   * The cosines of single vectors with a query, as `search` has them.
+   * The cosines of single vectors with a query, equal to those of `search`.
    * @throws RangeError as `search`
    */
   scorer (query: Float32Array): (entry: VectorEntry<T>) => number {
@@ -147,7 +148,7 @@ export class VectorIndex<T> {
     }
   }
 
-  /** Removes all vectors and gives their memory back to the arena. The index can be filled again. */
+  /** Removes all vectors and returns their memory to the arena. The index can be filled again. */
   release (): void {
     for (const extent of this.#extents) this.#arena.free(extent)
     this.#extents = []
@@ -159,7 +160,7 @@ export class VectorIndex<T> {
     if (vector.length !== this.#dimensions) {
       throw new RangeError(`A vector of this index has ${this.#dimensions} dimensions, not ${vector.length}.`)
     }
-    // Squares of 32-bit floats can neither overflow nor vanish in the 64 bits of a number.
+    // Squares of 32-bit floats neither overflow nor underflow in a 64-bit float.
     let squares = 0
     for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!
     if (!Number.isFinite(squares)) {
@@ -184,12 +185,15 @@ export class VectorIndex<T> {
     }
   }
 
-  /** @returns where a row begins in the floats of the arena */
+  /** @returns the offset of a row in the floats of the arena */
   #floatAt (row: number): number {
     return (this.#extents[Math.floor(row / EXTENT_ROWS)]!.offset + row % EXTENT_ROWS * this.#stride) / FLOAT_BYTES
   }
 
-  /** Halves at a quarter and not at a half, so that adding and removing in turn does not copy back and forth. */
+  /**
+   * Halves an extent only when a quarter is used, not a half, so that alternating additions and removals do not copy
+   * repeatedly.
+   */
   #giveBackUnused (): void {
     const last = this.#extents.length - 1
     const used = (this.#rows.length - last * EXTENT_ROWS) * this.#stride
@@ -201,7 +205,7 @@ export class VectorIndex<T> {
   }
 }
 
-/** Puts a match into a heap of at most `most`, whose root is its worst; a full heap loses that one. */
+/** Adds a match to a heap of at most `most`, whose root is the worst; in a full heap it replaces the root. */
 function offer<T> (heap: Array<VectorMatch<T>>, most: number, match: VectorMatch<T>): void {
   if (heap.length < most) siftUp(heap, match)
   else siftDown(heap, match)
@@ -218,7 +222,7 @@ function siftUp<T> (heap: Array<VectorMatch<T>>, match: VectorMatch<T>): void {
   heap[at] = match
 }
 
-/** Replaces the root. */
+/** Replaces the root and restores the heap order. */
 function siftDown<T> (heap: Array<VectorMatch<T>>, match: VectorMatch<T>): void {
   let at = 0
   for (;;) {

@@ -8,7 +8,7 @@ import { neededBytes, type Capacity } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
 import { estimatePostings, type WritePlan } from './writes.js'
 
-/** Postings that a write touches at most to be done at once: some two milliseconds. */
+/** Default for the postings of a write that is done synchronously: some two milliseconds. */
 const AT_ONCE = 4000
 
 export interface InMemoryWriterOptions {
@@ -16,22 +16,22 @@ export interface InMemoryWriterOptions {
   room: Capacity
   arena: VectorArena
   turns: Turns
-  /** Postings that a write touches at most to be done at once. */
+  /** Maximum number of postings of a write that is done synchronously. */
   atOnce?: number | undefined
 }
 
 export interface WriteOptions {
-  /** About how many memories it looks at. */
+  /** Approximate number of memories that the write examines. */
   items: (bank: Bank) => number
-  /** Called in the moment in which the change becomes visible. */
+  /** Called when the change becomes visible, in the same turn of the event loop. */
   committed?: () => void
-  /** Gives up the wait for other writes to the bank. */
+  /** Cancels the wait for other writes to the bank. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Changes banks, one change of a bank after the other. A small one is done at once. A large one is done in pieces,
- * between which readers see the bank as it was, until it is committed in one step.
+ * Changes banks; the changes of each bank are serialized. A small change is made synchronously. A large one is made in
+ * steps, between which readers see the bank as it was, until one step commits it.
  */
 export class InMemoryWriter {
   readonly #directory: Directory
@@ -40,7 +40,7 @@ export class InMemoryWriter {
   readonly #turns: Turns
   readonly #atOnce: number
   readonly #queue = new KeyedQueue()
-  /** Banks that are being tidied up, or wait for it. */
+  /** Banks with queued or running background work. */
   readonly #tidying = new Set<string>()
   #isClosed = false
 
@@ -52,9 +52,7 @@ export class InMemoryWriter {
     this.#atOnce = atOnce
   }
 
-  /**
-   * @param plan says what is to be done; may be made twice
-   */
+  /** @param plan computes the change; may be called twice */
   async write<T> (
     key: BankKey, now: number, plan: (bank: Bank) => Steps<WritePlan<T>>,
     { items, committed = () => {}, signal }: WriteOptions,
@@ -79,7 +77,7 @@ export class InMemoryWriter {
     }, signal)
   }
 
-  /** Does something while nobody else writes to the bank. What has expired at `now` is gone from it. */
+  /** Runs work while no other write to the bank runs. Memories expired at `now` are removed first. */
   async runExclusively<T> (key: BankKey, now: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const id = bankKeyString(key)
     return await this.#queue.run(id, async () => {
@@ -88,20 +86,20 @@ export class InMemoryWriter {
     }, signal)
   }
 
-  /** Does something with a bank at once, or when those who write to it are done. */
+  /** Runs work on a bank at once, or after the queued writes to it. */
   async runWhenIdle<T> (key: BankKey, now: number, work: () => T): Promise<T> {
     if (this.#queue.length(bankKeyString(key)) === 0 && this.expireAtOnce(key, now)) return work()
     return await this.runExclusively(key, now, async () => work())
   }
 
-  /** Drops a bank with all that it holds. Only while nobody else writes to it. */
+  /** Drops a bank with its memories. Only while no other write to it runs. */
   drop (bank: Bank): void {
     this.#directory.drop(bank)
   }
 
   /**
-   * Takes out what has expired, when that is little; otherwise that is begun.
-   * @returns whether nothing that has expired is left
+   * Removes expired memories if they are few; otherwise starts their removal.
+   * @returns whether no expired memories are left
    */
   expireAtOnce (key: BankKey, now: number, id = bankKeyString(key)): boolean {
     const bank = this.#directory.get(id)
@@ -118,7 +116,7 @@ export class InMemoryWriter {
     return false
   }
 
-  /** Nothing that is under way becomes visible any more. */
+  /** No write in progress becomes visible any more. */
   close (): void {
     this.#isClosed = true
   }
@@ -133,7 +131,7 @@ export class InMemoryWriter {
     else await this.#applyInPieces(id, bank, plan)
   }
 
-  /** The bank, made when there is none; it joins the store with its first memory. */
+  /** The bank, created if it does not exist; the first memory adds it to the directory. */
   #open (key: BankKey, id: string): Bank {
     return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
@@ -171,7 +169,7 @@ export class InMemoryWriter {
         committed?.()
         return
       }
-      // A bank that nobody sees yet needs no care, so one of which nothing is left is made anew.
+      // If all memories are removed, a new bank replaces this one: readers do not see it before it is registered.
       const changed = isOverwhole ? new Bank(bank.key, this.#arena) : bank
       const join = () => {
         giveBack()
@@ -193,7 +191,7 @@ export class InMemoryWriter {
     }
   }
 
-  /** What a bank takes after a change, unless it is no longer there. */
+  /** Updates the size of a bank after a change, unless the bank was dropped. */
   #noteRemoval (bank: Bank): void {
     if (this.#directory.get(bank.id) === bank) this.#directory.note(bank)
   }
@@ -204,11 +202,12 @@ export class InMemoryWriter {
     this.#later(id, async () => { if (this.#directory.get(id) === bank) await inTurns(bank.sweep(), id, this.#turns) })
   }
 
-  /** Does something in the background when those who write to the bank are done. */
+  /** Runs work in the background after the queued writes to the bank. */
   #later (id: string, work: () => Promise<void>): void {
     if (this.#isClosed || this.#tidying.has(id)) return
     this.#tidying.add(id)
-    // It takes away what is gone already, which does not fail; whoever writes next would meet the same.
+    // It removes memories that are no longer visible, which should not fail; a persistent error recurs in the next
+    // write.
     this.#queue.run(id, work).catch(() => {}).finally(() => { this.#tidying.delete(id) })
   }
 }

@@ -10,10 +10,10 @@ import {
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
 
-/** What a memory costs beside its postings. */
+/** Cost of a memory in addition to its postings, in postings. */
 const MEMORY = 8
 
-/** What a write is going to do to a bank. */
+/** A planned change of a bank. */
 export interface WritePlan<T> {
   added: readonly NewMemory[]
   removed: readonly Entry[]
@@ -44,7 +44,7 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
       }
       outranked.push(standing)
     }
-    // Ids are unique by how they are made; two memories under one would leave the first in the indexes for ever.
+    // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
     if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
     added.set(memory.fingerprint, memory)
     inOrder.push(memory)
@@ -77,7 +77,7 @@ export function planImportInto (
   return importSteps(memories, bank.entries, toExisting, onConflict)
 }
 
-/** @param accept whether a memory is there at all; absent: all are */
+/** @param accept whether a memory exists for the caller; absent: all do */
 export function * planRemoval (
   bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean,
 ): Steps<WritePlan<RemoveOutcome>> {
@@ -95,7 +95,7 @@ export function * planRemoval (
   return { added: [], removed, outcome: { count: removed.length, memoryIds } }
 }
 
-/** An estimate of the postings that a change touches, up to what is `enough`. */
+/** Estimates the postings that a change touches; stops at `enough`. */
 export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, enough: number): number {
   let weight = 0
   for (const memory of added) {

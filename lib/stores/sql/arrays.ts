@@ -1,22 +1,22 @@
-/** A one-dimensional array as PostgreSQL reads it; every element is text or null. */
+/** A one-dimensional array in PostgreSQL's array syntax; every element is text or null. */
 export function arrayText (elements: ReadonlyArray<string | null>): string {
   return arrayOf(elements.map(arrayElement))
 }
 
-/** An element as it stands in the text of an array. */
+/** An element as written in the text of an array. */
 export function arrayElement (element: string | null): string {
   if (element === null) return 'NULL'
   return `"${element.includes('"') || element.includes('\\') ? element.replaceAll(/["\\]/g, '\\$&') : element}"`
 }
 
-/** The text of an array, of elements that are as arrayElement makes them. */
+/** The text of an array whose elements were written by arrayElement. */
 export function arrayOf (elements: readonly string[]): string {
   return `{${elements.join(',')}}`
 }
 
 const ELEMENT = /"([^"\\]*(?:\\.[^"\\]*)*)"|([^,]+)/gs
 
-/** The elements of a one-dimensional array as PostgreSQL writes it. */
+/** Parses a one-dimensional array in PostgreSQL's output syntax. */
 export function arrayElements (text: string): Array<string | null> {
   if (!text.includes('"')) return bareElements(text).map((element) => element === 'NULL' ? null : element)
   return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
@@ -25,17 +25,17 @@ export function arrayElements (text: string): Array<string | null> {
   })
 }
 
-/** What an array of numbers may have that JSON does not: NULL, NaN and Infinity. */
+/** Occurs in NULL, NaN and Infinity, which arrays of numbers may contain and JSON may not. */
 const NOT_JSON = /[NI]/
 
-/** The elements of a one-dimensional array of numbers. A search has two such arrays for each memory. */
+/** Parses a one-dimensional array of numbers. A search returns two such arrays for each memory. */
 export function arrayNumbers (text: string): Array<number | null> {
   if (NOT_JSON.test(text)) return bareElements(text).map((element) => element === 'NULL' ? null : Number(element))
   const numbers: number[] = JSON.parse(`[${text.slice(1, -1)}]`)
   return numbers
 }
 
-/** The expression takes many times as long, and most arrays have nothing in quotes. */
+/** Parses an array without quoted elements, the usual case, much faster than the regular expression. */
 function bareElements (text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }

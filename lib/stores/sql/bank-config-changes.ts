@@ -1,26 +1,26 @@
 import { BANK_CONFIG_CHANGES } from '../bank-configs.js'
 import { configColumns } from './bank-config-statements.js'
 
-/** Statements on the configuration of all banks: the order of their changes, and what many banks have in force. */
+/** Statements on the configuration of all banks: the order of changes, and the configurations in force. */
 export interface BankConfigChangesStatements {
   /**
-   * $1 what names the lock (`lockName`): nobody else changes the configuration of any bank, until the transaction ends.
-   * A statement sees what was there when it began, so the lock comes in one of its own.
+   * $1 name of the lock (`lockName`): excludes all other changes of configurations until the transaction ends. A
+   * statement of its own, because a statement sees only what was committed before it began.
    */
   lock: string
   lockName: string
   /**
-   * $1 instant: answers `newest`, the newest revision, or 0 when there is none, and drops the changes up to the last
-   * one that was made before the instant. Those that stay follow each other without a gap, whatever the clocks of
-   * servers say. The newest of all is dropped too when it is as old: for who adds one in the same transaction.
+   * $1 instant: returns `newest`, the newest revision, or 0 when there is none, and deletes the changes up to the last
+   * one made before the instant. The revisions that remain have no gaps, even if servers' clocks differ. The newest one
+   * may be deleted too, because the same transaction adds another.
    */
   newest: string
   /**
-   * $1 revision: rows of `newest` and `oldest`, each with one of the banks that were changed since, BANK_CONFIG_CHANGES
-   * + 1 at most. One row without a bank when there are none, or the revision is -1 or lies before what is known.
+   * $1 revision: rows of `newest` and `oldest`, each with a bank that was changed since, at most BANK_CONFIG_CHANGES +
+   * 1. One row without a bank when there are none, when the revision is -1, or when it precedes the known changes.
    */
   changedSince: string
-  /** $1 tenants, $2 banks: what is in force, as ConfigRows with their bank. */
+  /** $1 tenants, $2 banks: the configurations in force, as ConfigRows with their bank. */
   read: string
 }
 

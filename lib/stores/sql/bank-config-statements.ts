@@ -1,20 +1,21 @@
 import { BANK_CONFIG_HISTORY } from '../bank-configs.js'
 
 /**
- * Statements on the configuration of one bank: $1 its tenant, $2 its name. All but `history` are for who holds the lock
- * of bank-config-changes.ts.
+ * Statements on the configuration of one bank: $1 its tenant, $2 its name. All but `history` require the lock of
+ * bank-config-changes.ts.
  */
 export interface BankConfigStatements {
-  /** The revision in force: a row, or none. */
+  /** The revision in force: one row, or none. */
   inForce: string
   /**
-   * $3 revision, $4 document or null, $5 updated_at, $6 updated_by: puts the document in force, or takes away what is,
-   * and adds the change to the bank's history and to the list of changes. The oldest entries of a full history go.
+   * $3 revision, $4 document or null, $5 updated_at, $6 updated_by: puts the document in force, or removes the one in
+   * force, and adds the change to the bank's history and to the list of changes. Deletes the oldest entries of a full
+   * history.
    */
   write: string
-  /** Takes away configuration and history; answers `removed`, whether there was a configuration. */
+  /** Removes configuration and history; returns `removed`, whether there was a configuration. */
   remove: string
-  /** $3 revision, $4 changed_at: adds a change of the bank that its history does not have. */
+  /** $3 revision, $4 changed_at: adds a change to the list of changes only, not to the bank's history. */
   noteChange: string
   /** Newest first, as ConfigRows. */
   history: string
@@ -29,8 +30,8 @@ export function configColumns (alias: string): string {
 export function makeBankConfigStatements (schema: string): BankConfigStatements {
   return {
     inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2`,
-    // What this statement adds it does not see itself: of a full history all but the newest BANK_CONFIG_HISTORY - 1
-    // make way.
+    // The statement does not see the row that it inserts: it keeps the newest BANK_CONFIG_HISTORY - 1 of the existing
+    // rows.
     write: `with kept as (
   insert into ${schema}.bank_configurations as c (tenant_id, bank_id, revision, document, updated_at, updated_by)
   select $1, $2, $3::float8::bigint, $4::text, $5::float8::bigint, $6::text where $4::text is not null

@@ -24,14 +24,13 @@ interface ChangeRow {
 }
 
 /**
- * Changes the configuration of banks within transactions. One advisory lock a schema makes changes follow each other,
- * whatever the bank, until each is committed: so the next revision is one more than the newest, and revisions become
- * visible in their order. A reader of the changes since a revision relies on that: one that became visible later and
- * were smaller would never be found.
+ * Changes the configuration of banks within transactions. One advisory lock for each schema serializes changes of all
+ * banks until they are committed: so the next revision is the newest plus one, and revisions become visible in order.
+ * Readers of the changes since a revision rely on that: a lower revision that became visible later would be missed.
  *
- * The lock is the last that a transaction takes, after those of imports, banks and rows of memories; behind it come
- * only rows that nobody touches without it, and the record of its idempotency key. So who holds it waits for nobody who
- * may wait for it.
+ * A transaction takes this lock last, after those of imports, banks and rows of memories. After it come only rows that
+ * require this lock, and the record of the transaction's idempotency key. So its holder never waits for a transaction
+ * that may wait for the lock.
  */
 export class BankConfigWriter {
   readonly #ofBank: BankConfigStatements
@@ -57,7 +56,7 @@ export class BankConfigWriter {
     return { changed: true, revision: document === null ? 0 : revision }
   }
 
-  /** Takes away configuration and history. @returns whether there was a configuration */
+  /** Removes configuration and history. @returns whether there was a configuration */
   async remove (tx: Queries, bank: BankKey, now: number): Promise<boolean> {
     const key = bankParameters(bank)
     await this.#lock(tx)
@@ -70,7 +69,7 @@ export class BankConfigWriter {
     await tx.query(this.#ofAll.lock, [this.#ofAll.lockName])
   }
 
-  /** Also drops the changes that are too old; the caller adds the newest one. */
+  /** Also deletes changes that are too old; the caller adds the newest one. */
   async #nextRevision (tx: Queries, now: number): Promise<number> {
     const [row] = await tx.query<{ newest: number }>(this.#ofAll.newest, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
     return row!.newest + 1
@@ -84,12 +83,13 @@ export interface SqlBankConfigsOptions {
   writer: BankConfigWriter
   isShared: boolean
   /**
-   * Runs what asks the database: sees to it that the database is ready, and gives errors the form that callers know.
+   * Runs work that queries the database: makes sure that the database is ready, and maps errors to those that callers
+   * expect.
    */
   guard: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** The configuration of banks in the tables of migration 0004. */
+/** The configuration of banks, in the tables of migration 0004. */
 export class SqlBankConfigs implements BankConfigStore {
   readonly isShared: boolean
   readonly #executor: Executor
@@ -132,8 +132,8 @@ export class SqlBankConfigs implements BankConfigStore {
     const rows = await this.#read<ChangeRow>(this.#ofAll.changedSince, [revision])
     const { newest, oldest } = rows[0]!
     if (revision === -1) return { revision: newest, banks: [] }
-    // A revision that is yet to come was that of another database, or of this one before it was restored: what has
-    // changed since is not known.
+    // A revision higher than the newest one is from another database, or from this one before it was restored: the
+    // changes since are unknown.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
     const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => (
       tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })]

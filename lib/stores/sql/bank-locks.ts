@@ -1,22 +1,22 @@
 import { DEFAULT_SCHEMA } from './migrations.js'
 
 /**
- * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. A statement
- * sees what was there when it began, so a lock comes in one of its own.
+ * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. Each lock is
+ * a statement of its own, because a statement sees only what was committed before it began.
  */
 export interface BankLocks {
-  /** Nobody else has the bank as a whole, or in part by `shareBank`. */
+  /** Exclusive; conflicts with `lockBank` and `shareBank` of other transactions. */
   lockBank: string
-  /** Nobody has the bank as a whole. */
+  /** Shared; conflicts with `lockBank` of other transactions. */
   shareBank: string
-  /** The right to import into the bank. */
+  /** Exclusive right to import into the bank. */
   lockImports: string
 }
 
 /**
- * Advisory locks belong to a database and know no schema, so that their keys name it: what is done in one schema waits
- * for nothing in another. The default schema has the keys of versions that named none, so that servers of both exclude
- * each other there.
+ * The keys include the schema, because advisory locks belong to the database: work in one schema must not wait for work
+ * in another. The keys of the default schema omit it, as earlier versions did, so that servers of both versions exclude
+ * each other.
  * @param schema quoted
  */
 export function makeBankLocks (schema: string): BankLocks {

@@ -4,10 +4,10 @@ import type { Executor } from './executor.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
-/** Banks that each set remembers at most. */
+/** Maximum number of banks in each set. */
 const REMEMBERED = 100_000
 
-/** The embedding spaces of banks: which banks are known to have the configured one, and which have another. */
+/** Caches which banks have the configured embedding space, and which have another. */
 export class BankSpaces {
   readonly #executor: Executor
   readonly #statements: Statements
@@ -40,7 +40,7 @@ export class BankSpaces {
     return this.#space
   }
 
-  /** Notes that the bank has another space, and warns the first time. */
+  /** Records that the bank has another space, and warns the first time. */
   noteForeign (bank: BankKey): void {
     const id = bankKeyString(bank)
     this.#adopted.delete(id)

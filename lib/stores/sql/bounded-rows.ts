@@ -4,16 +4,16 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
-/** Bytes of the texts, tags and metadata that one statement answers; the row that reaches them comes whole. */
+/** Maximum bytes of texts, tags and metadata that one statement returns; the row that exceeds it is returned whole. */
 export const STATEMENT_BYTES = 256 * 1024
 /**
- * Statements for long columns at a time. Node reads up to two megabytes of each connection in one turn of the event
- * loop, and the driver makes rows of all of it.
+ * Concurrent statements for long columns. Node reads up to two megabytes from each connection in one turn of the event
+ * loop, and the driver parses rows from all of it.
  */
 const READS_AT_A_TIME = 2
-/** A row is in the process twice while it is read: as the bytes from the socket and as the texts made of them. */
+/** A row is in memory twice while it is read: as the bytes from the socket and as the strings decoded from them. */
 const COPIES = 2
-/** What a row takes besides. */
+/** Bytes of a row without its long columns. */
 const ROW_BYTES = 512
 
 const COLUMNS = [
@@ -22,7 +22,9 @@ const COLUMNS = [
 /** The columns that may be long. */
 const LONG: ReadonlySet<string> = new Set(['text', 'tags', 'metadata'] satisfies Array<keyof MemoryRow>)
 
-/** Bytes of a row with memoryColumns(). The length of a text is known without the text being read. */
+/**
+ * Bytes of the long columns of a row with memoryColumns(). PostgreSQL knows the length of a text without reading it.
+ */
 function sizeOf (alias: string): string {
   return `octet_length(${alias}.text) + octet_length(${alias}.tags::text) + octet_length(${alias}.metadata)`
 }
@@ -30,7 +32,7 @@ function sizeOf (alias: string): string {
 type LongColumns = Pick<MemoryRow, 'text' | 'tags' | 'metadata'>
 type LongColumnsRow = LongColumns & Pick<MemoryRow, 'memory_id'>
 
-/** A row whose long columns are null when those of the rows before it have reached STATEMENT_BYTES. */
+/** A row whose long columns are null if those of the rows before it reach STATEMENT_BYTES. */
 export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
   LongColumns | Record<keyof LongColumns, null>
 ) & {
@@ -39,9 +41,9 @@ export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
 }
 
 /**
- * The same rows, without the long columns of those beyond STATEMENT_BYTES.
+ * The rows of a statement, with null for the long columns after the first STATEMENT_BYTES.
  * @param statement with memoryColumns()
- * @param others the columns that it has besides
+ * @param others its additional columns
  * @param order of the rows `c`. Default: none
  */
 export function withoutLongColumns (statement: string, others: readonly string[], order?: string): string {
@@ -58,7 +60,7 @@ ${statement}
 ) c${order === undefined ? '' : `\norder by ${order}`}`
 }
 
-/** $1 tenant, $2 bank, $3 ids, $4 their sizes: the long columns of those that are as they were. */
+/** $1 tenant, $2 bank, $3 ids, $4 their sizes: the long columns of the memories whose size has not changed. */
 function longColumnsStatement (schema: string): string {
   return `select q.memory_id, q.text, q.tags, q.metadata from (
   select g.size, m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata
@@ -70,7 +72,7 @@ function longColumnsStatement (schema: string): string {
 where ${sizeOf('q')} = q.size`
 }
 
-/** Reads the long columns that rows lack, in pieces that take turns. */
+/** Reads the long columns that rows lack, in batches. */
 export class LongColumnReader {
   readonly #executor: Pick<Executor, 'read'>
   readonly #statement: string
@@ -85,9 +87,9 @@ export class LongColumnReader {
   }
 
   /**
-   * Counts rows, then reads the long columns that they lack. A row is left out when its memory has gone or changed
-   * since. Without a budget the rows are complete already.
-   * @throws ServiceError when the budget has no room for the rows
+   * Counts rows against the budget, then reads the long columns that they lack. Leaves out rows whose memory was
+   * removed or changed since. Without a budget the rows are already complete.
+   * @throws ServiceError when the rows exceed the budget
    */
   async complete<R extends MemoryRow> (
     rows: ReadonlyArray<CutRow<R>>, bank: BankKey, budget: RowBudget | undefined,
@@ -120,7 +122,7 @@ export class LongColumnReader {
   }
 }
 
-/** @returns the rows in pieces, each as many as reach STATEMENT_BYTES */
+/** @returns batches of rows, each ending with the row that reaches STATEMENT_BYTES */
 function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
   const pieces: R[][] = []
   let bytes = STATEMENT_BYTES
@@ -135,7 +137,7 @@ function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
   return pieces
 }
 
-/** The wait ends with the request that waits. */
+/** The queue has no limit of its own: waiting ends with the request. */
 function unbounded (): Error {
   return new Error('The wait has no bound')
 }

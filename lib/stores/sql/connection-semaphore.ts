@@ -3,8 +3,8 @@ import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 
 /**
- * A permit for each connection. What would wait too long, or behind too many, is refused, so that callers do not pile
- * up here.
+ * A permit for each connection. A caller that would wait too long, or behind too many others, is refused, so that
+ * callers do not queue without bound.
  */
 export function connectionSemaphore (options: Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>): Semaphore {
   const { permits, maxWaiting } = options

@@ -7,20 +7,20 @@ export interface ConnectionOptions {
   /** Connection URI. */
   url: string
   connectTimeoutMs: number
-  /** The server's own limit of a statement; 0: none. */
+  /** Limit of a statement that the server enforces; 0: none. */
   statementTimeoutMs: number
-  /** The connection is a pooler's in transaction mode: no prepared statements, no settings of the session. */
+  /** The server is a connection pooler in transaction mode: no prepared statements, no session settings. */
   transactionPooler: boolean
 }
 
-/** The arrays that statements bind (text[]) and answer, by the numbers of their types. */
+/** OID of text[], the type of the arrays that statements bind and return. */
 const TEXTS = 1009
 const SMALLINTS = 1005
 const INTEGERS = 1007
 const REALS = 1021
 const DOUBLES = 1022
 const ARRAYS = {
-  // An array that was made a text before is taken as it is.
+  // An array that is already text is passed unchanged.
   texts: { to: TEXTS, from: [TEXTS], serialize: (value: string | ReadonlyArray<string | null>) => typeof value === 'string' ? value : arrayText(value), parse: arrayElements },
   numbers: {
     to: INTEGERS,
@@ -30,20 +30,20 @@ const ARRAYS = {
   },
 }
 
-/** How long a statement that was cancelled has to end before its connection is cut. */
+/** Time that a cancelled statement has to end before its connection is closed. */
 const CANCEL_GRACE_S = 1
-/** How long transactions that are left open by a gateway that went away are kept, on the server's side. */
+/** Time after which the server ends an idle transaction, which a gateway that disappeared may leave open. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 
 /**
- * The codes of postgres.js and of Node's sockets for a database that is not there: not a server's answer, so without an
- * SQLSTATE.
+ * Error codes of postgres.js and of Node's sockets for an unreachable database: the server did not answer, so there is
+ * no SQLSTATE.
  */
 const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
 
 const DEFAULT_PORT = 5432
 
-/** What the codes mean that a wrong host or port ends in. */
+/** Explanations of the codes that a wrong host or port causes. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: ' (nothing listens on that port)',
   ENOTFOUND: ' (the host name is not known)',
@@ -52,9 +52,9 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * One connection, which its first statement opens and which is never opened again. The driver's own pool is not used:
- * it opens a connection anew under a transaction that has lost it, and its rollback is then written to no socket, which
- * ends the process, or to somebody else's transaction. One client a connection, given up with it, can do neither.
+ * One connection, opened by its first statement and never reopened. The driver's own pool is not used: when a
+ * connection is lost during a transaction, the pool reopens it, and the rollback is written to no socket, which ends
+ * the process, or into another caller's transaction. A client with a single connection, discarded with it, avoids both.
  */
 export class Connection {
   readonly #sql: postgres.Sql
@@ -62,7 +62,7 @@ export class Connection {
   readonly #place: string
   readonly #connectMs: number
   readonly #prepare: boolean
-  /** What ends the waits that are under way. */
+  /** Functions that reject the pending waits. */
   readonly #waits = new Set<(error: SqlError) => void>()
   #answered = false
   #keepsPlans = false
@@ -75,22 +75,22 @@ export class Connection {
     this.#prepare = !transactionPooler
     const { hosts, port } = placeOf(url)
     this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
-    // Lists, which its types do not know: the driver cuts a host in a text at its first colon, and takes PGPORT for a
-    // URI without a port.
+    // Lists, although the driver's types do not allow them: in a string the driver cuts a host at its first colon, and
+    // it uses PGPORT for a URI without a port.
     const where: object = { host: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')), port: hosts.map(() => port) }
     this.#sql = postgres(url, {
       ...where,
       max: 1,
       connect_timeout: connectTimeout,
-      // The driver would end it between two statements of a transaction, of which it knows nothing.
+      // The driver would close the connection between two statements of a transaction, of which it does not know.
       max_lifetime: null,
       prepare: !transactionPooler,
-      // The driver asks each new connection for the types of arrays, and nobody catches what that rejects with: a
-      // backend that is ended in the middle of it would end this process.
+      // The driver queries array types on each new connection without handling a rejection: a backend that terminates
+      // during that query would end this process.
       fetch_types: false,
       types: ARRAYS,
       onnotice: () => {},
-      // The driver forgets a statement that it was given between the socket's error and its close.
+      // Between the error and the close of the socket, the driver drops statements without settling them.
       onclose: () => {
         this.#lost = true
         for (const refuse of this.#waits) refuse(lost())
@@ -100,9 +100,9 @@ export class Connection {
         ...(!transactionPooler && {
           statement_timeout: statementTimeoutMs,
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-          // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
+          // A generic plan cannot distinguish small banks from large ones, nor use the partial index of a large bank.
           plan_cache_mode: 'force_custom_plan',
-          // No statement on a bank should read other banks, which a plan for a bank of unknown size may think cheaper.
+          // A statement on one bank should not scan all banks, which the planner may prefer for a bank of unknown size.
           enable_seqscan: false,
           jit: false,
         }),
@@ -110,32 +110,32 @@ export class Connection {
     })
   }
 
-  /** Whether it can no longer be used. */
+  /** Whether the connection can no longer be used. */
   get lost (): boolean {
     return this.#lost
   }
 
   /**
-   * Whether statements from here on are planned once or each time. The setting goes ahead of the next statement in one
-   * packet, so it costs no round trip; not to be changed within a transaction, whose rollback would take it back.
+   * Whether the following statements use generic plans. The setting is sent in one packet with the next statement, so
+   * it costs no round trip; not to be changed within a transaction, whose rollback would revert it.
    */
   keepPlans (keep: boolean): void {
     if (!this.#prepare || this.#lost || keep === this.#keepsPlans) return
     this.#keepsPlans = keep
-    // What goes wrong here goes wrong with the connection, and with the statement behind it.
+    // An error here also fails the connection, and with it the next statement.
     this.#sql.unsafe(`set plan_cache_mode = ${keep ? 'force_generic_plan' : 'force_custom_plan'}`).catch(() => {})
   }
 
   /**
-   * Asks, and waits no longer than the limit and the time that opening may take: the server's own limit comes first
-   * where it is there to keep it. 0: waits however long it takes.
-   * @returns rows, and the command that the server says it did
+   * Runs a statement, and waits at most the limit plus the connect timeout, so that the server's own limit, where set,
+   * expires first. 0: waits without limit.
+   * @returns rows, and the command tag of the server
    * @throws SqlError
    */
   async ask<R extends object> (
     text: string, params: readonly Param[], limitMs: number,
   ): Promise<{ rows: R[], command: string }> {
-    // The driver would open another connection, outside the transaction that was on this one.
+    // The driver would open another connection, outside the transaction of this one.
     if (this.#lost) throw lost()
     const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
     let refuse!: (error: SqlError) => void
@@ -154,7 +154,7 @@ export class Connection {
     } catch (error) {
       const known = toSqlError(error, this.#place)
       const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
-      // One that was not opened is not tried again either: the next is another.
+      // A connection that failed to open is not retried either: the pool opens another.
       if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
       throw known
     } finally {
@@ -162,7 +162,9 @@ export class Connection {
     }
   }
 
-  /** Lets go of it: what is under way has so long, then it is cut. A second call waits for the first. */
+  /**
+   * Closes the connection: pending statements have so many seconds, then it is cut. A second call waits for the first.
+   */
   async end (seconds = 0): Promise<void> {
     this.#lost = true
     this.#ended ??= this.#sql.end({ timeout: seconds }).catch(() => {})
@@ -175,8 +177,8 @@ function lost (): SqlError {
 }
 
 /**
- * Asks the server to end a statement. The driver's cancel() drops a promise that rejects when the server cannot be
- * told, and that would end the process; this is the function behind it.
+ * Asks the server to cancel a statement. The driver's cancel() does not handle the rejection when the server cannot be
+ * reached, which would end the process; this calls the function behind it.
  */
 function cancel (pending: object): void {
   const canceller: unknown = Reflect.get(pending, 'canceller')
@@ -184,7 +186,7 @@ function cancel (pending: object): void {
   void Promise.resolve((canceller as (query: object) => unknown)(pending)).catch(() => {})
 }
 
-/** Where the URI leads; nothing else of it may be said. */
+/** Hosts and port of the URI; messages must not contain anything else of it. */
 function placeOf (url: string): { hosts: string[], port: number } {
   const { hostname, port } = new URL(url)
   return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
@@ -192,7 +194,7 @@ function placeOf (url: string): { hosts: string[], port: number } {
 
 /**
  * @param place host and port of the database
- * @returns an error without anything of what was bound
+ * @returns an error that contains no bound parameter
  */
 export function toSqlError (error: unknown, place: string): SqlError {
   if (error instanceof SqlError) return error

@@ -4,15 +4,14 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
 
-/** Another process cannot change the lock more often than this while one tries to take it. */
+/** Maximum number of attempts while other processes keep changing the lock. */
 const ATTEMPTS = 100
 
-/** What stands in `<data_dir>/lock`, as one line of JSON. */
+/** Content of `<data_dir>/lock`, as one line of JSON. */
 interface Holder {
   pid: number
   /**
-   * When the process started, in clock ticks since the boot (field 22 of /proc/<pid>/stat); null where there is no
-   * /proc.
+   * Start time of the process, in clock ticks since boot (field 22 of /proc/<pid>/stat); null where there is no /proc.
    */
   start: string | null
   host: string
@@ -21,17 +20,17 @@ interface Holder {
 }
 
 export interface DirectoryLock {
-  /** Lets the directory go. A second call does nothing. */
+  /** Releases the directory. A second call does nothing. */
   release (): Promise<void>
 }
 
 /**
- * Makes sure that no other process, and nothing else in this one, has the data directory open. PGlite has no lock of
- * its own, and two processes on one cluster lose committed rows without an error.
+ * Ensures that no other process, and nothing else in this one, has the data directory open. PGlite has no lock of its
+ * own, and two processes on one cluster lose committed rows without an error.
  *
- * A holder that has ended is replaced, at once and never on a timeout: a busy process looks like a dead one from
- * outside.
- * @param path the data directory; made (mode 0700) with its parents when it is missing
+ * The lock of a process that has ended is replaced at once. No lock expires by time, because a busy process is
+ * indistinguishable from a dead one.
+ * @param path the data directory; created (mode 0700) with its parents when it is missing
  * @throws ProviderError when the directory is in use, is not a data directory or cannot be used
  */
 export async function lockDirectory (path: string): Promise<DirectoryLock> {
@@ -57,9 +56,9 @@ export async function lockDirectory (path: string): Promise<DirectoryLock> {
   }
 }
 
-/** A directory of something else would be filled with a cluster by a mistyped path. */
+/** Otherwise a mistyped path would put a cluster into an unrelated directory. */
 async function refuseForeign (directory: string): Promise<void> {
-  // A volume that was just made has lost+found in its root.
+  // The root of a new volume contains lost+found.
   const names = (await readdir(directory)).filter((name) => name !== 'lost+found')
   if (names.length > 0 && !names.some((name) => /^(lock(\..+)?|db|db\.new)$/.test(name))) {
     throw new ProviderError(`vector_store: ${directory} is not a Memory Gateway data directory: it is not empty and has no db in it`)
@@ -67,12 +66,12 @@ async function refuseForeign (directory: string): Promise<void> {
 }
 
 /**
- * Puts the text under the name, unless a live process has put its own there. The text is linked to the name when it is
- * complete, so a lock is never half written.
+ * Creates the lock file with this text, unless a live process holds it. The file is linked when its content is
+ * complete, so a lock is never partially written.
  *
- * What a dead process left is replaced by a rename over it, so that the name is never free in between; the right to do
- * so is a lock itself, under a name made of the dead one's text, so that one process alone replaces it. Should that
- * process die there, its claim is replaced in the same way.
+ * The lock of a dead process is replaced by a rename, so that the file always exists. The right to do so is a lock
+ * itself, named by a hash of the dead process's text, so that only one process replaces it. If that process dies in
+ * between, its claim is replaced in the same way.
  */
 async function take (directory: string, file: string, text: string): Promise<void> {
   const written = join(directory, `lock.${randomUUID()}`)
@@ -86,7 +85,7 @@ async function take (directory: string, file: string, text: string): Promise<voi
       const claim = join(directory, `lock.${createHash('sha256').update(found).digest('hex').slice(0, 16)}`)
       await take(directory, claim, text)
       try {
-        // Another may have held the claim before, and have replaced the lock.
+        // Another process may have held the claim before, and may have replaced the lock.
         if (await contentOf(file) === found) {
           await rename(written, file)
           return
@@ -117,12 +116,12 @@ async function isRunning ({ pid, start }: Holder): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it is there, and another user's.
+    // EPERM: the process exists and belongs to another user.
     if (codeOf(error) === 'ESRCH') return false
   }
   const state = await processState(pid)
   if (state === undefined) return true
-  // A zombie has ended, and waits for a parent to notice.
+  // A zombie has ended, but its parent has not reaped it.
   if (state.state === 'Z' || state.state === 'X') return false
   return start === null || state.start === start
 }
@@ -135,8 +134,8 @@ async function processState (pid: number): Promise<{ state: string, start: strin
   } catch {
     return undefined
   }
-  // The second field is the program's name in parentheses, and may hold blanks and parentheses itself; the third comes
-  // after the last.
+  // The second field is the program's name in parentheses, and may itself contain spaces and parentheses; the third
+  // follows the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, start] = [fields[0], fields[22 - 3]]
   return state === undefined || start === undefined ? undefined : { state, start }
@@ -151,7 +150,7 @@ function parse (text: string): Holder | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   const { pid, start, host, when } = value as Record<string, unknown>
-  // Zero and negative numbers name process groups.
+  // Zero and negative numbers denote process groups.
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof host !== 'string' || typeof when !== 'string') return undefined
   if (start !== null && typeof start !== 'string') return undefined
   return { pid: Number(pid), start, host, when }
@@ -161,14 +160,14 @@ async function writeDurably (file: string, text: string): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(text)
-    // An empty lock after a power cut would have to be deleted by hand.
+    // A power failure could otherwise leave an empty lock, which would have to be deleted by hand.
     await handle.sync()
   } finally {
     await handle.close()
   }
 }
 
-/** Whether the name was free. */
+/** @returns false when the file already exists */
 async function linked (existing: string, file: string): Promise<boolean> {
   try {
     await link(existing, file)

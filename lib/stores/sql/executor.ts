@@ -1,30 +1,28 @@
 import type { PoolStatus } from '../vector-store.js'
 
 /**
- * A value of a bound parameter. An array is an array of text (or nulls), whatever its elements become: statements cast
- * it (`$1::text[]::uuid[]`), so that both drivers bind it alike; it may also come as the text of an array (arrays.ts),
- * which costs them nothing. JSON goes as text and is cast.
+ * A value of a bound parameter. An array has elements of text or null, whatever type they are cast to: statements cast
+ * it (`$1::text[]::uuid[]`), so that both drivers bind it alike. It may also be passed as the text of an array
+ * (arrays.ts), which the drivers do not convert. JSON is passed as text and cast.
  */
 export type Param = string | number | boolean | null | ReadonlyArray<string | null>
 
-/** What runs statements: a database, or a transaction in one. */
+/** Runs statements: on a database, or in a transaction. */
 export interface Queries {
   /**
    * Runs one statement with parameters `$1`, `$2`, …
-   * @returns rows by column name; a statement casts what the drivers would read differently: bigint and numeric to
-   * float8 or int, an array that may hold a null to JSON
+   * @returns rows by column name; statements cast the types that the drivers parse differently: bigint and numeric to
+   * float8 or int, arrays that may contain null to JSON
    * @throws SqlError
    */
   query<R extends object> (text: string, params?: readonly Param[]): Promise<R[]>
 }
 
-/**
- * One database. The same statements run on each: PostgreSQL over the network, and PGlite in a thread of this process.
- */
+/** A database. The same statements run on PostgreSQL over the network, and on PGlite in a thread of this process. */
 export interface Executor extends Queries {
   query<R extends object> (text: string, params?: readonly Param[], options?: WaitOptions): Promise<R[]>
   /**
-   * Like `query`, for a statement that only reads: it is asked once more when the connection was lost under it.
+   * Like `query`, for a statement that only reads: it is retried once when the connection was lost.
    * @throws SqlError
    */
   read<R extends object> (text: string, params?: readonly Param[], options?: ReadOptions): Promise<R[]>
@@ -33,46 +31,43 @@ export interface Executor extends Queries {
    * @throws SqlError, and whatever the work rejects with
    */
   transaction<T> (work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** Runs a statement outside any transaction and without a time limit, for the building of indexes. */
+  /** Runs a statement outside any transaction and without a time limit, to build indexes. */
   maintain (text: string): Promise<void>
-  /** How the connections stand that calls wait for. */
+  /** The state of the connection pool. */
   status? (): PoolStatus
-  /** Ends what is under way and lets the database go. A second call does nothing. */
+  /** Stops pending work and releases the database. A second call does nothing. */
   close (): Promise<void>
 }
 
-/** The wait for a connection, before anything is asked. */
+/** The wait for a connection, before a statement is sent. */
 export interface WaitOptions {
-  /** Gives the wait up: the call rejects with the signal's reason. What has begun is not touched by it. */
+  /** Cancels the wait: the call rejects with the signal's reason. Has no effect once work has begun. */
   signal?: AbortSignal | undefined
-  /** The bank that is worked on (bankKeyString). Banks that wait share the connections evenly. */
+  /** The bank of the statements (bankKeyString). Waiting banks share the connections evenly. */
   flow?: string | undefined
 }
 
-/** Single statements, each of which is a transaction by itself and waits for its connection with these options. */
+/** Single statements, each of which is its own transaction and waits for a connection with these options. */
 export function statementsOf (executor: Executor, options: WaitOptions): Queries {
   return { query: async (text, params) => await executor.query(text, params, options) }
 }
 
 export interface ReadOptions extends WaitOptions {
   /**
-   * Planned once and not for each set of parameters, which can cost more than the search of a small bank. Default
-   * false.
+   * Uses a generic plan instead of planning for each set of parameters, which can cost more than the search of a small
+   * bank. Default false.
    */
   keepPlan?: boolean
 }
 
 export interface TransactionOptions extends WaitOptions {
-  /** Only reads, and all of it from one moment (REPEATABLE READ READ ONLY); otherwise READ COMMITTED. */
+  /** Read-only, with one snapshot for all statements (REPEATABLE READ READ ONLY); otherwise READ COMMITTED. */
   snapshot?: boolean
   /**
-   * Its statements may take as long as the work on a whole bank takes: an export, an import, a removal of everything.
+   * The time limit of its statements is that of work on a whole bank: an export, an import, a removal of all memories.
    */
   bulk?: boolean
-  /**
-   * Its statements are planned once and not for each set of parameters: for the few rows of a small write. Default
-   * false.
-   */
+  /** Uses generic plans instead of planning for each set of parameters: for a write of few rows. Default false. */
   keepPlans?: boolean
 }
 
@@ -82,14 +77,14 @@ export interface Transaction extends Queries {
 }
 
 /**
- * What went wrong: the database cannot be reached or went away (`connection`), did not answer in time (`timeout`), has
- * no connection to spare (`busy`), has no room left (`full`), or refused the statement (`statement`).
+ * The database cannot be reached or the connection was lost (`connection`), it did not answer in time (`timeout`), no
+ * connection is free (`busy`), there is no space left (`full`), or it refused the statement (`statement`).
  */
 export type SqlErrorKind = 'connection' | 'timeout' | 'busy' | 'full' | 'statement'
 
 /**
- * The one error of an executor. Its message goes to the log, so it never holds a parameter: driver errors carry the
- * texts and embeddings that were bound, and are neither passed on nor kept as `cause`.
+ * The only error of an executor. Its message is logged, so it never contains a parameter: driver errors carry bound
+ * texts and embeddings, and are neither passed on nor kept as `cause`.
  */
 export class SqlError extends Error {
   readonly kind: SqlErrorKind
@@ -110,10 +105,10 @@ export class SqlError extends Error {
   }
 }
 
-/** The SQLSTATE classes whose messages speak of the server and never of a row. */
+/** The SQLSTATE classes whose messages are about the server and never contain row data. */
 const TELLING_CLASSES = new Set(['08', '25', '28', '3D', '3F', '40', '42', '53', '55', '57', '58', 'XX', 'F0'])
 
-/** Makes an SqlError of what PostgreSQL said, on either driver: `fields` are those of its error message. */
+/** Makes an SqlError from PostgreSQL's error, with either driver: `fields` are those of the error message. */
 export function fromDatabase (
   fields: { code?: unknown, message?: unknown, constraint_name?: unknown, constraint?: unknown },
 ): SqlError {

@@ -4,20 +4,20 @@ import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { bankParameters } from './rows.js'
 
-/** A statement and what is bound to it. */
+/** A statement and its parameters. */
 export interface Statement {
   text: string
   values: readonly Param[]
 }
 
-/** A memory's columns as rows.ts reads them, of the table that has this alias. */
+/** A memory's columns as rows.ts expects them, from the table with this alias. */
 export function memoryColumns (alias: string): string {
   return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,
     ${alias}.occurred_at::float8 as occurred_at, ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
     ${alias}.document_id, ${alias}.source, ${alias}.tokens, ${alias}.trust`
 }
 
-/** Collects the parameters of a statement while its text is put together. */
+/** Collects the parameters of a statement while its text is built. */
 export class Parameters {
   readonly values: Param[] = []
 
@@ -28,14 +28,14 @@ export class Parameters {
   }
 }
 
-/** Whether a text can be in a database at all: PostgreSQL has no U+0000, and UTF-8 no lone surrogates. */
+/** Whether PostgreSQL can store a text: it rejects U+0000, and UTF-8 cannot encode lone surrogates. */
 function isStorable (text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 
 /**
  * The filters as conditions on `m`, a row of memories.
- * @returns each with a leading `and`; '' when there is nothing to decide; undefined when no memory can pass
+ * @returns each with a leading `and`; '' when there are no filters; undefined when no memory can pass
  */
 export function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
@@ -81,7 +81,7 @@ interface FilteredRead {
 }
 
 /**
- * What a read of one bank begins with: its key as $1 and $2, then the time and the filters.
+ * The beginning of a read of one bank: its key as $1 and $2, then the time and the filters.
  * @returns undefined when no memory can pass the filters
  */
 export function filteredRead (bank: BankKey, filters: ListFilters, now: number): FilteredRead | undefined {
@@ -110,7 +110,7 @@ function tagFilter (
 function textFilter (
   { key, is, values }: NonNullable<ListFilters['metadataText']>, parameters: Parameters,
 ): string | undefined {
-  // What cannot be in the database is in no memory.
+  // A text that cannot be stored is in no memory.
   const texts = isStorable(key) ? values.filter(isStorable) : []
   if (texts.length === 0) return is === 'one of' ? undefined : 'true'
   const has = texts.map((text) => (
@@ -119,14 +119,17 @@ function textFilter (
   return is === 'one of' ? `(${has})` : `not (${has})`
 }
 
-/** A memory has any, or all, of the tags; one without tags has neither, not even all of none. */
+/** A memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list. */
 export function tagCondition (placeholder: string, match: 'any' | 'all'): string {
   return match === 'all'
     ? `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
     : `m.tags && ${placeholder}::text[]`
 }
 
-/** @param amounts a query of five columns: memories, embedded ones, expiring ones, passages, and their length */
+/**
+ * @param amounts a query of five columns: memories, embedded memories, memories that expire, passages, and the
+ * passages' total length
+ */
 export function countInto (schema: string, shard: string, amounts: string): string {
   return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages, length)
 select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint, n.length

@@ -9,13 +9,13 @@ import type { Transaction } from './executor.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
 
-/** Memories of an import whose conflicts one statement looks up. */
+/** Memories of an import whose conflicts are looked up by one statement. */
 const LOOKED_UP_AT_ONCE = 1000
 
 export interface ImportConflictsOptions {
   bank: BankKey
   memories: readonly NewMemory[]
-  /** The memories in the order of their ids, in which all transactions lock the rows that they conflict with. */
+  /** The memories ordered by id; all transactions lock conflicting rows in this order. */
   ordered: readonly NewMemory[]
   onConflict: OnConflict
   now: number
@@ -24,8 +24,8 @@ export interface ImportConflictsOptions {
 }
 
 /**
- * Looks up and locks the memories of the bank that an import conflicts with, and decides what it does about each.
- * @returns the plan, whose `removed` includes the expired memories that still have an id or a fingerprint of the import
+ * Looks up and locks the memories of the bank that an import conflicts with, and plans the import.
+ * @returns the plan, whose `removed` includes expired memories that still have an id or a fingerprint of the import
  */
 export async function planImport (
   tx: Transaction, options: ImportConflictsOptions,

@@ -5,19 +5,22 @@ import { indexTerm, indexTerms } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /**
- * What one statement takes: a thousand postings weigh little, a hundred thousand hold up everybody else, here and in
- * the database.
+ * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this
+ * process and in the database.
  */
 export const CHUNK = 500
 const POSTINGS = 20_000
 const CHARACTERS = 1024 * 1024
 
-/** A row of each of the first eighteen columns is a memory, of the next five a posting, of the last three a vector. */
+/**
+ * The first eighteen columns have an element for each memory, the next five for each posting, the last three for each
+ * vector.
+ */
 const MEMORY_COLUMNS = 18
 const POSTING_COLUMNS = 5
 const VECTOR_COLUMNS = 3
 
-/** Whether memories make one statement. */
+/** Whether the memories fit into one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {
   if (memories.length > CHUNK) return false
   let [postings, characters] = [0, 0]
@@ -29,8 +32,8 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
 }
 
 /**
- * The arrays $3 to $28 of an insert, made memory by memory. They are texts, which drivers and threads hand on as they
- * are.
+ * The arrays $3 to $28 of an insert, built memory by memory. They are texts, which drivers and threads pass on without
+ * conversion.
  */
 export class InsertionBatch {
   readonly #columns = Array.from({ length: MEMORY_COLUMNS + POSTING_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])

@@ -10,7 +10,7 @@ import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import type { Statements } from './statements.js'
 
-/** What a write adds to a bank's statistics; less than 0 for what it removes. */
+/** Changes of a bank's statistics by a write; negative for what it removes. */
 export interface Counts {
   memories: number
   embedded: number
@@ -39,9 +39,9 @@ export interface ExistingRow {
 
 export interface Insertion {
   outcomes: InsertOutcome[]
-  /** Of what was stored. */
+  /** The statistics of the stored memories. */
   counts: Counts
-  /** Memories that came with vectors and were stored without: their bank is of another model. */
+  /** Memories that came with vectors but were stored without, because their bank has another model. */
   unembedded: number
 }
 
@@ -51,15 +51,17 @@ export interface InsertionOptions {
   now: number
   space: EmbeddingSpace | undefined
   shard: number
-  /** Whether the statement itself counts: then there is only one. Otherwise the caller has to. */
+  /**
+   * Whether the statement itself updates the statistics, which then must be the only one. Otherwise the caller does.
+   */
   counted: boolean
 }
 
 /**
  * Stores the memories that are new, and finds the existing memory that each of the others repeats. Rows are inserted in
  * the order of their fingerprints, so that two batches cannot deadlock.
- * @throws SqlError 40001 when the memory that one repeats was removed meanwhile, or has lower trust and has to be
- * replaced: the caller makes the insertion again, in a transaction that removes that memory first
+ * @throws SqlError 40001 when a repeated memory was removed meanwhile, or has lower trust and has to be replaced: the
+ * caller retries in a transaction that removes that memory first
  */
 export async function insertMemories (
   queries: Queries, memories: readonly NewMemory[], options: InsertionOptions,
@@ -80,15 +82,15 @@ export async function insertMemories (
       } else repeats.push(batch[at]!)
     }
   }
-  // The arrays of the next statement are made while the database works on one, so that the connection does not wait for
-  // the turns of other callers. At most two statements are in memory.
+  // The arrays of the next statement are built while the database runs the current one, so that the connection is not
+  // idle while other callers have their turns. At most two statements are in memory.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
     const { arrays, end } = await nextBatch(ordered, start, options, caller)
     await underWay
     const sent = ordered.slice(start, end)
     underWay = send(queries, arrays, options).then((rows) => { note(rows, sent) })
-    // It is awaited later. Should the next arrays fail before that, its own rejection has to be handled.
+    // It is awaited later. If building the next arrays fails before that, its own rejection still has to be handled.
     underWay.catch(() => {})
     start = end
   }
@@ -123,7 +125,7 @@ function byFingerprint (a: Placed, b: Placed): number {
   return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
-/** Whether a memory replaces the existing one that it repeats. */
+/** Whether a memory replaces the existing memory that it repeats. */
 export function hasHigherTrust (memory: NewMemory, existing: ExistingRow): boolean {
   return !isAtLeast(readTrust(existing.trust), memory.trust)
 }
@@ -133,8 +135,9 @@ export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number)
 }
 
 /**
- * The arrays of the memories from `start` to before `end`. Only these are kept while the statement before is under way:
- * the many small texts that they are made of would grow old by then, and fill the heap until all of it is collected.
+ * The arrays of the memories from `start` to before `end`. Only the arrays are kept while the previous statement runs:
+ * the many small strings that they are built from would be promoted to the old generation of the heap, and fill it
+ * until a full garbage collection.
  */
 async function nextBatch (
   ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,

@@ -1,17 +1,17 @@
 import { NEIGHBOUR_WEIGHTS, WINDOW_REACH } from '../context.js'
 import { filteredMemories, type Shape } from './search-shape.js'
 
-/** Makes the SQL of scores. */
+/** Generates the SQL of scores. */
 export interface Scorer {
-  /** The norm of a length. */
+  /** The length normalization of a length. */
   normOf: (length: string) => string
-  /** The score of a group of rows `h`, which have a term's number `n`. */
+  /** The score of a group of rows `h` with a term number `n`. */
   score: (weight: string, norm: string, more?: string) => string
 }
 
 /**
- * Whether any hit is of a passage after its memory's first. Otherwise every memory has one passage that counts, and the
- * choice of the best is left out.
+ * Whether any hit is in a passage other than its memory's first. If not, choosing the best passage of each memory is
+ * skipped.
  */
 export const SEVERAL = '(select q.several from query q)'
 

@@ -5,7 +5,7 @@ import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from 
 import { indexTerm } from './terms.js'
 
 export interface LexicalOptions {
-  /** As the request has it. */
+  /** The limit of the request. */
   limit: number
   /** Whether the statement also has the semantic strategy, whose best memories are in the table `semantic`. */
   both: boolean
@@ -16,9 +16,9 @@ export interface LexicalOptions {
  * and `own`, `also_lexical` the same for the memories that the semantic strategy found, `shown` the passages to show,
  * and `matching` every memory with a term of the query that passes the filters. Scores are whole multiples of 1 / GRID.
  *
- * The postings of a search are read once, into `hits`. The planner cannot estimate how many rows that has, so nothing
- * may be joined to it in a way that permits nested loops: weights of terms and places in documents are looked up in
- * arrays, and the one join of `hits` is a full join, for which PostgreSQL has only hashing and merging.
+ * The postings of a search are read once, into `hits`. The planner cannot estimate how many rows `hits` has, so no join
+ * with it may permit nested loops: weights of terms and places in documents are looked up in arrays, and the one join
+ * of `hits` is a full join, for which PostgreSQL has only hash and merge joins.
  */
 export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit, both }: LexicalOptions): Strategy {
   const norms = normOf(shape, request)
@@ -67,9 +67,9 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
 
 /**
  * The postings of the query's terms, and the weight of each term: its share of the highest score that the query can
- * reach. Memories that have expired count nowhere, even before they are removed. Servers of the previous release, which
- * may run beside this one, also index a memory under the terms of its neighbours: `own` is 0 in such a row, and is the
- * memory's own weight where neighbours have increased `weight`.
+ * reach. Expired memories are in no count, even before they are removed. Servers of the previous release, which may run
+ * concurrently, also index a memory under the terms of its neighbours: `own` is 0 in such a row, and is the memory's
+ * own weight where neighbours have increased `weight`.
  */
 function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: LexicalRequest, norms: Norms): string[] {
   return [
@@ -117,7 +117,7 @@ function own ({ score }: Scorer): string[] {
 )`]
 }
 
-/** The best by own score. `ranked` has the scores of their passages, where memories have several. */
+/** The best by own score. If memories have several passages, `ranked` has the passages' scores. */
 function withoutContext ({ most }: Shape, { score }: Scorer, matching: string): string[] {
   return [
     `lexical as materialized (
@@ -146,8 +146,8 @@ const SHOWN = `shown as materialized (
 )`
 
 /**
- * The lexical scores of the memories that the semantic strategy found: with context for candidates, which may have no
- * own score, and the own score for others. The form of the condition makes PostgreSQL test it by a hash.
+ * The lexical scores of the memories that the semantic strategy found: for candidates the score with context, even if
+ * their own score is 0, for others the own score. The form of the condition makes PostgreSQL use a hashed subplan.
  */
 function alsoLexical (context: boolean): string {
   const among = '(coalesce(f.memory_id, k.memory_id) in (select s.memory_id from semantic s)) is true'

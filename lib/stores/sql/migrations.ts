@@ -5,12 +5,12 @@ import { packageFile } from '../../resources/package-file.js'
 import { ProviderError } from '../../providers/registry.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
-/** One numbered file of migrations/. */
+/** A numbered file of migrations/. */
 export interface Migration {
   version: number
   name: string
   sql: string
-  /** SHA-256 of the text with line feeds as line ends, in hex. */
+  /** SHA-256 of the text with line feeds as line endings, in hex. */
   checksum: string
 }
 
@@ -21,14 +21,14 @@ interface Applied {
 }
 
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
-/** Of the tables, where the configuration names no schema. */
+/** Schema of the tables when the configuration names none. */
 export const DEFAULT_SCHEMA = 'memory_gateway'
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** What to do about a database that lacks migrations. */
+/** What to do when a database lacks migrations; part of messages. */
 export const HOW_TO_MIGRATE = 'run `npm run migrate` (node dist/scripts/migrate.js), or set vector_store_config.bootstrap_schema to true'
 
-/** @returns the schema as SQL writes it. @throws ProviderError unless it is a plain name */
+/** @returns the quoted schema name. @throws ProviderError unless it is a plain name */
 export function quoteSchema (schema: string): string {
   if (!SCHEMA.test(schema)) throw new ProviderError('vector_store_config.schema: must be of small letters, digits and _, at most 63, the first no digit')
   return `"${schema}"`
@@ -36,7 +36,7 @@ export function quoteSchema (schema: string): string {
 
 /**
  * The migrations of a folder, in order.
- * @throws ProviderError when a file's name is not `0001_words.sql`, or a number is missing or used twice
+ * @throws ProviderError when a file's name is not `0001_words.sql`, or a number is missing or duplicate
  */
 export function readMigrations (folder = packageFile('migrations')): Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort()
@@ -50,11 +50,11 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
 }
 
 /**
- * Applies what is missing, in order, each file in a transaction of its own. Runners that meet take turns by an advisory
- * lock that ends with its transaction, so that it holds through a pooler too.
+ * Applies missing migrations in order, each file in its own transaction. Concurrent runs are serialized by an advisory
+ * lock that ends with the transaction, so that it works through a connection pooler too.
  * @param schema quoted
- * @param onApplied is told each file that was applied
- * @throws ProviderError when the database has what the files do not say, is newer than they are, or cannot have
+ * @param onApplied called with the name of each file that was applied
+ * @throws ProviderError when the database has migrations that differ from the files or are newer, or cannot have
  * pgvector
  * @throws SqlError when the database cannot be reached or refuses a statement
  */
@@ -72,7 +72,7 @@ async function applyNext (
   tx: Transaction, schema: string, migrations: readonly Migration[],
 ): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
-  // Looked for first, because "if not exists" asks for the right to create it all the same.
+  // Checked first, because "if not exists" requires the privilege to create it even when it exists.
   const [found] = await tx.query<{ schema: boolean, ledger: boolean }>('select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger', [schema, `${schema}.schema_migrations`])
   if (found?.schema !== true) await tx.script(`create schema ${schema}`)
   if (found?.ledger !== true) {
@@ -83,14 +83,14 @@ async function applyNext (
   const [next] = pending(await readApplied(tx, schema), migrations)
   if (next === undefined) return undefined
   await ensureExtension(tx)
-  // The extension's types lie where the operator put them, which the path that the role came with says.
+  // The extension's types are in the schema that the operator chose, which the role's search path contains.
   await tx.query('select set_config(\'search_path\', $1 || \', \' || current_setting(\'search_path\'), true)', [schema])
   await tx.script(next.sql)
   await tx.query(`insert into ${schema}.schema_migrations (version, name, checksum) values ($1::int, $2, $3)`, [next.version, next.name, next.checksum])
   return next.name
 }
 
-/** What the first migration asks for too; here a refusal is told with what to do about it. */
+/** The first migration creates the extension too; this reports a refusal with instructions. */
 async function ensureExtension (tx: Transaction): Promise<void> {
   const [found] = await tx.query<{ created: boolean, installed: boolean, major: number }>(`select
     exists (select from pg_extension where extname = 'vector') as created,
@@ -112,7 +112,7 @@ async function ensureExtension (tx: Transaction): Promise<void> {
 
 /**
  * Compares a database with the files, and changes nothing.
- * @returns the names of the migrations that are missing there
+ * @returns the names of the missing migrations
  * @throws ProviderError, SqlError as `migrate`
  */
 export async function pendingMigrations (

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { ProviderError } from '../../providers/registry.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
-/** See pglite-worker.mjs, which sends them. */
+/** Sent by pglite-worker.mjs. */
 type Reply = { id: number } & (
   | { rows: object[] }
   | { error: { code: string, message: string, constraint: string | undefined } }
@@ -16,23 +16,23 @@ interface Pending {
 
 const OPENING = 0
 
-/** The worker thread with PGlite in it, from its start to its end; it cannot be started again. */
+/** A worker thread that runs PGlite; it cannot be restarted. */
 export class PgliteThread {
   /**
-   * Settles when the database answers. It may have to recover first, which takes as long as it takes.
+   * Settles when the database answers, after a recovery if one is needed, which has no time limit.
    * Rejects with ProviderError when PGlite is not installed, with SqlError otherwise.
    */
   readonly opened: Promise<unknown>
-  /** Settles when the thread is gone, and nothing writes to the directory any more. */
+  /** Settles when the thread has ended, so that nothing writes to the directory any more. */
   readonly ended: Promise<void>
   readonly #worker: Worker
   readonly #pending = new Map<number, Pending>()
   #nextId = OPENING + 1
   #lost: SqlError | ProviderError | undefined
 
-  /** @param directory that of the cluster, absolute; the cluster is made when it is missing */
+  /** @param directory absolute path of the cluster, which is created when it is missing */
   constructor (program: URL, directory: string) {
-    // The thread needs no loader of TypeScript and nothing of the environment.
+    // The thread needs neither the TypeScript loader nor environment variables.
     this.#worker = new Worker(program, { workerData: { directory }, execArgv: [], env: {}, name: 'pglite' })
     this.opened = this.#expect(OPENING)
     this.ended = new Promise((resolve) => {
@@ -42,7 +42,7 @@ export class PgliteThread {
       })
     })
     this.#worker.on('message', (reply: Reply) => { this.#settle(reply) })
-    // Nothing of the message: it could hold what was bound.
+    // The message is left out: it could contain bound parameters.
     this.#worker.on('error', (error: Error & { code?: string }) => {
       this.#lose(new SqlError('connection', `The database's thread failed: ${error.code ?? error.name}`))
     })
@@ -54,8 +54,8 @@ export class PgliteThread {
   }
 
   /**
-   * Asks after everything that was asked before. Settles when the database has answered or the thread is lost, however
-   * long that takes.
+   * Queues a request after all earlier ones. Settles when the database has answered or the thread is lost; there is no
+   * time limit.
    */
   async ask (kind: 'query' | 'script' | 'close', text: string, params: readonly Param[] = []): Promise<object[]> {
     if (this.#lost !== undefined) throw this.#lost
@@ -65,7 +65,7 @@ export class PgliteThread {
     return await answered
   }
 
-  /** Ends the thread in the middle of what it does; the database recovers at the next start. */
+  /** Ends the thread even while it works; the database recovers at the next start. */
   async kill (): Promise<void> {
     this.#lose(new SqlError('connection', 'The database was closed'))
     await this.ended

@@ -1,10 +1,10 @@
-// The thread that PGlite runs in: its WASM holds the thread it is called on for as long as a statement takes.
-// Plain JavaScript, because a worker thread loads it as it stands: beside the sources and in dist/ alike.
+// The worker thread of PGlite, whose WASM blocks its thread while a statement runs.
+// Plain JavaScript, because the worker loads the file without compilation, both from the sources and from dist/.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * What the thread is asked. Requests are answered one after another, in the order in which they came.
+ * A message to the thread. Requests are processed one at a time, in order of arrival.
  * @typedef {object} Request
  * @property {number} id
  * @property {'query' | 'script' | 'close'} kind
@@ -13,19 +13,19 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 
 /**
- * What it answers; the opening is answered as request 0. After `fatal` nothing more is answered and the thread must be
- * ended.
+ * A message from the thread; the reply to the opening has the id 0. After `fatal` there are no further replies, and the
+ * thread must be ended.
  * @typedef {{ id: number, rows: object[] }
  *   | { id: number, error: { code: string, message: string, constraint: string | undefined } }
  *   | { id: number, fatal: string, missing?: true }} Reply
  */
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
-/** No room, the operator, the system, the server itself: what is said of these holds nothing of a row. */
+/** Insufficient resources, operator intervention, system and internal errors: their messages contain no row data. */
 const OF_THE_SERVER = /^(53|57|58|XX)/
 const BOOL = 16
 const BYTEA = 17
-/** Every parameter is text by then, and these two would refuse a text that PostgreSQL itself should judge. */
+/** Parameters are already text; PGlite's serializers of these two types would reject text that PostgreSQL accepts. */
 const serializers = { [BOOL]: String, [BYTEA]: String }
 
 /** @type {import('@electric-sql/pglite').PGlite | undefined} */
@@ -47,12 +47,11 @@ async function answer (id, work) {
     post({ id, rows: await work() })
   } catch (error) {
     if (SQLSTATE.test(error?.code) && error.severity === 'ERROR') {
-      // The error holds the statement and its parameters too, and its detail a row.
+      // The rest is left out: the error also contains the statement and its parameters, and its detail a row.
       post({ id, error: { code: error.code, message: error.message, constraint: error.constraint } })
       return
     }
-    // PostgreSQL gave up (FATAL, PANIC), or the WASM broke under it: the next statement could take the whole process
-    // down.
+    // PostgreSQL terminated (FATAL, PANIC), or the WASM failed: another statement could crash the whole process.
     lost = true
     post({ id, fatal: reason(error, id === 0), ...(error?.code === 'ERR_MODULE_NOT_FOUND' && { missing: true }) })
   }
@@ -69,14 +68,14 @@ async function open () {
   const { directory } = workerData
   const extensions = { vector }
   if (!existsSync(`${directory}/PG_VERSION`)) {
-    // Made under another name, so that a start that is interrupted does not leave half a cluster to the next.
+    // Created under another name, so that an interrupted start does not leave an incomplete cluster.
     const unfinished = `${directory}.new`
     rmSync(unfinished, { recursive: true, force: true })
     await (await PGlite.create({ dataDir: `file://${unfinished}`, extensions })).close()
     renameSync(unfinished, directory)
   }
   database = await PGlite.create({ dataDir: `file://${directory}`, extensions })
-  // A generic plan cannot know a small bank from a big one, nor use the index that is a big bank's own.
+  // A generic plan cannot distinguish small banks from large ones, nor use the partial index of a large bank.
   await database.exec('set plan_cache_mode = force_custom_plan; set enable_seqscan = off')
   return []
 }
@@ -104,7 +103,7 @@ function toElement (element) {
 }
 
 /**
- * Why the database is lost, without anything that was bound or found. While it opens, nothing has been.
+ * Why the database is lost, without parameters or row data. While it opens, there are none.
  * @param {unknown} error
  * @param {boolean} opening
  */

@@ -9,31 +9,31 @@ import { SqlError, type Executor, type Param, type Transaction, type Transaction
 import { PgliteThread } from './pglite-thread.js'
 
 export interface PgliteOptions {
-  /** Holds `lock` and the cluster in `db/`; made when it is missing. */
+  /** Contains `lock`, and the cluster in `db/`; created when it is missing. */
   dataDir: string
-  /** How long a statement may take, in milliseconds. */
+  /** Time limit of a statement, in milliseconds. */
   timeoutMs: number
-  /** The same for a statement that works on a whole bank; `timeoutMs` when it is left out. */
+  /** Time limit of a statement that works on a whole bank; default `timeoutMs`. */
   bulkTimeoutMs?: number
-  /** Calls that may wait for their turn, and how long. */
+  /** Maximum number of waiting calls, and how long they wait. */
   maxWaiting: number
   waitMs: number
-  /** How long after its limit a statement may still have no answer before its thread is ended. Default 10000. */
+  /** How long after its time limit a statement may remain unanswered before the thread is ended. Default 10000. */
   graceMs?: number
 }
 
-/** How long what is under way has at the end, and the database then for its last checkpoint. */
+/** Time for pending work when closing, and then for the database's last checkpoint. */
 const CLOSE_MS = 5000
 const CHECKPOINT_MS = 10_000
 const GRACE_MS = 10_000
 
 const PROGRAM = new URL('./pglite-worker.mjs', import.meta.url)
 
-/** Asks the database in one's turn. A limit bounds the wait for the answer, not what the database does. */
+/** Queries the database during a turn. A limit bounds the wait for the result, not the execution. */
 type Ask = (kind: 'query' | 'script', text: string, params: readonly Param[], limitMs?: number) => Promise<object[]>
 
 /**
- * Opens the cluster in a data directory and makes it when there is none (about 3 s).
+ * Opens the cluster in a data directory; creates it when there is none (about 3 s).
  * @param program the worker's, for tests
  * @throws ProviderError when PGlite is not installed, or the directory is in use or cannot be used
  */
@@ -53,10 +53,11 @@ export async function openPglite (options: PgliteOptions, program: URL = PROGRAM
 }
 
 /**
- * PGlite in a thread of this process. It is one backend, so calls have it one after another, a transaction from its
- * begin to its end. It cannot cancel a statement either: one that takes too long keeps its turn until it is answered,
- * though its caller has been told, and others meet `busy` meanwhile. One that is not answered even then, as where
- * PostgreSQL finds no room for its log, never will be: the thread is ended, and the next call starts one that recovers.
+ * PGlite in a thread of this process. It is a single backend, so calls have it in turn, and a transaction keeps its
+ * turn from begin to end. It cannot cancel a statement either: one that exceeds its limit keeps the turn until it is
+ * answered, though its caller has its error, and other calls fail with `busy` meanwhile. A statement that is not
+ * answered even then, as when PostgreSQL has no space for its log, never will be: the thread is ended, and the next
+ * call starts a new one, which recovers.
  */
 class PgliteExecutor implements Executor {
   readonly #options: PgliteOptions
@@ -64,7 +65,7 @@ class PgliteExecutor implements Executor {
   readonly #start: () => PgliteThread
   readonly #permits: Semaphore
   #thread: PgliteThread
-  /** What has its turn and what waits for it; each settles when its turn is over. */
+  /** The turn in progress and the calls that wait for it; each settles when its turn is over. */
   readonly #underWay = new Set<Promise<void>>()
   #closing: Promise<void> | undefined
 
@@ -123,14 +124,14 @@ class PgliteExecutor implements Executor {
   }
 
   /**
-   * Gives the work the database to itself. The turn is over when the work is and the database has answered all that was
-   * asked.
+   * Gives the work exclusive use of the database. The turn ends when the work has settled and the database has answered
+   * all of its requests.
    */
   async #inTurn<T> (work: (ask: Ask) => Promise<T>, { signal, flow }: WaitOptions = {}): Promise<T> {
     const end = this.#enter()
     const release = await this.#permits.acquire({ signal, flow }).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
-    // Answers come in the order of the requests: the last one is the one to wait for.
+    // Answers come in the order of the requests, so the last one ends the turn.
     let last: Promise<unknown> = connected
     const ask: Ask = async (kind, text, params, limitMs) => {
       const answered = connected.then(async (thread) => await thread.ask(kind, text, params))
@@ -145,10 +146,7 @@ class PgliteExecutor implements Executor {
     }
   }
 
-  /**
-   * Ends the thread if the turn is not over in time. A database that is still opening, which it may take its time for,
-   * is left alone.
-   */
+  /** Ends the thread if the turn exceeds its time. A database that is still opening has no time limit. */
   #watch (connected: Promise<PgliteThread>): { over: boolean, timer?: NodeJS.Timeout } {
     const watch: { over: boolean, timer?: NodeJS.Timeout } = { over: false }
     void connected.then((thread) => {
@@ -157,7 +155,7 @@ class PgliteExecutor implements Executor {
     return watch
   }
 
-  /** @returns what to call when the turn is over */
+  /** @returns a function to call when the turn is over */
   #enter (): () => void {
     let settle!: () => void
     const over = new Promise<void>((resolve) => { settle = resolve })
@@ -166,8 +164,8 @@ class PgliteExecutor implements Executor {
   }
 
   /**
-   * The thread, started anew when the last one was lost; never before that is gone, as two on one cluster would ruin
-   * it.
+   * The thread, or a new one when the last was lost; only after the last has ended, because two on one cluster would
+   * corrupt it.
    */
   async #connected (): Promise<PgliteThread> {
     if (this.#thread.isLost) {
@@ -190,7 +188,7 @@ class PgliteExecutor implements Executor {
       await within(Promise.all(this.#underWay), Math.min(CLOSE_MS, this.#options.timeoutMs))
       await within(this.#thread.ask('close', ''), CHECKPOINT_MS)
     } catch {
-      // It is ended as it stands, and recovers at the next start.
+      // The thread is ended as it is; the database recovers at the next start.
     }
     await this.#thread.kill()
     await this.#lock.release()
@@ -198,7 +196,7 @@ class PgliteExecutor implements Executor {
 }
 
 /**
- * One transaction. A statement that fails, or takes too long, fails the transaction: what is asked after it meets the
+ * One transaction. A statement that fails or exceeds its limit fails the transaction: later statements reject with the
  * same error.
  */
 class PgliteTransaction implements Transaction {
@@ -224,7 +222,7 @@ class PgliteTransaction implements Transaction {
     this.#failure = { error: new SqlError('statement', 'The transaction is over') }
   }
 
-  /** Not waited for: the statement that took too long may still be running, and the turn ends after both. */
+  /** Not awaited: the statement that exceeded its limit may still be running, and the turn ends after both. */
   rollback (): void {
     this.#failure ??= { error: new SqlError('statement', 'The transaction is over') }
     void this.#ask('query', 'rollback', []).catch(() => {})
@@ -241,7 +239,7 @@ class PgliteTransaction implements Transaction {
   }
 }
 
-/** @throws SqlError timeout, when the answer has not come within the limit; it goes on being made */
+/** @throws SqlError timeout when there is no answer within the limit; the statement continues */
 async function within<T> (answered: Promise<T>, limitMs = Infinity): Promise<T> {
   const answer = await withTimeout(answered, limitMs)
   if (answer === TIMED_OUT) throw new SqlError('timeout', `The database did not answer within ${limitMs} ms`)

@@ -9,42 +9,42 @@ export interface PostgresOptions {
   /** Connection URI. */
   url: string
   poolSize: number
-  /** Callers that may wait for a connection, and how long. */
+  /** Maximum number of callers that wait for a connection, and how long they wait. */
   poolMaxWaiting: number
   poolWaitMs: number
   connectTimeoutMs: number
   statementTimeoutMs: number
-  /** The same for a statement that works on a whole bank. */
+  /** Time limit of a statement that works on a whole bank. */
   bulkTimeoutMs: number
-  /** The connections are a pooler's in transaction mode: no prepared statements, no settings of the session. */
+  /** The server is a connection pooler in transaction mode: no prepared statements, no session settings. */
   transactionPooler: boolean
 }
 
 const IDLE_MS = 300_000
-/** How old a connection becomes, so that a server's memory of it and a changed address do not last for ever. */
+/** Maximum age of a connection, which bounds the memory of its backend and the use of an outdated address. */
 const LIFETIME_MS = 2_700_000
-/** How long what is under way has at the end. */
+/** Time for pending work when closing. */
 const CLOSE_MS = 5000
 
 interface Pooled {
   connection: Connection
-  /** When it is too old to be used again. */
+  /** When the connection is too old to be reused. */
   until: number
 }
 
 interface ConnectionChoice extends WaitOptions {
-  /** One that is opened for it: when one was lost, those that lie idle may be lost too. */
+  /** Requires a new connection: after one was lost, the idle ones may be lost too. */
   fresh?: boolean
 }
 
 /**
- * PostgreSQL over the network, through a bounded pool. Every wait has an end: for a connection, for its opening, for an
+ * PostgreSQL over the network, through a bounded pool. Every wait is bounded: for a connection, for its opening, for an
  * answer.
  */
 export class PostgresExecutor implements Executor {
   readonly #options: PostgresOptions
   readonly #permits: Semaphore
-  /** Connections that nobody uses, the one used last at the end, each with the timer of its end. */
+  /** Idle connections, the most recently used last, each with the timer that closes it. */
   readonly #idle = new Map<Pooled, NodeJS.Timeout>()
   readonly #used = new Set<Connection>()
   readonly #underWay = new Set<Promise<unknown>>()
@@ -98,14 +98,13 @@ export class PostgresExecutor implements Executor {
         })
         over = true
         const { command } = await connection.ask('commit', [], limit)
-        // What the server says to the commit of a transaction that a failed statement has ended, though the work went
-        // on.
+        // The server answers ROLLBACK when a statement failed and the work continued nevertheless.
         if (command !== 'COMMIT') throw new SqlError('statement', 'The database has rolled the transaction back')
         return result
       } catch (error) {
         over = true
-        // What the work rejected with says more than what becomes of the connection, which is given up when it is not
-        // known to be clean.
+        // The error of the work is more informative than one of the rollback. A connection that may not be clean is
+        // closed.
         await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
@@ -182,7 +181,7 @@ export class PostgresExecutor implements Executor {
       clearTimeout(timer)
       if (!fresh && !pooled.connection.lost && now < pooled.until) return pooled
       void pooled.connection.end()
-      // The new one takes its place.
+      // The new connection replaces this one.
       if (fresh) break
     }
     return { connection: this.#open(this.#options.statementTimeoutMs), until: now + LIFETIME_MS }

@@ -19,7 +19,7 @@ export function makePostgresStore (config: ProviderConfig, surroundings: Provide
   return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
 }
 
-/** @throws ProviderError when the packages are missing, or the folder is another's or in use */
+/** @throws ProviderError when the packages are missing, or the folder is in use or not a data directory */
 export async function makePgliteStore (
   config: ProviderConfig, surroundings: ProviderContext,
 ): Promise<VectorStore> {
@@ -56,7 +56,7 @@ export async function pgliteExecutor (settings: PgliteSettings): Promise<Executo
   })
 }
 
-/** @param build whether they are built and dropped, or only used */
+/** @param build whether indexes are built and dropped, or only used */
 export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
@@ -65,7 +65,7 @@ export function makeIndexes (
   })
 }
 
-/** The schema, quoted. */
+/** The quoted schema. */
 export function schemaOf ({ schema = DEFAULT_SCHEMA }: { schema?: string }): string {
   return quoteSchema(schema)
 }

@@ -38,7 +38,7 @@ interface StatisticsRow {
   tags: string
 }
 
-/** Reads memories and figures of banks. Its methods are those of the store's interface. */
+/** Reads memories and statistics of banks. Its methods are those of VectorStore. */
 export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
@@ -148,7 +148,7 @@ export class SqlReader {
     return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
   }
 
-  /** Reads on behind a page of which memories went away while it was read, so that the list does not end early. */
+  /** Reads on after a page if memories of it were removed during the read, so that the list does not end early. */
   async #listInBudget (bank: BankKey, request: ListRequest): Promise<MemoryRow[]> {
     const rows: MemoryRow[] = []
     for (let rest = request; ;) {

@@ -3,7 +3,9 @@ import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import { SqlError, type Executor } from './executor.js'
 import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './migrations.js'
 
-/** Iterative index scans, without which a filter could leave a search of a big bank empty, came with this one. */
+/**
+ * The first version with iterative index scans, without which a filtered search of a large bank could return nothing.
+ */
 export const PGVECTOR_LEAST = [0, 8] as const
 
 export interface ReadinessOptions {
@@ -15,8 +17,8 @@ export interface ReadinessOptions {
 }
 
 /**
- * Whether the database is one that this server can work with: migrated, with pgvector, and with vectors of its own
- * embedding model. A database that does not answer at the start is looked at when it does, before it is used.
+ * Whether this server can work with the database: migrated, with pgvector, and with vectors of its embedding model. A
+ * database that is unreachable at the start is checked before its first use.
  */
 export class Readiness {
   readonly #options: ReadinessOptions
@@ -29,7 +31,7 @@ export class Readiness {
     this.#options = options
   }
 
-  /** @throws ProviderError for a database that does not fit, and with bootstrapSchema for one that does not answer */
+  /** @throws ProviderError for an unsuitable database, and with bootstrapSchema for an unreachable one */
   async start ({ space, warn, info = () => {} }: Pick<StoreStart, 'space' | 'warn' | 'info'>): Promise<void> {
     const { executor, schema, migrations, bootstrapSchema } = this.#options
     this.#space = space
@@ -45,7 +47,7 @@ export class Readiness {
     }
   }
 
-  /** @throws SqlError while the database does not answer, or as long as it does not fit */
+  /** @throws SqlError while the database is unreachable or unsuitable */
   async ensure (): Promise<void> {
     if (this.#ready) return
     this.#underWay ??= this.#check().then(() => { this.#ready = true }).finally(() => { this.#underWay = undefined })

@@ -5,7 +5,7 @@ import { filteredRead, memoryColumns, Parameters, type Statement } from './fragm
 import { bankParameters } from './rows.js'
 
 /**
- * A page of a bank, newest first unless the request says otherwise. With a budget its rows are CutRows.
+ * A page of a bank, newest first unless the request specifies otherwise. With a budget its rows are CutRows.
  * @returns undefined when no memory can pass the filters
  */
 export function listStatement (
@@ -23,7 +23,7 @@ export function listStatement (
 where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
-    // Ids as texts are in the order of ids where no rule of a language orders them.
+    // In the C collation, ids as text sort like UUIDs.
     text: budget === undefined ? page : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
     values: parameters.values,
   }
@@ -47,8 +47,9 @@ export function countStatement (
 }
 
 /**
- * $1 tenant, $2 bank, $3 id, $4 now, $5 and $6 neighbours before and after at most. The memory and its neighbours with
- * their `position` and their `side` of it: -1, 0 or 1. Each side is read from the index of documents in its order.
+ * $1 tenant, $2 bank, $3 id, $4 now, $5 and $6 maximum number of neighbours before and after. Returns the memory and
+ * its neighbours with their `position` and their `side`: -1 before, 0 the memory, 1 after. Each side is an ordered scan
+ * of the index of documents.
  */
 export function neighboursStatement (schema: string): string {
   const live = (alias: string) => `(${alias}.expires_at is null or ${alias}.expires_at > $4::float8::bigint)`
@@ -73,8 +74,8 @@ from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2 a
 }
 
 /**
- * Banks with their counts. The one question of a request that is about more than one bank: it walks the index by tenant
- * and bank.
+ * Banks with their counts. The only statement of a request on more than one bank: it scans the index by tenant and
+ * bank.
  */
 export function listBanksStatement (
   schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
@@ -96,8 +97,8 @@ group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${paramete
 }
 
 /**
- * Memories of all banks that wait for vectors of the space, in the order of the index that has only such memories. A
- * bank whose vectors are another model's waits for none.
+ * Memories of all banks that wait for vectors of the space, in the order of the partial index on such memories. A bank
+ * with vectors of another model does not wait for any.
  */
 export function unembeddedStatement (
   schema: string, { model, dimensions }: EmbeddingSpace,

@@ -11,36 +11,36 @@ export interface ReembeddingOptions {
   executor: Executor
   /** Quoted. */
   schema: string
-  /** Where the banks go. */
+  /** The new embedding space of the banks. */
   space: EmbeddingSpace
   /** @returns a vector of the space for each text, in order */
   embed: (texts: string[]) => Promise<Float32Array[]>
-  /** Memories that are embedded at a time. */
+  /** Maximum number of memories whose texts are embedded together. */
   batch: number
-  /** Waits before the next look at transactions that have not ended; in milliseconds. */
+  /** Waits before the next check for open transactions; in milliseconds. */
   pause: (ms: number) => Promise<void>
 }
 
 export interface Progress {
-  /** Memories of the bank that have a vector of the space. */
+  /** Memories of the bank with a vector of the space. */
   done: number
   total: number
 }
 
-/** What became of a bank. */
+/** The outcome for a bank. */
 export interface Reembedded {
   /** Memories that were given a vector. */
   embedded: number
-  /** Whether the bank was another model's before. */
+  /** Whether the bank had another model before. */
   moved: boolean
   /**
-   * False when a transaction from before the move is still open: a memory that it brings may lack a vector until the
+   * False when a transaction from before the move is still open: a memory that it commits may lack a vector until the
    * next run.
    */
   settled: boolean
 }
 
-/** Vectors of the old model that one statement takes away. */
+/** Maximum number of vectors of the old model that one statement deletes. */
 const DROP_BATCH = 5000
 const SETTLE_PAUSE_MS = 200
 const SETTLE_PAUSES = 150
@@ -53,9 +53,9 @@ interface BareMemory {
 }
 
 /**
- * Moves banks to another embedding model while they are used. The new vectors are put beside the old ones, batch by
- * batch, and the bank moves in one update once none is missing; until then it is searched by the old ones. Whatever is
- * interrupted goes on where it was, for what is done is in the table.
+ * Moves banks to another embedding model while they are in use. The new vectors are added beside the old ones, batch by
+ * batch, and when none is missing one update moves the bank; until then searches use the old vectors. An interrupted
+ * run resumes, because its progress is in the table.
  */
 export class Reembedding {
   readonly #options: ReembeddingOptions
@@ -68,7 +68,7 @@ export class Reembedding {
     this.#sql = makeReembeddingStatements(options.schema)
   }
 
-  /** Banks that hold memories, with their number; by tenant and name. */
+  /** Banks that hold memories, with the number of memories, ordered by tenant and name. */
   async banks (): Promise<Array<{ bank: BankKey, memories: number }>> {
     const { executor, schema } = this.#options
     const rows = await executor.read<{ tenant_id: string, bank_id: string, memories: number }>(`
@@ -77,11 +77,11 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     return rows.map((row) => ({ bank: toBankKey(row), memories: row.memories }))
   }
 
-  /** Brings one bank into the space. @throws what `embed` rejects with, and SqlError */
+  /** Moves one bank to the space. @throws what `embed` rejects with, and SqlError */
   async reembed (bank: BankKey, onProgress: (progress: Progress) => void): Promise<Reembedded> {
     const { executor, space } = this.#options
     const key = bankParameters(bank)
-    // A bank without vectors is ours from now on, so that what is retained meanwhile comes with one.
+    // A bank without vectors adopts the space first, so that memories retained from now on get vectors of it.
     await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
     let embedded = await this.#fill(bank, onProgress)
     let moved: 'ours' | 'missing' | 'moved'
@@ -91,12 +91,12 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
       settled = await this.#settle()
       embedded += await this.#fill(bank, onProgress)
     }
-    // Also when a run before this one has ended after the move.
+    // Needed also when an earlier run ended right after the move.
     await this.#drop(bank)
     return { embedded, moved: moved === 'moved', settled }
   }
 
-  /** Gives a vector to every memory that lacks one. No connection is held while the model works. */
+  /** Adds a vector to every memory that lacks one. No connection is held during the embedding. */
   async #fill (bank: BankKey, onProgress: (progress: Progress) => void): Promise<number> {
     const { executor, space: { model, dimensions }, embed, batch } = this.#options
     const key = bankParameters(bank)
@@ -125,9 +125,9 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   }
 
   /**
-   * Moves the bank when next to nothing is missing: what comes while it is written to at full speed gets its vector
-   * right after the move.
-   * @returns 'ours' when the bank is of the space already, 'missing' when too many memories still lack a vector
+   * Moves the bank when at most one batch is missing: under constant writes, the last memories get their vectors right
+   * after the move.
+   * @returns 'ours' when the bank has the space already, 'missing' when too many memories still lack a vector
    */
   async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
     const { executor, batch, space: { model, dimensions } } = this.#options
@@ -144,8 +144,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   }
 
   /**
-   * Waits for statements that may have begun before the move, by their locks: what they store has a vector of the old
-   * model.
+   * Waits, by means of their locks, for transactions that may have begun before the move: the memories that they store
+   * have a vector of the old model.
    */
   async #settle (): Promise<boolean> {
     const { executor, schema, pause } = this.#options
@@ -175,7 +175,7 @@ where locktype = 'relation' and relation = to_regclass($1) and mode = 'RowExclus
 
 type ReembeddingStatements = Record<'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string>
 
-/** $1 tenant and $2 bank in each; $3 the model, where there is one. */
+/** $1 tenant and $2 bank in each; $3 the model, where needed. */
 export function makeReembeddingStatements (schema: string): ReembeddingStatements {
   const lacking = `not exists (select from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = m.memory_id and e.model = $3)`
   return {
@@ -184,8 +184,7 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
     missing: `select m.memory_id::text as memory_id, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
-    // The lock keeps a memory from being forgotten between the look and the insert, which would leave its vector
-    // behind.
+    // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
     addVectors: `with standing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update
@@ -207,7 +206,7 @@ flagged as (
 ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
     lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as ours from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
     move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2`,
-    // What is counted is what this statement changes, whoever writes beside it.
+    // Counts the rows that this statement changes, independent of concurrent writes.
     flag: `with flagged as (
   update ${schema}.memories m set embedded = not m.embedded where m.tenant_id = $1 and m.bank_id = $2 and m.embedded = ${lacking}
   returning m.embedded

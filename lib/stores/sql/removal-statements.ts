@@ -1,37 +1,42 @@
 import { countInto, tagCondition } from './fragments.js'
 
-/** Expired memories that one statement takes away: so many take well under a second. */
+/** Maximum number of expired memories that one statement removes, in well under a second. */
 export const EXPIRED_BATCH = 500
 
 type Kind = 'ids' | 'any' | 'all' | 'expired'
 
 /**
- * A memory goes in two statements of a transaction: the first locks its row, the second takes it away with everything
- * that belongs to it. The second sees what others had done to it before they let the first have the lock, as vectors
- * that came late.
+ * A removal is two statements of a transaction: the first locks the memories' rows, the second deletes them with their
+ * postings and vectors. The second therefore sees changes committed while the first waited for the lock, such as late
+ * vectors.
  */
 export interface RemovalStatements {
   /**
-   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and answers their
-   * `ids` in order, in one text. One row, however many they are, is read in one look at the bank and without holding up
-   * the process.
+   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and returns their
+   * `ids` in order, concatenated in one text. A single row is read with one scan of the bank and without blocking the
+   * event loop, however many ids there are.
    */
   choose: Record<Kind, string>
-  /**
-   * The same of the memories in documents: $4 documents, $5 ids and $6 fingerprints of those that are left.
-   */
+  /** The same for the memories of documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
   chooseDocuments: string
   /**
-   * $1 tenant, $2 bank, $3 ids, $4 shard. Answers what the bank's statistics lose: a row of Counts, each 0 or above.
+   * $1 tenant, $2 bank, $3 ids, $4 shard. Returns the decrease of the bank's statistics: a row of Counts, each 0 or
+   * above.
    */
   remove: string
-  /** The same without the statistics. */
+  /** The same without updating the statistics. */
   removeUncounted: string
-  /** $1 tenant, $2 bank, $3 now, $4 shard, $5 ids named at most: everything, expired or not; counts what was there. */
+  /**
+   * $1 tenant, $2 bank, $3 now, $4 shard, $5 maximum number of ids returned: deletes all memories, expired or not;
+   * counts those not expired.
+   */
   removeBank: string
-  /** $1 tenant, $2 bank, $3 now, $4 ids named at most, $5 ids or tags. */
+  /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
   wouldRemove: Record<'ids' | 'any' | 'all' | 'bank', string>
-  /** $1 tenant, $2 bank: the rows of the index that servers of the last release lent to neighbours. */
+  /**
+   * $1 tenant, $2 bank: deletes the postings by which servers of the previous release index a memory under its
+   * neighbours' terms.
+   */
   dropLent: string
 }
 
@@ -83,10 +88,10 @@ from gone g`
 }
 
 /**
- * All memories of a bank, expired ones too, with postings and vectors taken by range. One statement has one snapshot:
- * what is added meanwhile stays whole. The memories are locked in order first, by a condition that is judged once, and
- * then taken by range as well: joined to what was locked, a bank that the planner does not know yet would be looked
- * through again for each of its memories.
+ * All memories of a bank, expired ones too, with postings and vectors deleted by range. One statement has one snapshot:
+ * memories added meanwhile stay complete. The memories are first locked in order, by a condition that is evaluated
+ * once, and then deleted by range as well: with a join to the locked rows, the planner, without statistics on a new
+ * bank, could scan the bank for each of its memories.
  */
 function removeBank (schema: string): string {
   return `with target as materialized (

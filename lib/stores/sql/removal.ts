@@ -5,12 +5,12 @@ import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type Exi
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
-/** Characters of an id. */
+/** Length of an id in characters. */
 const ID_LENGTH = 36
-/** Memories that one statement takes away. */
+/** Maximum number of memories that one statement removes. */
 const BATCH = 500
 
-/** Which memories of a bank go: those with these ids or tags, or a batch of those that have expired. */
+/** Selects memories of a bank: those with these ids or tags, or a batch of expired ones. */
 export interface Choice {
   kind: 'ids' | 'any' | 'all' | 'expired'
   /** Ids or tags. */
@@ -19,7 +19,7 @@ export interface Choice {
 }
 
 /**
- * Removes the memories of documents that a write does not keep or repeat.
+ * Removes the memories of documents that a write neither keeps nor repeats.
  * @returns as removeLocked
  * @throws RemovalRefusedError
  */
@@ -37,7 +37,7 @@ export async function removeOutdated (
 }
 
 /**
- * Removes memories that are expired or of lower trust and that a memory of the write repeats.
+ * Removes memories that a memory of the write repeats and that are expired or of lower trust.
  * @returns as removeLocked
  */
 export async function removeOutranked (
@@ -48,7 +48,7 @@ export async function removeOutranked (
     memories.map(({ memoryId }) => memoryId),
     memories.map(({ fingerprint }) => fingerprint),
   ]
-  // Of several memories with one fingerprint only the first can be stored.
+  // Of several memories with one fingerprint only the first is stored.
   const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
   const isReplaced = (row: ExistingRow) => {
     const repeat = firsts.get(row.fingerprint)
@@ -60,8 +60,8 @@ export async function removeOutranked (
 }
 
 /**
- * Removes memories with all that is theirs, and counts it.
- * @returns how many were removed, and the first of their ids, rising
+ * Removes memories with their postings and vectors, and updates the statistics.
+ * @returns how many were removed, and the first of their ids, ascending
  */
 export async function removeChosen (
   tx: Queries, statements: Statements, bank: BankKey,
@@ -84,8 +84,8 @@ export async function removeChosen (
 }
 
 /**
- * Removes memories whose rows are locked, some at a time.
- * @returns what the bank's statistics lose, less than 0, for the caller to count
+ * Removes memories whose rows are locked, in batches.
+ * @returns the change of the bank's statistics, negative, for the caller to count
  */
 export async function removeLocked (
   tx: Queries, statements: Statements, bank: BankKey, memoryIds: Iterable<string>,

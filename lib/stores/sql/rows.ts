@@ -34,7 +34,7 @@ export function toMemory (row: MemoryRow): Memory {
   }
 }
 
-/** The two parameters that every statement on a bank begins with. */
+/** The first two parameters of every statement on a bank. */
 export function bankParameters ({ tenantId, bankId }: BankKey): [tenantId: string, bankId: string] {
   return [tenantParameter(tenantId), bankId]
 }

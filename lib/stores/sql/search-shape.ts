@@ -1,43 +1,43 @@
 import type { Parameters } from './fragments.js'
 
 /**
- * Scores are rounded to 1 over it (SCORE_GRID), so that memories of equal worth tie whatever the order in which their
- * terms were summed.
+ * Scores are rounded to multiples of 1 / GRID (SCORE_GRID), so that equally relevant memories tie, whatever the order
+ * in which their terms were summed.
  */
 export const GRID = '1e12'
-/** Passages that a candidate names at most. */
+/** Maximum number of passages of a candidate. */
 export const MAX_PASSAGES = 3
 
-/** What the parts of a search statement share. */
+/** Data shared by the parts of a search statement. */
 export interface Shape {
   /** Quoted. */
   schema: string
   parameters: Parameters
-  /** On `m`; '' when there are none. */
+  /** Conditions on `m`; '' when there are none. */
   filters: string
-  /** Candidates of a strategy at most. */
+  /** Maximum number of candidates of a strategy. */
   most: string
-  /** Whether a row of the table with this alias has not expired. */
+  /** A condition: the row of the table with this alias has not expired. */
   unexpired: (alias: string) => string
   /** The instant of the search. */
   now: string
 }
 
-/** One of the strategies of a search statement. */
+/** A strategy as part of a search statement. */
 export interface Strategy {
   name: 'lexical' | 'semantic'
-  /** Common table expressions; the last that has the best memories is named like the strategy. */
+  /** Common table expressions; the last, with the best memories, has the name of the strategy. */
   parts: string
   /**
-   * On `m`, of a memory of several passages that the strategy has among its best: ordinals of the passages to show,
-   * then as many scores.
+   * On `m`, one of the strategy's best memories, with several passages: ordinals of the passages to show, followed by
+   * as many scores.
    */
   passages: string
-  /** Of the semantic strategy: a query of `ordinal` and `score`, the cosines of all passages of `m`. */
+  /** Only of the semantic strategy: a query of `ordinal` and `score`, the cosines of all passages of `m`. */
   cosines?: string
 }
 
-/** Whether a row of the table with this alias has not expired at the instant. */
+/** A condition: the row of the table with this alias has not expired at the instant. */
 export function liveAt (alias: string, instant: string): string {
   return `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})`
 }
@@ -48,7 +48,7 @@ export function bestPassages (passages: string): string {
   return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
-/** Leaves of the rows of `alias` those whose memory passes the filters. */
+/** Restricts the rows of `alias` to those whose memory passes the filters. */
 export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'filters'>, alias: string): string {
   return filters === ''
     ? ''

@@ -8,30 +8,29 @@ import { GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
 import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
 
 export interface SearchOptions {
-  /** The schema, quoted. */
+  /** The quoted schema. */
   schema: string
-  /** Needed when the request has the semantic strategy. */
+  /** Required when the request has the semantic strategy. */
   space?: EmbeddingSpace | undefined
-  /** What the bank's approximate index has found: without it the semantic strategy is exact. */
+  /** The result of the bank's approximate index: without it the semantic strategy is exact. */
   nearest?: Nearest | undefined
 }
 
-/** What the rows have beside the columns of memories. */
+/** The columns of a row in addition to those of the memory. */
 const OWN_COLUMNS = [
   'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages', 'by_words', 'by_own_words', 'by_meaning', 'total',
 ]
 
 /**
- * One bank's search as one statement, both strategies and every filter in it; what an index of its vectors finds was
- * asked before. Its rows are memories with `passage_starts`, `passage_ends`, `lexical_score` and `lexical_passages`
- * (ordinals of the best, then as many scores; null where there is only one, or where that strategy does not have the
- * memory among its best), the same for `semantic_…`, then what each strategy that was asked for says of the memory all
- * the same (`by_words`, `by_own_words`, `by_meaning`), and on every row `total`. With a budget they are
- * CutRows.
+ * The search of one bank as one statement, with both strategies and all filters; a vector index is queried before. Its
+ * rows are memories with `passage_starts`, `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the
+ * best, followed by as many scores; null where there is only one, or where the memory is not among the best of the
+ * strategy), the same for `semantic_…`, the scores of the memory by each requested strategy even if it is not among its
+ * best (`by_words`, `by_own_words`, `by_meaning`), and `total`, equal on every row. With a budget they are CutRows.
  *
  * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up
- * and does not join by reading the whole bank, as it would by the statistics of a young or fast-growing table.
- * @returns undefined when nothing can be found
+ * instead of joining by a scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
+ * @returns undefined when no memory can be found
  */
 export function searchStatement (
   bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions,
@@ -40,7 +39,7 @@ export function searchStatement (
   const words = lexical !== undefined && lexical.terms.length > 0
   if (!words && semantic === undefined) return undefined
   const parameters = new Parameters()
-  // $1 and $2 in every statement: the bank.
+  // $1 and $2 identify the bank in every statement.
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
   const most = `${parameters.bind(limit)}::int`
@@ -49,7 +48,7 @@ export function searchStatement (
   const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => liveAt(alias, instant) }
 
   const both = words && semantic !== undefined
-  // The semantic strategy comes first: what it finds is looked at by the lexical one.
+  // The semantic strategy comes first: the lexical one also scores the memories that it found.
   const strategies: Strategy[] = []
   if (semantic !== undefined) {
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
@@ -77,7 +76,7 @@ cross join lateral (
   return { text: bounded, values: parameters.values }
 }
 
-/** The score by which a strategy found a memory, within 0–1: the lexical one counts in parts of GRID. */
+/** The score by which a strategy found a memory, within 0–1: the lexical one is in multiples of 1 / GRID. */
 function scoreOf (name: Strategy['name']): string {
   return name === 'lexical' ? `lexical.score::float8 / ${GRID}` : 'semantic.score'
 }
@@ -93,8 +92,8 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
 }
 
 /**
- * Memories that a strategy finds, whatever the limit: those that match by words and those with a vector that pass the
- * filters.
+ * Memories that a strategy finds, regardless of the limit: of those that pass the filters, the ones that match by words
+ * and the ones with a vector.
  */
 function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: EmbeddingSpace | undefined): string {
   const { schema, filters, unexpired } = shape
@@ -105,7 +104,7 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   if (filters !== '') return exact
-  // Where nothing expires and everything has a vector, which is usual, the bank's own count is the answer.
+  // If no memory expires and all have vectors, which is usual, the bank's own statistics are the answer.
   return `select case when sum(s.expiring) = 0 and sum(s.embedded) = sum(s.memories) and ${embedded} then sum(s.memories) else (${exact}) end
     from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2`
 }

@@ -9,7 +9,7 @@ import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import type { VectorIndexes } from './vector-indexes.js'
 
-/** Banks of one request that are searched at a time, so that a request over many leaves connections to others. */
+/** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const BANKS_AT_A_TIME = 4
 
 export interface SqlSearcherOptions {
@@ -20,7 +20,7 @@ export interface SqlSearcherOptions {
   indexes: VectorIndexes | undefined
 }
 
-/** What a search finds in one bank, in no order. */
+/** The results of one bank, in no particular order. */
 interface Found {
   lexical: Candidate[]
   semantic: Candidate[]
@@ -33,20 +33,20 @@ interface CandidateRow extends MemoryRow {
   passage_ends: number[]
   lexical_score: number | null
   /**
-   * Ordinals of the best passages, then as many scores; null where there is only one, or only neighbours found the
-   * memory.
+   * Ordinals of the best passages, followed by as many scores; null where there is only one, or where only the terms of
+   * neighbours matched.
    */
   lexical_passages: number[] | null
   semantic_score: number | null
   semantic_passages: number[] | null
-  /** What each strategy says of the memory, also one that does not have it among its best. */
+  /** The memory's score in each strategy, even if it is not among its best. */
   by_words: number | null
   by_own_words: number | null
   by_meaning: number | null
   total: number
 }
 
-/** Searches banks: one statement for each, and one more for a bank's vector index. */
+/** Searches banks: one statement for each, and one more if the bank has a vector index. */
 export class SqlSearcher {
   readonly #executor: Executor
   readonly #schema: string
@@ -83,7 +83,7 @@ export class SqlSearcher {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
-    // The statement looks keys up, so one plan fits every bank.
+    // The statement consists of key lookups, so one generic plan suits every bank.
     const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
@@ -92,7 +92,8 @@ export class SqlSearcher {
     }
     const nearest = await this.#nearest(bank, request)
     let found = await ask(nearest)
-    // An index gives up after so many neighbours that a filter takes out, or that are passages of the same memories.
+    // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
+    // same memories.
     const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
     if (nearest !== undefined && nearest.found < wanted) found = await ask()
     const rows = await this.#longColumns.complete(found, bank, request.budget)
@@ -103,7 +104,7 @@ export class SqlSearcher {
     }
   }
 
-  /** What the bank's index says, where it has one. */
+  /** The result of the bank's vector index, if it has one. */
   async #nearest (bank: BankKey, request: SearchRequest): Promise<Nearest | undefined> {
     const { semantic } = request
     if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
@@ -114,8 +115,8 @@ export class SqlSearcher {
 }
 
 /**
- * @returns the memories that the strategy found, in no order. Their metadata may be long, and is read in pieces of a
- * turn.
+ * @returns the memories that the strategy found, in no particular order; parsed in time slices, because metadata may be
+ * long
  */
 async function toCandidates (
   bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: SearchRequest,
@@ -140,9 +141,7 @@ async function toCandidates (
   return candidates.filter((candidate) => candidate !== undefined)
 }
 
-/**
- * A passage is shown with its own score; the first one of a memory that only its neighbours found, with the memory's.
- */
+/** The score shown for the only passage: its own; that of the memory when only the terms of its neighbours matched. */
 function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
   return own === null || own === 0 ? score : own
 }
@@ -154,7 +153,7 @@ function scoresOf (row: CandidateRow, { lexical, semantic }: SearchRequest): Can
   }
 }
 
-/** @returns the best over all banks: falling, ties by memory id */
+/** @returns the best over all banks: descending, ties by memory id */
 function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
   return banks.flat()
     .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))

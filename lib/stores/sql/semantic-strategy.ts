@@ -5,25 +5,25 @@ import { bestPassages, filteredMemories, GRID, liveAt, type Shape, type Strategy
 import { unitVectorText } from './vectors.js'
 
 /**
- * How many neighbours the index looks at, for each one that is wanted and at least (hnsw.ef_search; pgvector takes up
- * to 1000).
+ * hnsw.ef_search, the number of neighbours that the index scan examines: a multiple of those wanted, and a minimum
+ * (pgvector accepts up to 1000).
  */
 const EF_FACTOR = 1.5
 const EF_LEAST = 100
 const EF_MOST = 1000
 
-/** What a bank's HNSW index has found, best first. */
+/** The result of a bank's HNSW index, best first. */
 export interface Nearest {
   found: number
-  /** Arrays as the database writes them: nothing here reads them. */
+  /** Arrays in PostgreSQL's syntax, which are passed back without being parsed. */
   ids: string
   scores: string
 }
 
 /**
- * Asks a bank's HNSW index, in a statement of its own: that an index of one bank's rows serves the query is known only
- * when the parameters are, so it is planned for each search, and planning the whole search takes longer than making it.
- * @returns a statement that answers one row; undefined when no memory can pass the filters
+ * Queries a bank's HNSW index, in a statement of its own: the planner can choose a partial index only when it knows the
+ * parameters, so this statement is planned for each search, and planning the whole search takes longer than running it.
+ * @returns a statement that returns one row; undefined when no memory can pass the filters
  */
 export function nearestStatement (
   bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
@@ -36,8 +36,8 @@ export function nearestStatement (
   const query = queryVector(parameters, vector, space)
   const neighbours = Math.ceil(limit * EF_FACTOR)
   const ef = String(Math.min(EF_MOST, Math.max(EF_LEAST, neighbours)))
-  // The index reads its settings when its scan begins. A condition without a variable, as that on set_config is, is
-  // decided before that; so the statement needs no session of its own.
+  // The index scan reads its settings when it begins. A condition without a column, such as that on set_config, is
+  // evaluated before; so the statement needs no session settings.
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
@@ -54,8 +54,8 @@ select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as i
 }
 
 /**
- * Cosines; negative ones as 0, and those of a zero vector, which has no direction.
- * @param nearest what the bank's HNSW index has found; without it the search is exact
+ * Cosines, with 0 for negative ones and for those of a zero vector, which has no direction.
+ * @param nearest result of the bank's HNSW index; without it the search is exact
  */
 export function semanticStrategy (
   shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined,
@@ -92,22 +92,22 @@ function typeOf ({ dimensions }: EmbeddingSpace): string {
   return `halfvec(${Math.trunc(dimensions)})`
 }
 
-/** In a query of its own the text is read once, also by a plan that was made before it was known. */
+/** As a subquery, the text is parsed once per execution, in a generic plan too. */
 function queryVector (parameters: Parameters, vector: Float32Array, space: EmbeddingSpace): string {
   return `(select ${parameters.bind(unitVectorText(vector))}::text::${typeOf(space)})`
 }
 
 /**
- * The distance is named once, so that it is computed once. Of 0 and null, which not a number becomes, the greatest is
- * 0.
+ * The expression contains the distance once, so that it is computed once. nullif turns NaN into null, which greatest
+ * ignores.
  */
 function similarity (distance: string): string {
   return `round(greatest(0, 1 - nullif(${distance}, 'NaN')) * ${GRID}) / ${GRID}`
 }
 
 /**
- * Whether the bank's vectors are of the model that the query was embedded with; a bank that was moved to another is
- * searched by words.
+ * Whether the bank's vectors are of the model that the query was embedded with; a bank of another model is searched
+ * lexically only.
  */
 export function spaceCte ({ schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (

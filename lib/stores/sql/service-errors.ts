@@ -1,12 +1,10 @@
 import { ServiceError } from '../../errors/service-error.js'
 import { SqlError } from './executor.js'
 
-/** Seconds after which a caller who met a busy store should come back. */
+/** Seconds after which a caller should retry when the store was busy. */
 const RETRY_AFTER = 1
 
-/**
- * What a client is told of a database's fault: never more than that the store is unavailable, and when to come back.
- */
+/** The error that a client sees for a database error: only that the store is unavailable, and when to retry. */
 export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'

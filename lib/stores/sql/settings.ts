@@ -40,7 +40,7 @@ export type PgliteSettings = Static<typeof PgliteSettings>
 const checkPostgres = settingsCheck('vector_store_config', PostgresSettings)
 const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
 
-/** @throws ProviderError that names what is wrong and shows no value */
+/** @throws ProviderError that names the fault and contains no value */
 export function postgresSettings (config: ProviderConfig): PostgresSettings {
   return checkPostgres(config)
 }
@@ -52,8 +52,8 @@ export function pgliteSettings (config: ProviderConfig, { baseDirectory }: Provi
 }
 
 /**
- * The connection URI, which has to say where the database is: nothing is filled in from other variables or defaults.
- * @throws ProviderError without the URI's text, which holds a password
+ * The connection URI, which must contain host and database: nothing is taken from other variables or defaults.
+ * @throws ProviderError without the URI's text, which contains a password
  */
 export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string | undefined): string {
   const found = dsn ?? environmentUrl
@@ -61,11 +61,10 @@ export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string |
   return checkDatabaseUrl(found, dsn === undefined ? 'DATABASE_URL' : 'vector_store_config.dsn')
 }
 
-/** @param name where the URI comes from, for the message. @throws ProviderError */
+/** @param name source of the URI, for the message. @throws ProviderError */
 export function checkDatabaseUrl (url: string, name: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // The driver takes no other host than this one: without it, and with a parameter `host` too, it would ask the local
-  // machine.
+  // The driver reads the host only from here: without it, even with a parameter `host`, it would connect to localhost.
   const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 && parsed.hostname !== ''
   if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
   if (![parsed.username, parsed.password].every(isDecodable)) {

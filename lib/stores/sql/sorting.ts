@@ -1,10 +1,10 @@
 import { turns } from '../../concurrency/turn-budget.js'
 
-/** Elements that are sorted, or merged, at a time. */
+/** Number of elements that are sorted or merged in one step. */
 const RUN = 1000
 
 /**
- * Sorts in pieces of a turn; a merge sort, so equal elements keep their order.
+ * Sorts in steps that yield to other work; a merge sort, so equal elements keep their order.
  * @param caller as in TurnBudget.next
  */
 export async function sortInTurns<T> (

@@ -8,17 +8,16 @@ import { spoolName } from './spool-leftovers.js'
 const CHUNK = 256 * 1024
 const LINE_FEED = 10
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
-/** O_TMPFILE of Linux, which Node.js has no name for: the file never has a name. */
+/** O_TMPFILE of Linux, for which Node.js has no constant: the file never has a name. */
 const NAMELESS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
 
 /**
- * Lines in a temporary file that has no name: the system lets it go with the last descriptor, so that also a process
- * that is killed leaves nothing. Where a file needs a name at first, it is taken from its folder before anything is
- * written.
+ * Lines in a temporary file without a name: the system deletes it with the last descriptor, so that even a killed
+ * process leaves nothing behind. Where a file needs a name at first, it is unlinked before anything is written.
  */
 export class SpoolFile {
   readonly #handle: FileHandle
-  /** Where it still is, on a system that keeps the name of an open file. */
+  /** Path of the file, on a system that cannot unlink an open file. */
   readonly #path: string | undefined
   #closed: Promise<void> | undefined
 
@@ -28,8 +27,8 @@ export class SpoolFile {
   }
 
   /**
-   * @param nameless whether the system may know files that never have a name; not every file system does
-   * @throws ServiceError when no file can be had
+   * @param nameless whether to try a file that never has a name; not every file system supports it
+   * @throws ServiceError when no file can be created
    */
   static async create (folder: string, nameless = process.platform === 'linux'): Promise<SpoolFile> {
     if (nameless) {
@@ -44,12 +43,12 @@ export class SpoolFile {
     })
   }
 
-  /** Adds at the end. @throws ServiceError when the disk is full */
+  /** Appends. @throws ServiceError when the disk is full */
   async write (text: Buffer): Promise<void> {
     await orNoRoom(async () => { await this.#handle.writeFile(text) })
   }
 
-  /** From the first line on, without their line feeds. */
+  /** From the first line on, without line feeds. */
   async * lines (): AsyncGenerator<string> {
     let rest: Buffer = Buffer.alloc(0)
     for (let position = 0; ;) {
@@ -67,7 +66,7 @@ export class SpoolFile {
     }
   }
 
-  /** Lets it go, once. */
+  /** Deletes the file, once. */
   async close (): Promise<void> {
     this.#closed ??= this.#close()
     await this.#closed

@@ -2,16 +2,13 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The files of spools that need a name at first. A process that is killed before it has taken the name away leaves an
- * empty one.
+ * Spool files that need a name at first. A process that is killed before it has unlinked the file leaves an empty one.
  */
 const FILE = /^memory-gateway-(\d+)-[0-9a-f]{16}\.spool$/
-/**
- * What releases before wrote exports to, and left behind when they were killed: such a folder with such files in it.
- */
+/** Folders to which earlier releases wrote exports, and which remained when they were killed, with files in them. */
 const OLD_FOLDER = /^memory-gateway-[A-Za-z0-9]{6}$/
 const OLD_FILE = /^export-\d+\.ndjson$/
-/** A server of before, which may still run, reads a file for less time, and makes another in its folder more often. */
+/** A server of an earlier release may still run; it reads a file for less time, and writes to its folder more often. */
 const OLD_FILE_MS = 3_600_000
 const OLD_FOLDER_MS = 86_400_000
 
@@ -20,14 +17,15 @@ export function spoolName (pid: number, word: string): string {
 }
 
 export interface LeftoverOptions {
-  /** Milliseconds since the epoch, as the times of files are. */
+  /** Milliseconds since the epoch, like the times of files. */
   now?: number
   isAlive?: (pid: number) => boolean
 }
 
 /**
- * Removes what exports of processes that are gone have left in the temporary folder: only files and folders of our own
- * user, of names that only exports have, and never a living process's. Whatever cannot be looked at or removed is left.
+ * Removes what exports of ended processes have left in the temporary folder: only files and folders of the current
+ * user, with names that only exports have, and never those of a living process. Whatever cannot be inspected or removed
+ * stays.
  */
 export async function removeLeftovers (
   folder: string, { now = Date.now(), isAlive = isProcess }: LeftoverOptions = {},
@@ -50,18 +48,18 @@ async function removeOld (folder: string, now: number): Promise<void> {
     const file = await ours(path)
     if (file?.isFile() === true && file.mtimeMs < now - OLD_FILE_MS) await quietly(unlink(path))
   }
-  // One that is not empty stays.
+  // rmdir keeps a folder that is not empty.
   if (found.mtimeMs < now - OLD_FOLDER_MS) await quietly(rmdir(folder))
 }
 
-/** @returns undefined also for what is another user's; a link is what it is */
+/** @returns undefined also for a file of another user; does not follow links */
 async function ours (path: string) {
   const found = await lstat(path).catch(() => undefined)
   return process.getuid === undefined || found?.uid === process.getuid() ? found : undefined
 }
 
 async function quietly (work: Promise<void>): Promise<void> {
-  // Somebody else was faster, or the folder does not let us.
+  // Another process may have been faster, or the folder may not permit it.
   await work.catch(() => {})
 }
 
@@ -70,7 +68,7 @@ function isProcess (pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Another user's process may not be asked, and is there.
+    // EPERM: the process exists and belongs to another user.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
   }
 }

@@ -5,32 +5,32 @@ import { turns } from '../../concurrency/turn-budget.js'
 import type { Memory, Scan } from '../vector-store.js'
 import { SpoolFile } from './spool-file.js'
 
-/** Characters of memories that are held in the process for all exports together; what is beyond them goes to files. */
+/** Characters of memories kept in memory for all exports together; the rest is written to files. */
 const HELD = 8 * 1024 * 1024
-/** What a memory takes beside its text, tags and metadata. */
+/** Overhead of a memory in characters, in addition to its text, tags and metadata. */
 const OVERHEAD = 512
-/** Bytes of all files together, unless the start says otherwise. */
+/** Default for the bytes of all files together. */
 const FILE_BYTES = 1024 ** 3
-/** Characters that are written at a time. */
+/** Number of characters written at a time. */
 const WRITTEN = 256 * 1024
 
 export interface SpoolOptions {
-  /** Bytes of all files together. Default 1 GiB. */
+  /** Maximum bytes of all files together. Default 1 GiB. */
   fileBytes?: number
-  /** Characters that are held without a file, of all exports together. Default 8 Mi. */
+  /** Maximum characters kept without a file, for all exports together. Default 8 Mi. */
   held?: number
-  /** Where the files are made. Default: the system's temporary folder. */
+  /** Folder for the files. Default: the system's temporary folder. */
   folder?: string
 }
 
-/** What is held without a file, of all exports together. */
+/** The space without files, shared by all exports. */
 interface Room {
   characters: number
 }
 
 /**
- * Holds banks that were read at database speed, for readers who may be slow: no connection and no snapshot waits for a
- * client. Small banks stay in memory; of large ones the rest is in a file, which has no name, until it has been read.
+ * Holds banks that were read at database speed, for readers who may be slow: neither a connection nor a snapshot waits
+ * for a client. Small banks stay in memory; the rest of large ones is in a file without a name until it has been read.
  */
 export class Spools {
   readonly #folder: string
@@ -46,8 +46,8 @@ export class Spools {
 
   /**
    * @param caller as in TurnBudget.next
-   * @returns a scan whose `return` frees what is held, whether it has been read from or not
-   * @throws ServiceError server_busy when files have no room; nothing is held then
+   * @returns a scan whose `return` frees the spool, whether it has been read from or not
+   * @throws ServiceError server_busy when the files would exceed their limit; nothing is held then
    */
   async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
     const spool = new Spool({
@@ -63,7 +63,7 @@ export class Spools {
     return { count: spool.count, memories: new SpooledMemories(spool, caller) }
   }
 
-  /** Frees what nobody has read. */
+  /** Frees all unread spools. */
   async close (): Promise<void> {
     await Promise.all([...this.#open].map(async (spool) => { await spool.free() }))
   }
@@ -72,12 +72,12 @@ export class Spools {
 interface Holding {
   room: Room
   folder: string
-  /** Of the bytes in files. */
+  /** The spool's share of the bytes in files. */
   hold: Hold
   freed: () => void
 }
 
-/** One bank on its way to its reader. */
+/** One bank, held for its reader. */
 class Spool {
   count = 0
   readonly #holding: Holding
@@ -97,7 +97,7 @@ class Spool {
       if (this.#file === undefined && this.#keep(memory)) continue
       this.#file ??= await this.#newFile()
       if (turns.isSpent) await turns.next(caller)
-      // JSON has no raw line feed.
+      // JSON contains no raw line feed.
       text += `${JSON.stringify(memory)}\n`
       if (text.length < WRITTEN) continue
       await this.#write(text)
@@ -146,7 +146,7 @@ class Spool {
     this.#held = []
   }
 
-  /** The store may be closed while the file is made. */
+  /** The store may be closed while the file is being created. */
   async #newFile (): Promise<SpoolFile> {
     const file = await SpoolFile.create(this.#holding.folder)
     if (this.#isFree) await file.close()
@@ -160,10 +160,7 @@ class Spool {
   }
 }
 
-/**
- * Read once, by whoever comes first. `return` frees a spool that nobody has begun to read, which that of a generator
- * does not.
- */
+/** May be iterated once. `return` frees a spool before its first memory was read too, which a generator's does not. */
 class SpooledMemories implements AsyncIterableIterator<Memory> {
   readonly #spool: Spool
   readonly #memories: AsyncGenerator<Memory, void>
@@ -195,7 +192,7 @@ function charactersOf ({ text, tags, metadata }: Memory): number {
   return characters
 }
 
-/** A line is what this process has written. */
+/** This process has written the line, so its form is known. */
 function fromLine (line: string): Memory {
   const { tokens, ...memory } = JSON.parse(line) as Omit<Memory, 'tokens'> & { tokens: number }
   return { ...memory, tokens: TokenCount.known(tokens) }

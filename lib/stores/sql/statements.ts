@@ -6,7 +6,7 @@ import { makeRemovalStatements, type RemovalStatements } from './removal-stateme
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
-/** Rows in which a bank's statistics are kept; each write goes to one of them. */
+/** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8
 
 export interface Statements {
@@ -15,17 +15,17 @@ export interface Statements {
    */
   adoptSpace: string
   /**
-   * The arrays of insertArrays(), the model and dimensions of the vectors, and the shard; answers a row for each
+   * The arrays of an InsertionBatch, the model and dimensions of the vectors, and the shard; returns a row for each
    * memory, in order.
    */
   insert: string
-  /** The same without the statistics, which a transaction of several inserts updates once, at its end. */
+  /** The same without updating the statistics, which a transaction of several inserts updates once, at its end. */
   insertUncounted: string
-  /** $1 tenant, $2 bank, $3 shard, $4–$8 what is added to each count. */
+  /** $1 tenant, $2 bank, $3 shard, $4–$8 change of each count. */
   count: string
   /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as ExistingRows. */
   findExisting: string
-  /** The same, and locks them. */
+  /** The same, and locks the rows. */
   lockExisting: string
   removal: RemovalStatements
   locks: BankLocks
@@ -36,29 +36,26 @@ export interface Statements {
   /** neighboursStatement() */
   neighbours: string
   /**
-   * $1 tenant, $2 bank, $3 now, $4 memories of the page at most, $5 retained_at and $6 id where the last one ended, or
-   * null, $7 bytes at which the page ends. Oldest first, each with its `size`.
+   * $1 tenant, $2 bank, $3 now, $4 maximum number of memories, $5 retained_at and $6 id of the last memory of the
+   * previous page, or null, $7 bytes at which the page ends. Oldest first, each with its `size`.
    */
   scan: string
   /** $1 tenant, $2 bank, $3 now. */
   statistics: string
-  /** $1 tenant, $2 bank, $3 now, $4 first day, $5 last day; those of earlier days are under the day before. */
+  /** $1 tenant, $2 bank, $3 now, $4 first day, $5 last day; earlier days are counted under the day before the first. */
   countByDay: string
-  /** $1 tenant, $2 key, $3 instant after which it was kept. A key belongs to no bank. */
+  /** $1 tenant, $2 key, $3 instant after which the record was kept. A key does not depend on the bank. */
   findIdempotencyRecord: string
   /**
-   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant before which one that was
-   * kept is void. Answers a row, or none when the key is taken.
+   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant up to which older records are
+   * void. Returns a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
-  /** $1 tenant, $2 bank, $3 instant before which they were kept. */
+  /** $1 tenant, $2 bank, $3 instant up to which the records were kept. */
   dropIdempotencyRecords: string
 }
 
-/**
- * The statements of the store, for tables in a schema (quoted). All but the list of banks name one bank: $1 its tenant,
- * $2 its name.
- */
+/** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
   const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
@@ -82,7 +79,7 @@ order by m.memory_id for update`,
     get: `select ${memoryColumns('m')} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
     neighbours: neighboursStatement(schema),
-    // The sizes are known without the texts being read.
+    // PostgreSQL knows the sizes without reading the texts.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
   select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) - o.size as bytes_before from (
     select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size from ${schema}.memories m
@@ -102,15 +99,16 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
    from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
 from live`,
-    // All that it reads is in the index by age.
+    // An index-only scan of the index by age.
     countByDay: `select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
 group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
-    // Two unique indexes know the key. A conflict that names one of them fails on the other when two write at once; one
-    // that names none looks at both. So a void record goes first, which reading the count of what went sees to.
+    // Two unique indexes contain the key. With a conflict target, concurrent inserts could fail on the other index; `on
+    // conflict do nothing` without one covers both. So a void record is deleted first; reading the count of deleted
+    // rows enforces that order.
     keepIdempotencyRecord: `with void as (
   delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3 and k.kept_at <= $7::float8::bigint returning k.key
 )
@@ -123,9 +121,9 @@ returning k.key`,
 }
 
 /**
- * Memories with their postings and vectors, all or none. Exact repeats are kept out by the unique key: rows go in by
- * fingerprint, so that two batches that share some meet them in the same order; and the statistics come last, so that
- * nobody waits for a memory while holding them.
+ * Inserts memories with their postings and vectors, all or none. The unique key excludes exact repeats. Rows are
+ * inserted by fingerprint, so that two batches lock shared fingerprints in the same order; the statistics come last, so
+ * that no transaction waits for a memory while it holds their lock.
  */
 function insert (schema: string, counted: boolean): string {
   return `with given as (

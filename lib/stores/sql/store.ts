@@ -31,17 +31,17 @@ export interface SqlVectorStoreOptions {
   bootstrapSchema: boolean
   /** Absent: every search is exact. */
   indexes?: VectorIndexes
-  /** How often expired memories are swept away, in milliseconds. 0: only when they are in the way. */
+  /** Interval at which expired memories are removed, in milliseconds. 0: only when they conflict with a write. */
   sweepIntervalMs: number
-  /** Whether the database leaves vacuuming to us. Default false. */
+  /** Whether this process has to vacuum, because the database has no autovacuum. Default false. */
   vacuum?: boolean
   /** Whether other processes may use the database. Default true. */
   shared?: boolean
 }
 
 /**
- * Banks in PostgreSQL with pgvector: one statement a search, and one more for a bank's vector index, one transaction a
- * write, on whatever runs the statements.
+ * Banks in PostgreSQL with pgvector: one statement for a search, one more if the bank has a vector index, and one
+ * transaction for a write, on any Executor.
  */
 export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
@@ -196,8 +196,8 @@ export class SqlVectorStore implements VectorStore {
   }
 
   /**
-   * Every question to the database goes through here, once: it has to be ready, and what it says of itself stays
-   * inside.
+   * Wraps every access to the database exactly once: ensures that the database is ready, and hides its error messages
+   * from clients.
    */
   async #guard<T> (work: () => Promise<T>): Promise<T> {
     try {
@@ -209,7 +209,7 @@ export class SqlVectorStore implements VectorStore {
   }
 }
 
-/** Tokens are a column. They are counted before a connection is taken, not within its transaction. */
+/** The number of tokens is a column. It is counted before a connection is acquired, not within the transaction. */
 async function countBefore (memories: readonly NewMemory[]): Promise<void> {
   await sumTokens(memories.map(({ tokens }) => tokens))
 }

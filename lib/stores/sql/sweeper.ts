@@ -13,21 +13,21 @@ export interface SweeperOptions {
   /** Quoted. */
   schema: string
   statements: Statements
-  /** 0: never by itself. */
+  /** 0: no periodic sweep. */
   intervalMs: number
-  /** Whether nobody else vacuums and analyzes: PGlite has no autovacuum. */
+  /** Whether to vacuum and analyze here: PGlite has no autovacuum. */
   vacuum: boolean
 }
 
 const DAY_MS = 86_400_000
-/** Banks that one round looks after. */
+/** Maximum number of banks that one round sweeps. */
 const BANKS_A_ROUND = 1000
-/** Memories written or removed after which tables are vacuumed, at first and as a share of those seen so far. */
+/** Memories written or removed after which tables are vacuumed: a minimum, and a share of those at the last vacuum. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
 /**
- * Memories written by this process at which tables are analyzed, and then at each doubling; beyond the last the server
- * is left to it.
+ * Number of memories written by this process at which tables are analyzed, first and then at each doubling; above the
+ * upper bound autovacuum alone analyzes.
  */
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
@@ -37,9 +37,9 @@ const VACUUMED = [
 ]
 
 /**
- * Takes away for good what has expired: memories, which no answer shows any more, records of idempotency keys, and what
- * was used of the quotas of past days. Any number of servers may do so at once. Bank by bank, because a transaction
- * touches one bank.
+ * Permanently removes what has expired: memories, which no result contains any more, records of idempotency keys, and
+ * the usage counts of past days. Any number of servers may sweep concurrently. It proceeds bank by bank, because a
+ * transaction involves one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions
@@ -69,9 +69,9 @@ export class Sweeper {
   }
 
   /**
-   * Is told of memories that were written or removed. The tables of a young database are analyzed as they grow: the
-   * server's own analysis comes a minute late, when plans for empty tables have long made everything slow. A write of
-   * many waits for it: a search right behind it could read the whole bank for each memory that it finds.
+   * Counts memories that were written or removed. The tables of a new database are analyzed as they grow: the server's
+   * autoanalyze comes a minute late, and until then plans for empty tables are slow. A large write waits for the
+   * analysis: a search right after it could scan the whole bank for each memory that it finds.
    */
   async noteChanges (memories: number): Promise<void> {
     this.#changes += memories
@@ -109,13 +109,14 @@ where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
     for (const { tenant_id: tenant, bank_id: bank } of kept) {
       await executor.query(statements.dropIdempotencyRecords, [tenant, bank, lapsed])
     }
-    // Yesterday stays: what began before midnight may still be settled, and other servers' clocks may be behind.
+    // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
+    // behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
     const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
-    // rows remain after the neighbour is removed.
+    // postings remain after the neighbour is removed.
     const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of lent) {
@@ -134,15 +135,15 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   }
 
   /**
-   * A role that does not own the tables is told so by the server in a notice, and nothing happens. Nor does a table
-   * wait that somebody else vacuums or builds an index of.
+   * For a role that does not own the tables the server only raises a notice. A table that another session vacuums or
+   * indexes is skipped instead of waited for.
    */
   async #analyze (): Promise<void> {
     const { executor, schema } = this.#options
     for (const table of VACUUMED) await executor.maintain(`analyze (skip_locked) ${schema}.${table}`)
   }
 
-  /** Room for new rows, and statistics to plan by. */
+  /** Frees space for new rows, and updates planner statistics. */
   async #vacuum (): Promise<void> {
     const { executor, schema, vacuum } = this.#options
     const least = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import type { Passage } from '../vector-store.js'
 
 /**
- * Bytes of a term that the index keeps as it is: an entry of a B-tree has to fit a third of a page, with tenant and
- * bank beside it.
+ * Maximum bytes of a term stored unchanged: an entry of a B-tree index is limited to a third of a page, and also
+ * contains tenant and bank.
  */
 const MAX_BYTES = 256
 
 /**
- * A term as the postings have it. A long one, as a text without spaces gives, is kept as its digest: behind a sign that
- * no word has. No text has U+0000, so a query's term with it is one that no memory has, and stays one.
+ * A term as stored in postings. A long one, as text without spaces produces, is replaced by its digest after `#`, which
+ * no term contains. A query term with U+0000, which no stored text contains, becomes `#`, which matches no memory.
  */
 export function indexTerm (term: string): string {
-  // A UTF-16 unit is at most three bytes.
+  // A UTF-16 code unit is at most three bytes of UTF-8.
   if (term.length * 3 > MAX_BYTES && Buffer.byteLength(term) > MAX_BYTES) return `#${createHash('sha256').update(term).digest('hex')}`
   return term.includes('\u0000') ? '#' : term
 }
 
 /**
- * A passage's terms as the index has them: weights in 32 bits, of which too small and too large a number leave nothing
- * to score by. Mostly they are what they were, and then no copy is made.
+ * A passage's terms as stored in the index: weights are 32-bit floats, and terms whose weight becomes 0 or infinite are
+ * left out. Usually nothing changes, and no copy is made.
  */
 export function indexTerms ({ terms }: Pick<Passage, 'terms'>): ReadonlyMap<string, number> {
   let same = true

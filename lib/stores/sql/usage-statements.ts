@@ -1,14 +1,14 @@
 /** Each begins with $1 tenant, $2 bank. */
 export interface UsageStatements {
-  /** $3 day, $4 counter, $5 amount, $6 limit: answers a row when there is room. */
+  /** $3 day, $4 counter, $5 amount, $6 limit: returns a row when the limit allows it. */
   reserve: string
   /** $3 day, $4 counter, $5 amount, which may be negative. */
   adjust: string
-  /** $3 the first day that is kept. */
+  /** $3 the first day to keep. */
   drop: string
 }
 
-/** A count stays a number that a double holds exactly. */
+/** A count stays within the integers that a double represents exactly. */
 const MOST = Number.MAX_SAFE_INTEGER
 
 export function makeUsageStatements (schema: string): UsageStatements {

@@ -5,7 +5,7 @@ import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
 
-/** Rolls a reservation back of which a part has no room. */
+/** Thrown to roll back a reservation of which one entry exceeds its limit. */
 class UsedUp extends Error {
   readonly usedUp: number
 
@@ -16,8 +16,8 @@ class UsedUp extends Error {
 }
 
 /**
- * Counts what is to be used, all of it or nothing. One count costs one statement; several are a transaction in the
- * order of their keys.
+ * Counts an intended use, all entries or none. One entry is a single statement; several are a transaction in the order
+ * of their keys.
  */
 export async function reserveUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
@@ -35,10 +35,7 @@ export async function reserveUsage (
   }
 }
 
-/**
- * Corrects counts. It is not made again when it is not known whether it was done: a rest that is given back twice could
- * be spent twice.
- */
+/** Corrects counts. Not retried when its outcome is unknown: an amount returned twice could be spent twice. */
 export async function adjustUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[],
 ): Promise<void> {
@@ -52,7 +49,7 @@ interface Placed<Entry> {
   index: number
 }
 
-/** Everybody takes the rows in one order, so that nobody waits in a circle. */
+/** All callers lock the rows in the same order, which prevents deadlocks. */
 async function eachInOrder<Entry extends UsageEntry> (
   executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>,
 ): Promise<void> {
@@ -85,7 +82,7 @@ function parameters ({ bank, day, counter, amount }: UsageEntry): Param[] {
   return [...bankParameters(bank), day, counter, exact(amount)]
 }
 
-/** Within what a count can hold. */
+/** Limits an amount to the range of a count. */
 function exact (amount: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(amount, Number.MAX_SAFE_INTEGER))
 }

@@ -8,13 +8,13 @@ export interface VectorIndexesOptions {
   executor: Executor
   /** Quoted. */
   schema: string
-  /** Vectors from which on a bank is big enough; 0: none is. */
+  /** Minimum number of vectors of a bank with an index; 0: no bank gets one. */
   from: number
-  /** Indexes at most. */
+  /** Maximum number of indexes. */
   most: number
   /** Whether indexes are built and dropped, or only used. */
   build: boolean
-  /** How often banks are looked at, in milliseconds; 0: only when asked. */
+  /** Interval of updates, in milliseconds; 0: only on request. */
   intervalMs?: number
 }
 
@@ -31,13 +31,16 @@ interface BigBank {
 
 const INTERVAL_MS = 300_000
 const PREFIX = 'embeddings_hnsw_'
-/** A bank loses its index only when it is clearly smaller than those that get one, or it would come and go. */
+/**
+ * A bank loses its index only when it is clearly smaller than the minimum; otherwise indexes would be rebuilt
+ * repeatedly.
+ */
 const KEEP_SHARE = 0.5
 
 /**
- * HNSW indexes (Malkov and Yashunin 2018) for the few biggest banks, each over that bank's vectors alone. One index
- * over all banks would give a small bank nothing but other banks' neighbours to throw away; one for each bank would be
- * thousands.
+ * HNSW indexes (Malkov and Yashunin 2018) for the few largest banks, each a partial index of that bank's vectors. In
+ * one index over all banks, the nearest neighbours of a small bank's query would be those of other banks; an index for
+ * each bank would mean thousands of indexes.
  */
 export class VectorIndexes {
   readonly #options: VectorIndexesOptions
@@ -50,7 +53,7 @@ export class VectorIndexes {
     this.#options = options
   }
 
-  /** Looks at the banks now and then from here on. */
+  /** Updates now and then periodically. */
   start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
@@ -63,10 +66,7 @@ export class VectorIndexes {
     if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
   }
 
-  /**
-   * Whether the bank's vectors have an index, as far as is known: without one a search is exact and slower, and never
-   * wrong.
-   */
+  /** Whether the bank is known to have a vector index. Without one a search is slower, but exact. */
   has (bank: BankKey): boolean {
     return this.#indexed.has(bankKeyString(bank))
   }
@@ -74,13 +74,15 @@ export class VectorIndexes {
   async stop (): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
-    // An index that is being built is left to the server: the connection's end cancels it, and the next look clears up.
+    // A build in progress is left to the server: closing the connection cancels it, and the next update drops what
+    // remains.
     if (!this.#options.build) await this.#underWay
   }
 
   /**
-   * Learns which of the banks with vectors of this space have an index, and builds and drops where that is wanted.
-   * @param tell is told what is done
+   * Determines which of the banks with vectors of this space have an index; before that, builds and drops indexes if
+   * configured.
+   * @param tell receives messages on what is done
    */
   async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
@@ -97,16 +99,16 @@ export class VectorIndexes {
     await learn()
   }
 
-  /** Builds the indexes of big banks that lack one, and drops those of banks that have become small. */
+  /** Builds the missing indexes of large banks, and drops those of banks that have become small. */
   async maintain (tell: (message: string) => void): Promise<void> {
     const { from, most } = this.#options
-    // An index is invalid while it is built, and two servers must not take each other's for a leftover.
+    // An index is invalid while it is built, and servers must not take each other's builds for failed ones.
     if (from === 0 || await this.#isBuilding()) return
     const banks = (await this.#bigBanks()).slice(0, most)
     const present = await this.#present()
     const kept = new Set(banks.map(indexName))
     for (const { name, valid } of present.values()) {
-      // An invalid one is what a build that was broken off has left.
+      // An invalid index remains from a build that was aborted.
       if (!this.#stopped && (!kept.has(name) || !valid)) await this.#drop(name)
     }
     for (const bank of banks) {
@@ -116,7 +118,7 @@ export class VectorIndexes {
     }
   }
 
-  /** Biggest first. */
+  /** Largest first. */
   async #bigBanks (): Promise<BigBank[]> {
     const { executor, schema, from } = this.#options
     const rows = await executor.read<{ tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number }>(`
@@ -143,8 +145,8 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embedding
   }
 
   /**
-   * Beside the traffic: nothing waits for it but other work on the schema. The names are in the index's condition, as
-   * text.
+   * Concurrent with reads and writes: only other schema changes wait for it. The index condition contains tenant, bank
+   * and model as literals.
    */
   async #build (bank: BigBank): Promise<void> {
     const { executor, schema } = this.#options
@@ -164,7 +166,7 @@ function indexName ({ key, space }: BigBank): string {
   return `${PREFIX}${digest.slice(0, 32)}`
 }
 
-/** Data definition takes no parameters: the text as a literal that no escape can leave. */
+/** DDL statements take no parameters: a string literal with quotes and backslashes escaped. */
 function literal (text: string): string {
   return `E'${text.replaceAll('\\', '\\\\').replaceAll('\'', '\'\'')}'`
 }

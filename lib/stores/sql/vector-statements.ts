@@ -2,18 +2,18 @@ import { countInto } from './fragments.js'
 
 export interface VectorStatements {
   /**
-   * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now, of memories $7 ids and $8 numbers of vectors, of
-   * vectors $9 ids, $10 ordinals and $11 texts: gives memories without vectors theirs. Answers `attached`, and `ours`:
-   * whether the bank is of the space.
+   * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now; for each memory $7 its id and $8 its number of
+   * vectors; for each vector $9 memory id, $10 ordinal and $11 text: adds vectors to memories without them. Returns
+   * `attached`, and `ours`: whether the bank has this space.
    */
   attach: string
 }
 
-/** Statements on vectors that come after their memories, for tables in a schema (quoted). */
+/** Statements on vectors that are stored after their memories, for tables in a schema (quoted). */
 export function makeVectorStatements (schema: string): VectorStatements {
   return {
-    // The lock on the space keeps the bank from moving to another model meanwhile; those on memories keep these from
-    // being forgotten.
+    // The lock on the space prevents a concurrent move of the bank to another model; those on memories prevent their
+    // concurrent removal.
     attach: `with space as materialized (
   select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3 and v.dimensions = $4::int for share
 ),

@@ -1,7 +1,7 @@
 /**
- * A vector of unit length as pgvector reads it, so that no component leaves the range of half precision. A zero vector
- * stays. Seven places behind the point: half precision has less than four digits.
- * @throws RangeError for a vector that is no direction: a component is not finite
+ * A vector scaled to unit length in pgvector's syntax, so that every component is within the range of half precision. A
+ * zero vector is unchanged. Seven decimal places, because half precision has fewer than four digits.
+ * @throws RangeError when a component is not finite, so that the vector has no direction
  */
 export function unitVectorText (vector: Float32Array): string {
   let square = 0
@@ -10,8 +10,8 @@ export function unitVectorText (vector: Float32Array): string {
   const scale = square === 0 ? 0 : 1e7 / Math.sqrt(square)
   let text = '['
   for (let index = 0; index < vector.length; index++) {
-    // As an integer with an exponent: several times faster to print than a fraction, and this runs for every number of
-    // every vector.
+    // An integer with an exponent: printing it is several times faster than printing a fraction, and this runs for
+    // every component of every vector.
     text += `${index === 0 ? '' : ','}${Math.round(vector[index]! * scale)}e-7`
   }
   return `${text}]`

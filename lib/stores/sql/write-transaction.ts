@@ -9,11 +9,11 @@ import type { Statements } from './statements.js'
 export interface WriteOptions {
   now: number
   idempotency?: IdempotentWrite | undefined
-  /** Gives the write up before its transaction has begun. */
+  /** Cancels the write before its transaction has begun. */
   signal?: AbortSignal | undefined
 }
 
-/** What a transaction has changed, for `noteChanges`. */
+/** What a transaction changed, for `noteChanges`. */
 export interface Changes {
   /** Memories that were written or removed. */
   memories: number
@@ -35,8 +35,8 @@ export class WriteTransactions {
   }
 
   /**
-   * A transaction that was certainly rolled back is made again. One that lost its connection may have been committed;
-   * it is made again only with a key, which then finds the record of the first attempt.
+   * A transaction that was certainly rolled back is retried. One that lost its connection may have been committed; it
+   * is retried only with an idempotency key, which then finds the record of the first attempt.
    */
   async run<T> (
     bank: BankKey, write: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
@@ -60,7 +60,7 @@ export class WriteTransactions {
     return outcome
   }
 
-  /** Runs single statements, each of which is a transaction. */
+  /** Runs single statements, each of which is its own transaction. */
   alone (bank: BankKey, signal: AbortSignal | undefined): Queries {
     return statementsOf(this.#options.executor, { signal, flow: bankKeyString(bank) })
   }

@@ -41,7 +41,7 @@ interface Work {
   shard: number
 }
 
-/** Makes the changes of banks, each in one transaction. */
+/** Changes banks, each change in one transaction. */
 export class SqlWriter {
   readonly #executor: Executor
   readonly #statements: Statements
@@ -92,7 +92,7 @@ export class SqlWriter {
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Serialises replacements of a bank, so that each sees what the one before has stored.
+      // Serializes replacements in a bank, so that each sees the memories stored by the previous one.
       await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       signal?.throwIfAborted()
       const gone = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
@@ -111,7 +111,7 @@ export class SqlWriter {
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { locks, lockExisting: statement } = this.#statements
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Imports into one bank exclude each other: each then sees what the last one has stored.
+      // Serializes imports into a bank, so that each sees the memories stored by the previous one.
       await tx.query(locks.lockImports, bankParameters(bank))
       signal?.throwIfAborted()
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
@@ -152,7 +152,7 @@ export class SqlWriter {
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
     return await this.#transactions.run(bank, { now }, async (tx, changes) => {
-      // The lock excludes imports, whose memories and configuration have to be removed together or not at all.
+      // The lock excludes imports: their memories and configuration must be removed together or not at all.
       await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
@@ -202,7 +202,7 @@ export class SqlWriter {
     return this.#noted(work.bank, insertion)
   }
 
-  /** What a write needs; before it brings vectors the bank adopts the embedding space, unless it has another. */
+  /** Context of a write; before it writes vectors the bank adopts the embedding space, unless it has another. */
   async #begin (bank: BankKey, now: number, vectors: boolean): Promise<Work> {
     const space = vectors ? await this.#spaces.adopt(bank) : undefined
     return { statements: this.#statements, bank, now, shard: this.#nextShard(), space }
@@ -244,7 +244,7 @@ function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): Remo
   return { count: row!.count, memoryIds: row!.memory_ids }
 }
 
-/** The error by which the transaction is rolled back and made again. */
+/** The error that makes the transaction roll back and retry. */
 function collision (): SqlError {
   return serializationFailure('Another transaction has stored or removed a memory of this one')
 }
