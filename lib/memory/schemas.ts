@@ -1,5 +1,6 @@
 /*
- * The records of the wire. They are the types of the library, the validators of the routes, and OpenAPI, in one.
+ * The schemas of requests and answers. The types of the library, the validation of the routes and the OpenAPI document
+ * are made from them.
  * Optional request fields may also be null, which means absent; the routes remove such nulls before validation.
  */
 
