@@ -90,9 +90,9 @@ export const FileSchema = section({
       principal: pattern('Principal'),
       trust: TrustOfWriter('Trust of what these principals write.'),
     }, 'The trust of some principals.'), {
-      description: 'Trust of the memories that principals write. A literal principal takes precedence over a pattern, ' +
-      'and a longer pattern over a shorter one; `*` also matches anonymous callers. With an on-behalf-of identity, the ' +
-      'lower trust of the two applies.',
+      description: 'Trust of the memories that principals write. A literal principal takes precedence over a ' +
+      'pattern, and a longer pattern over a shorter one; `*` also matches anonymous callers. With an on-behalf-of ' +
+      'identity, the lower trust of the two applies.',
     }), [], 'Default: trusted.'),
   }, 'The identity of callers.'),
   compatibility: sectionOfSettings({

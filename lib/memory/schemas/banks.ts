@@ -104,7 +104,7 @@ export const BankConfigHistoryAnswer = strict({
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
   }, { title: 'BankConfigChange' }), { description: 'The last 100 changes, newest first.' }),
-}, { title: 'BankConfigHistory', description: 'The earlier configurations of a bank.', examples: [{ history: [] }] })
+}, { title: 'BankConfigHistory', description: 'The latest changes of the configuration of a bank.', examples: [{ history: [] }] })
 
 export const DeleteBankAnswer = strict({
   bank_id: BankId,
