@@ -13,7 +13,8 @@ const Alive = Type.Object({ status: Type.Literal('ok') }, {
 export const ModelConditionField = Type.Enum([...MODEL_CONDITIONS], {
   title: 'ModelCondition',
   description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of ' +
-    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has been made yet.',
+    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has been made ' +
+    'yet.',
 })
 
 const Model = (what: string) => Type.Object({

@@ -5,7 +5,7 @@ import { callerOf } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 
-/** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific than that of a schema. */
+/** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({
     description: '1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again.',

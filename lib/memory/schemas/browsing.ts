@@ -33,7 +33,10 @@ export const GrowthAnswer = strict({
 
 const neighbours = (description: string) => Type.Optional(clamped(`${description} Clamped to 0–50. Default 5.`))
 
-export const NeighboursQuery = strict({ before: neighbours('Number of memories before it.'), after: neighbours('Number of memories after it.') })
+export const NeighboursQuery = strict({
+  before: neighbours('Number of memories before it.'),
+  after: neighbours('Number of memories after it.'),
+})
 
 export const NeighboursAnswer = strict({
   memory: MemoryRecord,
