@@ -1,6 +1,6 @@
 /**
- * Whether an Accept header asks for a media type, and at least as much for it as for another (RFC 9110 section 12.5.1).
- * Both are looked for by name: a wildcard asks for neither.
+ * Whether an Accept header names a media type with at least the weight of another (RFC 9110 section 12.5.1). A wildcard
+ * names neither of them.
  */
 export function prefers (accept: string | undefined, type: string, other: string): boolean {
   if (accept === undefined) return false

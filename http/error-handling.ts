@@ -11,7 +11,7 @@ function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
   return content === undefined ? [JSON_TYPE] : Object.keys(content)
 }
 
-/** Many clients set no Content-Type by themselves, and their users look for what is wrong with the body. */
+/** Many clients set no Content-Type by themselves, and their users then look for a fault in the body. */
 function wrongTypeOf ({ headers }: FastifyRequest): string {
   return (headers['content-type'] ?? '') === '' ? 'Content-Type is missing' : 'Unsupported Content-Type'
 }
@@ -70,7 +70,7 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
   else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
 }
 
-/** Sends an error in the contract's shape. */
+/** Sends an error with the body that the API documents. */
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
   logFailure(known, request)

@@ -6,10 +6,10 @@ interface ErrorResponse {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Closes the connection of a client that is to come back later or to another instance. */
+/** Closes the connection of a client that should retry later or on another instance. */
 const CLOSE = { connection: 'close' }
 
-/** The one table that says how each error code is expressed in HTTP. */
+/** The only table that maps error codes to HTTP. */
 export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   invalid_request: { status: 400 },
   invalid_json: { status: 400 },
@@ -65,7 +65,7 @@ export function errorHeaders (error: ServiceError): Record<string, string> {
   }
 }
 
-/** The body of every response with a status from 400 up. */
+/** The body of every response with a status of 400 or higher. */
 export function errorBody (error: ServiceError, requestId: string): Record<string, unknown> {
   const { detail, code, members, retryAfterSeconds } = error
   return {

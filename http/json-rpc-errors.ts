@@ -13,8 +13,9 @@ const CODES: Partial<Record<ErrorCode, number>> = {
 }
 
 /**
- * Sends the error of a request of JSON-RPC that has no answer of JSON-RPC. Faults of the message have its form, without
- * an id, because the message is not read. Other refusals, such as of credentials, have the form of every route.
+ * Sends the error of a JSON-RPC request that the protocol handler does not answer. Faults of the message are JSON-RPC
+ * errors without an id, because the message is not read. Other refusals, such as of credentials, have the form of any
+ * route.
  */
 export function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)

@@ -9,7 +9,7 @@ export const METADATA_PATH = '/.well-known/oauth-protected-resource'
 /**
  * The address of the gateway as the client knows it.
  * @param publicUrl `mcp.public_url`
- * @returns undefined when nothing tells it
+ * @returns undefined when it cannot be determined
  */
 export function addressOf ({ headers: { host } }: FastifyRequest, publicUrl: string | undefined): string | undefined {
   if (publicUrl !== undefined) return publicUrl

@@ -1,7 +1,7 @@
 import type { CompleteResult } from '@modelcontextprotocol/server'
 import type { CallOptions, MemoryOperations } from './operations.js'
 
-/** Banks that are searched for a prefix, and the most values that the protocol allows. */
+/** The number of banks that are searched for a prefix, and the most values that the protocol allows. */
 const LOOKED_THROUGH = 200
 const MOST_VALUES = 100
 

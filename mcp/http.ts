@@ -9,7 +9,7 @@ const PROTOCOL_HEADERS = [
   'accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id',
 ] as const
 
-/** The SDK wants an absolute address and does not use it. */
+/** The SDK requires an absolute address but does not use it. */
 const ADDRESS = 'http://localhost/mcp'
 
 export interface McpExchange {
@@ -38,7 +38,7 @@ export class McpHttp {
 
   /** @param onerror gets the protocol faults of clients */
   constructor (onerror: (error: Error) => void) {
-    // Node.js loads these classes on first use, which takes some 30 ms: here nobody waits for it.
+    // Node.js loads these classes on first use, which takes some 30 ms; here no request waits for it.
     void [Request, Response]
     this.#modern = createMcpHandler(({ requestInfo }) => {
       const make = requestInfo === undefined ? undefined : this.#servers.get(requestInfo)
@@ -49,7 +49,7 @@ export class McpHttp {
 
   /** @throws the signal's reason when the client disconnects */
   async answer ({ headers, body, signal, makeServer }: McpExchange): Promise<McpResponse> {
-    // The stream would stay open as long as the client wishes, and there is nothing to tell on it.
+    // The stream would stay open as long as the client wishes, and the server has no events to send on it.
     if (isListen(body)) return methodNotFound(body.id)
     const request = new Request(ADDRESS, { method: 'POST', headers: protocolHeaders(headers), signal })
     if (await isLegacyRequest(request, body)) return await this.#answerLegacy(request, body, makeServer)
@@ -59,7 +59,7 @@ export class McpHttp {
 
   async #answerLegacy (request: Request, body: unknown, makeServer: () => Server): Promise<McpResponse> {
     const server = makeServer()
-    // No session id is made without a generator.
+    // Without a generator of session ids, the transport has no sessions.
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     try {

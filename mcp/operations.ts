@@ -21,7 +21,7 @@ export interface WriteOptions extends CallOptions {
 export interface MemoryOperations {
   /**
    * Checks access to banks before the rest of a request is validated.
-   * @returns undefined when the answer needs no waiting
+   * @returns undefined when the check is complete without waiting
    */
   admit (permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined
   retain (request: RetainRequest, options: WriteOptions): Promise<RetainAnswer>

@@ -4,7 +4,7 @@ import {
 import { ServiceError, type FieldError } from '../lib/errors/service-error.js'
 import { RemoteError } from './remote-error.js'
 
-/** JSON-RPC leaves this code to servers (section 5.1): the request is right and is refused. */
+/** JSON-RPC leaves this code to servers (section 5.1): the request is valid but refused. */
 const REFUSED = -32_000
 
 /** Why a call was refused, in the form that a model gets. */
@@ -17,7 +17,7 @@ export interface Refusal {
   request_id?: string | undefined
 }
 
-/** Turns errors of operations into refusals. Of an unknown error the model learns nothing but that it happened. */
+/** Turns errors of operations into refusals. An unknown error tells the model only that it happened. */
 export class Refusals {
   readonly #requestId: string | undefined
   readonly #report: (error: unknown) => void

@@ -18,7 +18,7 @@ export interface ServerConnection {
 export interface RemoteOptions {
   /** Milliseconds that one call may take. Default 60000. */
   timeoutMs?: number
-  /** Bytes of an answer at most. Default 32 MiB, as `bounds.answer_bytes`. */
+  /** Maximum bytes of an answer. Default 32 MiB, as `bounds.answer_bytes`. */
   answerBytes?: number
 }
 
@@ -155,7 +155,7 @@ function refusalOf ({ status, headers }: Response, value: unknown): RemoteError 
 
 const checks = new WeakMap<TSchema, (value: unknown) => unknown>()
 
-/** Checks an answer against its schema, but for members that a newer server may have added. */
+/** Checks an answer against its schema, except for members that a newer server may have added. */
 function checkOf<S extends TSchema> (schema: S): (value: unknown) => Static<S> {
   let check = checks.get(schema)
   if (check === undefined) {

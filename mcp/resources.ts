@@ -8,7 +8,7 @@ import type { TokenBudget } from './token-budget.js'
 import { cutMemory, fittingMemories, memoryView } from './views.js'
 
 const MIME_TYPE = 'application/json'
-/** Resources in one page of the list, and memories of a bank that its resource has. */
+/** The number of resources in a page of the list, and of memories in the resource of a bank. */
 const PAGE = 50
 const MAX_TITLE = 80
 const ROOT = 'memory://banks'
@@ -19,7 +19,7 @@ const MEMORY_TEMPLATE: ResourceTemplateType = {
   uriTemplate: `${ROOT}/{bank_id}/memories/{memory_id}`,
   name: 'memory',
   title: 'A memory',
-  description: 'One memory with its whole text, as far as the bound on answers allows.',
+  description: 'One memory with its text, cut only to fit the limit on answers.',
   mimeType: MIME_TYPE,
 }
 const BANK_TEMPLATE: ResourceTemplateType = {
@@ -39,7 +39,7 @@ export interface ResourceCall extends CallOptions {
 
 export function resourceTemplates (pinned: string | undefined): ResourceTemplateType[] {
   if (pinned === undefined) return [BANK_TEMPLATE, MEMORY_TEMPLATE]
-  // A memory id needs no encoding, and nothing but the id is left open.
+  // A memory id needs no encoding, and the id is the only variable.
   return [{ ...MEMORY_TEMPLATE, uriTemplate: `${bankUri(pinned)}/memories/{memory_id}` }]
 }
 
@@ -102,7 +102,7 @@ async function contentsOf (uri: string, { operations, budget, signal, pinned }: 
   return await budget.take(view) ? view : await cutMemory(view, budget)
 }
 
-/** An address of another bank than the pinned one is answered like any that does not exist. */
+/** The address of a bank other than the pinned one gets the answer of one that does not exist. */
 function unknownUri (): ProtocolError {
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams, 'No such resource; resources/list and resources/templates/list have their addresses',

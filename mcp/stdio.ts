@@ -14,9 +14,9 @@ import { RemoteError } from './remote-error.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 
-/** Calls that one client has executed at a time; further ones wait. */
+/** The number of calls of a client that are executed at a time; further ones wait. */
 const CONCURRENCY = 8
-/** Bytes of one message; a client that sends a longer one is disconnected. As SERVICES_MAX_BODY_BYTES by default. */
+/** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. A longer one ends the connection. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 
 /** Forwards every call to a server. */

@@ -25,7 +25,7 @@ const OPEN = TOOLS.map((tool) => publish(tool, tool.input))
 const PINNED = TOOLS.filter(({ permission }) => permission !== undefined)
   .map((tool) => publish(tool, withoutBanks(tool.input)))
 
-/** The tools that an endpoint has. A pinned one has none that names a bank. */
+/** The tools of an endpoint. A tool of a pinned endpoint has no argument for a bank. */
 export function publishedTools (isPinned: boolean): Tool[] {
   return isPinned ? PINNED : OPEN
 }
@@ -35,7 +35,7 @@ function publish ({ name, title, description, annotations, output }: ToolDefinit
     name,
     title,
     description: input.properties['bank_id'] === undefined && name !== 'list_banks'
-      ? description.replace(' Exactly one of bank_id and banks.', '')
+      ? description.replace(' Requires exactly one of bank_id and banks.', '')
       : description,
     inputSchema: published(input),
     outputSchema: published(output),

@@ -23,15 +23,15 @@ export const RecallInput = strict(without(RecallRequest, 'explain', 'rewrite', '
 export const ReflectInput = strict(without(ReflectRequest, 'response_schema', 'timeout_ms'))
 export const ForgetInput = strict({ ...ForgetRequest.properties, ...idempotency })
 export const ListBanksInput = strict({
-  limit: Type.Optional(Type.Integer({ description: 'Banks in one answer; clamped to 1–200. Default 50.' })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the answer before.' })),
+  limit: Type.Optional(Type.Integer({ description: 'Number of banks in one answer; clamped to 1–200. Default 50.' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous answer.' })),
 })
 
 export const RetainOutput = RetainAnswer
 export const RecallOutput = strict({
-  memories: Type.Array(MemoryView, { description: 'By falling score.' }),
-  total_available: Type.Integer({ description: 'Memories that were candidates after filters.' }),
-  truncated: Type.Boolean({ description: 'True when max_tokens or the bound on answers cut the list or a text.' }),
+  memories: Type.Array(MemoryView, { description: 'In descending order of score.' }),
+  total_available: Type.Integer({ description: 'Number of memories that were candidates after filters.' }),
+  truncated: Type.Boolean({ description: 'True when max_tokens or the limit on answers cut the list or a text.' }),
   degraded: Type.Optional(Type.Array(Type.String(), { description: 'Stages of the search that were skipped.' })),
 })
 export const ReflectOutput = strict({
@@ -39,12 +39,12 @@ export const ReflectOutput = strict({
   abstained: reflectConclusion.abstained,
   unverified: reflectConclusion.unverified,
   truncated: Type.Optional(Type.Boolean({
-    description: 'True when max_tokens or the bound on answers cut the answer; absent otherwise.',
+    description: 'True when max_tokens or the limit on answers cut the answer; absent otherwise.',
   })),
-  degraded: Type.Optional(Type.Array(Type.String(), { description: 'What the answer went without.' })),
-  sources: Type.Array(MemoryView, { description: 'The evidence, in the order of the marks.' }),
+  degraded: Type.Optional(Type.Array(Type.String(), { description: 'What was not available for the answer.' })),
+  sources: Type.Array(MemoryView, { description: 'The evidence, in the order of the citation numbers.' }),
   sources_truncated: Type.Optional(Type.Boolean({
-    description: 'True when the bound on answers cut the sources; absent otherwise.',
+    description: 'True when the limit on answers cut the sources; absent otherwise.',
   })),
 })
 export const ForgetOutput = strict({
@@ -56,12 +56,12 @@ export const ListBanksOutput = strict({
   next_cursor: nullable({ description: 'Null when there are no more banks.' }),
 })
 
-/** Names of arguments that name a bank. A pinned endpoint has none of them. */
+/** The arguments that name a bank. A pinned endpoint has none of them. */
 export const BANK_ARGUMENTS = ['bank_id', 'banks'] as const
 
 /**
- * A schema as clients get it: plain JSON Schema. Keywords of our own are left out, and an `enum` gets the type that
- * some models need.
+ * A schema as clients get it: plain JSON Schema without the `x-` keywords, and with a type for every `enum`, because
+ * some models need it.
  */
 export function published (schema: TSchema): { type: 'object', [keyword: string]: unknown } {
   const plain: unknown = JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {

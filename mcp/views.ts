@@ -13,15 +13,15 @@ export const MemoryView = strict({
   text_truncated: Type.Optional(Type.Boolean({
     description: 'True when the text was cut; the resource of the memory has more of it. Absent otherwise.',
   })),
-  score: Type.Optional(Type.Number({ description: 'Within 0–1; comparable within one answer.' })),
+  score: Type.Optional(Type.Number({ description: 'From 0 to 1; comparable only within one answer.' })),
   tags: Type.Optional(Type.Array(Type.String())),
   metadata: Type.Optional(MetadataSchema),
-  occurred_at: instant('When what the memory tells happened.'),
+  occurred_at: instant('When the event that the memory describes happened.'),
   retained_at: Type.String({ format: 'date-time', description: 'When the memory was stored.' }),
-  expires_at: instant('When the memory ceases to exist.'),
+  expires_at: instant('When the memory expires.'),
   document_id: Type.Optional(Type.String()),
   source: Type.Optional(Type.String()),
-  trust: trust('`untrusted` and `suspect` memories may try to mislead whoever reads them.'),
+  trust: trust('`untrusted` and `suspect` memories may try to mislead their reader.'),
 })
 
 export type MemoryView = Static<typeof MemoryView>

@@ -11,14 +11,14 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI document as JSON. It is made at the first call, which must come after the gateway is ready. */
     openApiDocument: () => Buffer
-    /** The same with the credentials of every auth mode, as it is kept in openapi.json. */
+    /** The same with the credentials of every auth mode, as in openapi.json. */
     openApiDocumentOfEveryMode: () => object
   }
 }
 
 const SERVERS = [
-  { url: '/', description: 'The server that the document comes from.' },
-  { url: 'http://127.0.0.1:8080', description: 'A gateway on this machine, on its defaults.' },
+  { url: '/', description: 'The server that serves this document.' },
+  { url: 'http://127.0.0.1:8080', description: 'A gateway on this machine, with default settings.' },
 ]
 
 export interface OpenApiOptions {
@@ -30,7 +30,7 @@ export interface OpenApiOptions {
 async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions): Promise<void> {
   app.links.push(
     { name: 'openapi', path: '/openapi.json', title: 'the API as an OpenAPI document' },
-    { name: 'docs', path: '/docs', title: 'the same to read and to try out' },
+    { name: 'docs', path: '/docs', title: 'the API as interactive pages' },
   )
   await app.register(swagger, {
     openapi: {

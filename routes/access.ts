@@ -8,8 +8,8 @@ export const accessRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getAccess',
       tags: ['identity'],
-      summary: 'What the caller may do, bank by bank',
-      description: 'The banks that the caller may read, each with every permission and the grant or policy that it comes from.',
+      summary: 'List the permissions of the caller on each bank',
+      description: 'Returns the banks that the caller may read, each with the permissions of the caller and the grant or policy that gives each of them.',
       querystring: AccessQuery,
       response: answers({ 200: AccessAnswer }, CALLER_ERRORS),
     },

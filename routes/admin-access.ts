@@ -15,8 +15,8 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'adminGetAccess',
       tags: ['admin'],
-      summary: 'What a principal may do, bank by bank',
-      description: 'Every bank of the tenant, each with the permissions of the principal and the grant or policy that each comes from.',
+      summary: 'List the permissions of a principal on each bank',
+      description: 'Returns every bank of the tenant, each with the permissions of the principal and the grant or policy that gives each of them.',
       querystring: AdminAccessQuery,
       response: answers({ 200: AccessAnswer }, errors),
     },
@@ -27,7 +27,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'adminGetAccessRules',
       tags: ['admin'],
-      summary: 'The rules of access control in the configuration file',
+      summary: 'Get the rules of access control in the configuration file',
       response: answers({ 200: AccessRulesAnswer }, errors),
     },
   }, async () => accessReport.rules())
@@ -37,8 +37,8 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'adminCheckAccess',
       tags: ['admin'],
-      summary: 'Whether a principal may do something, and why',
-      description: 'Decides as for a request of that principal. It changes nothing and counts as no refusal.',
+      summary: 'Check whether a principal has a permission, and why',
+      description: 'Makes the same decision as for a request of that principal. Changes nothing and does not count as a refusal.',
       body: AccessCheckRequest,
       response: answers({ 200: AccessDecision }, BODY_ERRORS, errors),
     },

@@ -8,26 +8,26 @@ import { answers, ROUTE_ERRORS } from './responses.js'
 const milliseconds = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description })
 
 const AdminHistoryQuery = Type.Object({
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Only steps that began then or later. RFC 3339 with an offset.' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Only steps that began at or after this instant. RFC 3339 with an offset.' })),
 }, { additionalProperties: false })
 
 const AdminHistoryAnswer = Type.Object({
   interval_seconds: Type.Integer(),
   samples: Type.Array(Type.Object({
     at: Type.String({ format: 'date-time', description: 'When the step began.' }),
-    requests: Type.Integer({ description: 'Requests of callers and webhook sources that ended in the step.' }),
-    client_errors: Type.Integer({ description: 'Those with a status of 400 to 499, and those whose client left.' }),
-    server_errors: Type.Integer({ description: 'Those with a status from 500 up.' }),
-    p50_ms: milliseconds('Half of the requests took no longer, within 12 percent; null without requests.'),
-    p90_ms: milliseconds('The same for 90 of 100.'),
-    p99_ms: milliseconds('The same for 99 of 100.'),
-    max_ms: milliseconds('The longest request.'),
-    rss_bytes: Type.Integer({ description: 'Memory of the process.' }),
-    heap_used_bytes: Type.Integer({ description: 'Of it, what the heap of JavaScript uses.' }),
-  }, { title: 'HistorySample' }), { description: 'Oldest first; the last hour. The last step is still open.' }),
+    requests: Type.Integer({ description: 'Number of requests of callers and webhook sources that ended in the step.' }),
+    client_errors: Type.Integer({ description: 'Requests with a status from 400 to 499, and requests whose client disconnected.' }),
+    server_errors: Type.Integer({ description: 'Requests with a status of 500 or higher.' }),
+    p50_ms: milliseconds('Median duration, accurate to 12 percent; null without requests.'),
+    p90_ms: milliseconds('90th percentile of the durations, accurate to 12 percent; null without requests.'),
+    p99_ms: milliseconds('99th percentile of the durations, accurate to 12 percent; null without requests.'),
+    max_ms: milliseconds('Longest duration; null without requests.'),
+    rss_bytes: Type.Integer({ description: 'Resident memory of the process.' }),
+    heap_used_bytes: Type.Integer({ description: 'Memory that the JavaScript heap uses.' }),
+  }, { title: 'HistorySample' }), { description: 'The steps of the last hour, oldest first. The last step has not ended yet.' }),
 }, {
   title: 'RequestHistory',
-  description: 'Requests, their durations and memory, in steps.',
+  description: 'Requests, their durations and memory use, in steps.',
   examples: [{
     interval_seconds: 10,
     samples: [{
@@ -51,8 +51,8 @@ export const adminHistoryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'adminGetHistory',
       tags: ['admin'],
-      summary: 'Requests, their durations and memory over the last hour',
-      description: 'Of this process alone, since its start.',
+      summary: 'Get requests, durations and memory use over the last hour',
+      description: 'Covers only this process, since its start.',
       querystring: AdminHistoryQuery,
       response: answers({ 200: AdminHistoryAnswer }, ['invalid_request', 'unauthenticated', 'internal_error', ...ROUTE_ERRORS]),
     },

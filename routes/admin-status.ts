@@ -12,52 +12,52 @@ import { answers, ROUTE_ERRORS } from './responses.js'
 const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc', 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const
 
-const Provider = Type.String({ description: 'The registered name. `custom`: a class of the operator\'s own.' })
+const Provider = Type.String({ description: 'Registered name of the provider; `custom` for a class of the operator\'s own.' })
 const ModelName = Type.Unsafe<string | null>({
-  type: ['string', 'null'], description: 'The model, where the provider names one.',
+  type: ['string', 'null'], description: 'The model; null when the provider names none.',
 })
 const Model = Type.Object({ provider: Provider, model: ModelName, status: ModelConditionField }, {
-  title: 'ModelInUse', description: 'A model that the server works with.',
+  title: 'ModelInUse', description: 'A model that the server uses.',
 })
 
 const AdminStatusAnswer = Type.Object({
-  version: Type.String({ description: 'Of the gateway.' }),
+  version: Type.String({ description: 'Version of the gateway.' }),
   started_at: Type.String({ format: 'date-time', description: 'When this process became ready to listen.' }),
   auth: Type.Object({
-    mode: Type.Enum([...AUTH_MODES], { description: '`host`: the program that the gateway is a part of authenticates.' }),
+    mode: Type.Enum([...AUTH_MODES], { description: '`host`: the program that embeds the gateway authenticates callers.' }),
     missing: Type.Array(Type.String(), {
-      description: 'Environment variables that the mode needs and that are not set.',
+      description: 'Environment variables that the mode requires and that are not set.',
     }),
   }),
   access_control: Type.Boolean({ description: 'Whether grants and policies are enforced.' }),
   vector_store: Type.Object({
     provider: Provider,
     status: Type.Enum([...STORE_CONDITIONS], {
-      description: 'What the store answers now. `unhealthy`: it reports a fault. `failed`: the check ended in an error.',
+      description: 'Current state of the store. `unhealthy`: the store reports a fault. `failed`: the check ended in an error.',
     }),
     latency_ms: Type.Unsafe<number | null>({
-      type: ['number', 'null'], description: 'Milliseconds that its answer took; null when it is not `ok`.',
+      type: ['number', 'null'], description: 'Response time in milliseconds; null when the status is not `ok`.',
     }),
     connections: Type.Optional(Type.Object({
-      size: Type.Integer({ description: 'At most.' }),
+      size: Type.Integer({ description: 'Maximum number of connections.' }),
       in_use: Type.Integer(),
-      waiting: Type.Integer({ description: 'Callers that wait for one.' }),
-    }, { description: 'To the database, where the store has one.' })),
+      waiting: Type.Integer({ description: 'Callers that wait for a connection.' }),
+    }, { description: 'Connections to the database, when the store uses one.' })),
     vectors_pending: Type.Optional(Type.Integer({
-      description: 'Memories that are known to wait for their vectors; absent where vectors are written with the memory.',
+      description: 'Memories that are known to have no vector yet; absent when vectors are written together with the memory.',
     })),
   }),
   embedding: Type.Object({
     provider: Provider,
     model: ModelName,
-    dimensions: Type.Integer({ description: 'Length of every vector.' }),
+    dimensions: Type.Integer({ description: 'Number of elements of every vector.' }),
     status: ModelConditionField,
   }),
   language_model: Model,
   reranker: Type.Optional(Model),
 }, {
   title: 'AdminStatus',
-  description: 'What this process runs with, and the state of it. It holds no secret and no address.',
+  description: 'The providers and settings of this process and their state. Contains no secrets and no addresses.',
   examples: [{
     version: '0.1.0',
     started_at: '2026-01-05T09:30:00.000Z',
@@ -77,15 +77,15 @@ const AdminStatusAnswer = Type.Object({
 
 export interface AdminStatusOptions {
   config: Config
-  /** Of the process; `host` where another program authenticates. */
+  /** The auth mode of the process; `host` when the embedding program authenticates. */
   mode: typeof AUTH_MODES[number]
-  /** Providers in the place of those that the configuration names. */
+  /** Providers that replace those of the configuration. */
   overrides: MemoryOverrides
   clock: Clock
   version: string
 }
 
-/** Answers 200 also when the store is down: its state is what is asked for. */
+/** Answers 200 even when the store is down, because reporting its state is the purpose of the route. */
 export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = async (app, options) => {
   const { config: { settings, healthTimeoutMs, auth }, mode, overrides, clock, version } = options
   let startedAt = clock()
@@ -110,8 +110,8 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
     schema: {
       operationId: 'adminGetStatus',
       tags: ['admin'],
-      summary: 'What the server runs with, and its state',
-      description: 'Of this process. It asks the store as `GET /health` does, and calls no model.',
+      summary: 'Get the providers of the server and their state',
+      description: 'Covers only this process. Checks the store as `GET /health` does, and calls no model.',
       response: answers({ 200: AdminStatusAnswer }, ['unauthenticated', 'internal_error', ...ROUTE_ERRORS]),
     },
   }, async () => {

@@ -39,12 +39,12 @@ const SourcesAnswer = Type.Object({
 
 const OperatorQuery = Type.Object({
   tenant_id: Type.Optional(Type.String({
-    minLength: 1, maxLength: 512, description: 'The tenant of the bank; absent: the bank of callers without a tenant.',
+    minLength: 1, maxLength: 512, description: 'Tenant of the bank. Absent: the bank of callers without a tenant.',
   })),
 }, { additionalProperties: false })
 const ReloadAnswer = Type.Object({
-  changed: Type.Array(Type.String(), { description: 'Paths of the configuration file that were changed and are in force.' }),
-}, { title: 'ReloadAnswer', description: 'What was changed.', examples: [{ changed: ['homeostasis'] }] })
+  changed: Type.Array(Type.String(), { description: 'Paths in the configuration file that were changed and are now in force.' }),
+}, { title: 'ReloadAnswer', description: 'The changes that were applied.', examples: [{ changed: ['homeostasis'] }] })
 
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
   app.get('/v1/admin/sources', {
@@ -52,7 +52,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'listSources',
       tags: ['admin'],
-      summary: 'The webhook sources and their state',
+      summary: 'List the webhook sources and their state',
       response: answers({ 200: SourcesAnswer }, errors),
     },
   }, async () => ({ sources: sources.report() }))
@@ -62,7 +62,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'adminListBanks',
       tags: ['admin'],
-      summary: 'The banks of all tenants',
+      summary: 'List the banks of all tenants',
       querystring: AdminBanksQuery,
       response: answers({ 200: AdminBanksAnswer }, errors),
     },
@@ -73,7 +73,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'adminGetBank',
       tags: ['admin'],
-      summary: 'The banks with one id, one entry for each tenant',
+      summary: 'List the banks with an id, one entry for each tenant',
       params: BankParams,
       querystring: AdminBanksQuery,
       response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
@@ -85,7 +85,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
     schema: {
       operationId: 'adminGetBankConfig',
       tags: ['admin'],
-      summary: 'The configuration of a bank, as its admins see it',
+      summary: 'Get the configuration of a bank, as its admins see it',
       params: BankParams,
       querystring: OperatorQuery,
       response: answers({ 200: BankConfigAnswer }, errors),
@@ -98,7 +98,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       operationId: 'adminResetBankConfig',
       tags: ['admin'],
       summary: 'Reset the configuration that the admins of a bank have set',
-      description: 'Grants in that configuration are removed, too.',
+      description: 'Also removes the grants in that configuration.',
       params: BankParams,
       querystring: OperatorQuery,
       response: answers({ 200: BankConfigAnswer }, errors, ['not_supported']),

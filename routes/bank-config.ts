@@ -17,7 +17,7 @@ const config = { scope: 'memory', permission: 'admin' } as const
 const IfMatch = Type.Object({
   'if-match': Type.Optional(Type.String({
     maxLength: 4096,
-    description: 'Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.',
+    description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.',
     examples: ['"r17"'],
   })),
 })
@@ -38,8 +38,8 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBankConfig',
       tags: ['banks'],
-      summary: 'The configuration of a bank',
-      description: 'What the bank itself sets, what is in force, and where each value comes from.',
+      summary: 'Get the configuration of a bank',
+      description: 'Returns the bank\'s own configuration, the settings in force, and the origin of each value.',
       params: BankParams,
       response: answers({ 200: BankConfigAnswer }, CALLER_ERRORS),
     },
@@ -52,7 +52,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'putBankConfig',
       tags: ['banks'],
       summary: 'Set the configuration of a bank',
-      description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ones. The configuration is in force at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.',
+      description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ones. The configuration takes effect at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.',
       params: BankParams,
       headers: IfMatch,
       body: Type.Object(BankConfigurationSchema.properties, {
@@ -73,7 +73,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'patchBankConfig',
       tags: ['banks'],
-      summary: 'Change some of the configuration of a bank',
+      summary: 'Change parts of the configuration of a bank',
       description: 'A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.',
       params: BankParams,
       headers: IfMatch,
@@ -105,7 +105,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBankConfigHistory',
       tags: ['banks'],
-      summary: 'The earlier configurations of a bank',
+      summary: 'List the latest changes of the configuration of a bank',
       params: BankParams,
       response: answers({ 200: BankConfigHistoryAnswer }, CALLER_ERRORS),
     },
@@ -117,7 +117,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'deleteBank',
       tags: ['banks'],
       summary: 'Delete a bank',
-      description: 'Deletes its memories, its configuration and the history of that, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist the counts are zero.',
+      description: 'Deletes the memories of the bank, its configuration and the configuration history, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist, the counts are zero.',
       params: BankParams,
       response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
     },

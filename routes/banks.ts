@@ -15,7 +15,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listBanks',
       tags: ['banks'],
-      summary: 'The banks that the caller may read',
+      summary: 'List the banks that the caller may read',
       querystring: PageQuery,
       response: answers({ 200: BanksAnswer }, CALLER_ERRORS),
     },
@@ -26,7 +26,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBank',
       tags: ['banks'],
-      summary: 'One bank',
+      summary: 'Get a bank',
       params: BankParams,
       response: answers({ 200: BankAnswer }, CALLER_ERRORS),
     },
@@ -37,7 +37,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBankStatistics',
       tags: ['banks'],
-      summary: 'Figures of one bank',
+      summary: 'Get the statistics of a bank',
       params: BankParams,
       response: answers({ 200: StatisticsAnswer }, CALLER_ERRORS),
     },
@@ -48,7 +48,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listMemories',
       tags: ['banks'],
-      summary: 'The memories of a bank, newest first unless asked otherwise',
+      summary: 'List the memories of a bank',
       params: BankParams,
       querystring: MemoriesQuery,
       response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_supported']),
@@ -62,7 +62,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getMemory',
       tags: ['banks'],
-      summary: 'One memory',
+      summary: 'Get a memory',
       params: MemoryParams,
       response: answers({ 200: MemoryRecord }, CALLER_ERRORS, LARGE_ERRORS, ['not_found']),
     },

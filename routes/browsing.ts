@@ -13,7 +13,7 @@ export const browsingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getBankGrowth',
       tags: ['banks'],
-      summary: 'How one bank grew, by day',
+      summary: 'Get the growth of a bank by day',
       params: BankParams,
       querystring: GrowthQuery,
       response: answers({ 200: GrowthAnswer }, CALLER_ERRORS, ['not_supported']),
@@ -25,7 +25,7 @@ export const browsingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getMemoryNeighbours',
       tags: ['banks'],
-      summary: 'One memory in its document, with what stands before and after it',
+      summary: 'Get a memory and its neighbours in the document',
       params: MemoryParams,
       querystring: NeighboursQuery,
       response: answers({ 200: NeighboursAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_found', 'not_supported']),

@@ -13,26 +13,27 @@ const Alive = Type.Object({ status: Type.Literal('ok') }, {
 export const ModelConditionField = Type.Enum([...MODEL_CONDITIONS], {
   title: 'ModelCondition',
   description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of ' +
-    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.',
+    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has been made ' +
+    'yet.',
 })
 
 const Model = (what: string) => Type.Object({
   status: ModelConditionField,
-}, { title: 'ModelHealth', description: `${what}, by its latest calls; this request makes none. It does not affect readiness.` })
+}, { title: 'ModelHealth', description: `${what}: its condition in the latest calls. This request calls no model. The condition does not affect readiness.` })
 
 const Ready = Type.Object({
   status: Type.Literal('ok', { description: 'The service is ready: the vector store answers.' }),
   checks: Type.Object({
     vector_store: Type.Object({
       status: Type.Literal('ok'),
-      latency_ms: Type.Number({ description: 'Milliseconds that its answer took.' }),
+      latency_ms: Type.Number({ description: 'Response time in milliseconds.' }),
     }),
     embedding: Model('The embedding provider'),
     language_model: Model('The language model'),
     reranker: Type.Optional(Model('The reranker, when there is one')),
     auth: Type.Optional(Type.Object({
       status: Type.Literal('misconfigured'),
-      missing: Type.Array(Type.String(), { description: 'Environment variables that SERVICE_AUTH_MODE needs and that are not set.' }),
+      missing: Type.Array(Type.String(), { description: 'Environment variables that SERVICE_AUTH_MODE requires and that are not set.' }),
     }, { title: 'AuthHealth', description: 'Present only while every request to the memory routes is answered with 500 because of the configuration.' })),
   }),
 }, {
@@ -51,7 +52,7 @@ const Ready = Type.Object({
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }
 
 /**
- * Liveness uses no backend. Readiness asks the store, waits for at most `timeoutMs`, and depends on nothing else.
+ * Liveness uses no backend. Readiness depends only on the store, whose answer it awaits for at most `timeoutMs`.
  */
 export async function healthRoutes (
   app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
@@ -65,7 +66,7 @@ export async function healthRoutes (
       schema: {
         operationId,
         tags: ['health'],
-        summary: 'Whether the process is up',
+        summary: 'Check whether the process is up',
         response: answers({ 200: Alive }, PROBE_ERRORS),
       },
     }, async () => ({ status: 'ok' }))
@@ -75,7 +76,7 @@ export async function healthRoutes (
     schema: {
       operationId: 'health',
       tags: ['health'],
-      summary: 'Whether the service is ready for requests',
+      summary: 'Check whether the service is ready for requests',
       response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']),
     },
   }, async () => {

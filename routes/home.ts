@@ -8,7 +8,7 @@ export interface HomeOptions {
   version: string
 }
 
-/** GET /: what there is, as JSON for programs and as a page for browsers. */
+/** GET /: links to the parts of the gateway, as JSON for programs and as a page for browsers. */
 export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions): Promise<void> {
   // The lists are made when the gateway is ready: plugins that are registered later add their links.
   let json = ''

@@ -5,7 +5,7 @@ import { callerOf } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 
-/** The schema for the OpenAPI document. readKey() checks the value, because its error says more than a schema's. */
+/** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({
     description: '1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again.',
@@ -15,7 +15,7 @@ export const IdempotencyHeaders = Type.Object({
 /**
  * The request's Idempotency-Key with the operation and body that it is bound to. Bodies are compared as JSON values, so
  * the order of members and white space are ignored. A replayed answer carries `Idempotent-Replayed: true`.
- * @param own the key where a body has its own member for it; else the header has it
+ * @param own the key, when it is a member of the body; otherwise the header is read
  * @returns undefined for a request without a key; not a promise, because most requests have none
  */
 export function idempotencyOf (

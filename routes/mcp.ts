@@ -17,7 +17,7 @@ import { localOperations } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
 
-/** Characters of an id, a method, the name of a tool and the URI of a resource. */
+/** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
 const MAX_IDENTIFIER = 8192
 
 export interface McpRouteOptions {

@@ -12,7 +12,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'recall',
       tags: ['memory'],
       summary: 'Search one bank or several',
-      description: 'Exactly one of bank_id and banks. Filters apply inside every strategy; a bank that does not exist is empty.',
+      description: 'Requires exactly one of bank_id and banks. Filters apply within every strategy. A bank that does not exist counts as empty.',
       body: RecallRequest,
       response: answers({ 200: RecallAnswer }, ...errors, LARGE_ERRORS, ['not_supported']),
     },
@@ -28,7 +28,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'explainRecall',
       tags: ['memory'],
-      summary: 'Why a recall returns a memory, or does not',
+      summary: 'Explain why a recall returns or excludes a memory',
       description: 'Runs the recall and reports, for one memory, its rank at each stage and what excluded it. Counts as a recall.',
       body: ExplainRequest,
       response: answers({ 200: ExplainAnswer }, ...errors),

@@ -2,14 +2,14 @@ import { ERROR_RESPONSES } from '../http/error-responses.js'
 import { errorSchema } from '../http/error-schema.js'
 import type { ErrorCode } from '../lib/errors/service-error.js'
 
-/** Codes that any route can answer with. Probes are answered even when the server is busy. */
+/** Codes that any route can return. Probes are answered even when the server is busy. */
 export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]
 export const ROUTE_ERRORS = [...PROBE_ERRORS, 'server_busy'] as const satisfies readonly ErrorCode[]
-/** Codes that any route with a body can answer with. */
+/** Codes that any route with a body can return. */
 export const BODY_ERRORS = [
   'invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[]
-/** Codes that any route behind the auth mode can answer with. */
+/** Codes that any route behind the auth mode can return. */
 export const CALLER_ERRORS = [
   'invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable',
   'identity_provider_unavailable', ...ROUTE_ERRORS,

@@ -15,7 +15,7 @@ const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output
 const EXAMPLE = '{"format":"memory-gateway-export","version":1}\n{"text":"Alice prefers tea over coffee."}\n'
 const EXPORT = Type.String({ examples: [EXAMPLE], 'x-item-schema': exportLine })
 const IMPORT_BODY = Type.String({
-  description: 'An export: a header line, then a memory a line.',
+  description: 'An export: a header line, then one memory per line.',
   examples: [EXAMPLE],
   'x-item-schema': importLine,
 })
@@ -31,8 +31,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'exportBank',
       tags: ['transfer'],
-      summary: 'A bank as NDJSON',
-      description: 'A header line, then every memory, oldest first: the state of the bank when the request came.',
+      summary: 'Export a bank as NDJSON',
+      description: 'Returns a header line, then every memory, oldest first, in the state of the bank when the request arrived.',
       params: BankParams,
       response: answers({
         200: {
@@ -62,8 +62,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'importBank',
       tags: ['transfer'],
-      summary: 'Read an export back, all of it or none',
-      description: 'Memories keep their ids and times and pass the same checks as in a retain. They count for `import_per_minute` and `import_per_day` and not for the limits of retain; the import counts once for `global_per_minute`.',
+      summary: 'Import an export, all of it or none',
+      description: 'Memories keep their ids and times and undergo the same checks as in a retain. They count towards `import_per_minute` and `import_per_day`, not towards the limits of retain; the import counts once towards `global_per_minute`.',
       params: BankParams,
       querystring: ImportQuery,
       headers: IdempotencyHeaders,

@@ -8,8 +8,8 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'whoami',
       tags: ['identity'],
-      summary: 'The identity of the caller, as the service sees it',
-      description: 'With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.',
+      summary: 'Get the identity of the caller, as the service sees it',
+      description: 'With `?bank_id=`, also returns the permissions of the caller on that bank and the grant or policy that gives each of them.',
       querystring: WhoamiQuery,
       response: answers({ 200: WhoamiAnswer }, CALLER_ERRORS),
     },

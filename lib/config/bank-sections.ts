@@ -5,7 +5,7 @@ import type { Resolved } from './schema-parts.js'
 
 type ResolvedRetrieval = Resolved<typeof RetrievalSchema>
 
-/** The sections that hold for a bank, in the words of the configuration, with every default filled in. */
+/** The sections that apply to a bank, in the words of the configuration, with every default filled in. */
 export interface BankSections {
   homeostasis: Resolved<typeof HomeostasisSchema>
   barriers: Resolved<typeof BarriersSchema>

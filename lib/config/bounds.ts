@@ -8,34 +8,35 @@ const GIB = 1024 * MIB
 
 /** Bounds of one request, of one caller, and of all requests together. docs/bounds.md has the table. */
 export const BoundsSchema = section({
-  json_depth: setting(integer('Levels of nested objects and arrays in a JSON body.', 1, 1000), 64),
-  json_values: setting(
-    integer('Objects, arrays, texts, numbers and other values in a JSON body, all together.', 1, 10_000_000), 100_000),
-  array_elements: setting(
-    integer('Elements of one array in a JSON body, where the API has no lower bound.', 1, 1_000_000), 10_000),
-  batch_bytes: Type.Optional(
-    integer('Bytes of the body of a retain/batch. Default, and at most: SERVICES_MAX_BODY_BYTES.', 1024, GIB)),
+  json_depth: setting(integer('Maximum nesting depth of objects and arrays in a JSON body.', 1, 1000), 64),
+  json_values: setting(integer('Maximum number of objects, arrays, strings, numbers and other values in a JSON ' +
+    'body, in total.', 1, 10_000_000), 100_000),
+  array_elements: setting(integer('Maximum number of elements of an array in a JSON body, unless the API has a lower ' +
+    'limit.', 1, 1_000_000), 10_000),
+  batch_bytes: Type.Optional(integer('Maximum bytes of the body of a retain/batch. Default and upper limit: ' +
+    'SERVICES_MAX_BODY_BYTES.', 1024, GIB)),
   import_bytes: Type.Optional(
-    integer('Bytes of the body of an import. Default: SERVICES_MAX_BODY_BYTES.', 1024, GIB)),
-  import_lines: setting(integer('Lines of an import, its header included.', 2, 10_000_000), 50_000),
+    integer('Maximum bytes of the body of an import. Default: SERVICES_MAX_BODY_BYTES.', 1024, GIB)),
+  import_lines: setting(integer('Maximum number of lines of an import, including its header.', 2, 10_000_000), 50_000),
   answer_bytes: setting(
-    integer('Bytes of the memories in one answer, as UTF-8; exports are not counted.', MIB, GIB),
+    integer('Maximum bytes of the memories in one answer, as UTF-8; exports are not counted.', MIB, GIB),
     32 * MIB, `Default ${32 * MIB} (32 MiB).`),
-  work_bytes: Type.Optional(integer('Bytes of all requests and answers that are worked on at the same time, as they ' +
-    'are reckoned in the process. Default: a quarter of the heap limit of Node.js.', 16 * MIB, 64 * GIB)),
+  work_bytes: Type.Optional(integer('Maximum bytes of all requests and answers processed at the same time, as ' +
+    'estimated by the process. Default: a quarter of the heap limit of Node.js.', 16 * MIB, 64 * GIB)),
   spool_bytes: setting(
-    integer('Bytes of all exports that wait in temporary files for their readers.', MIB, 1024 * GIB),
+    integer('Maximum bytes of all exports that wait in temporary files to be read.', MIB, 1024 * GIB),
     GIB, `Default ${GIB} (1 GiB).`),
-  request_seconds: setting(integer('Seconds from the first byte of a request to its last.', 1, 3600), 60),
+  request_seconds: setting(integer('Maximum seconds from the first byte of a request to its last.', 1, 3600), 60),
   stalled_seconds: setting(
-    integer('Seconds after which a client that takes nothing of its answer is cut off.', 1, 3600), 60),
-  read_bytes_per_second: setting(integer('Rate at which a client has to take its answer, on average over ' +
-    '`stalled_seconds`; a slower one is cut off.', 1, GIB), 1024),
+    integer('Seconds after which a client that reads nothing of its answer is disconnected.', 1, 3600), 60),
+  read_bytes_per_second: setting(integer('Minimum rate at which a client must read its answer, on average ' +
+    'over `stalled_seconds`; a slower client is disconnected.', 1, GIB), 1024),
   streams_per_caller: setting(
-    integer('Exports and event streams that one caller may have open at the same time.', 1, 100_000), 16),
-  requests_in_flight: setting(integer('Requests that are worked on at the same time.', 1, 1_000_000), 2000),
-  connections: setting(integer('Open connections; a further one is closed at once.', 1, 1_000_000), 10_000),
-}, 'What requests may take of the process: [bounds.md](bounds.md). Only a start reads it.')
+    integer('Maximum number of exports and event streams that one caller may have open at a time.', 1, 100_000), 16),
+  requests_in_flight: setting(integer('Maximum number of requests processed at the same time.', 1, 1_000_000), 2000),
+  connections: setting(
+    integer('Maximum number of open connections; further ones are closed at once.', 1, 1_000_000), 10_000),
+}, 'Limits on the resources that requests use: [bounds.md](bounds.md). Read only at startup.')
 
 /** Every bound, with its value. */
 export type Bounds = Required<Static<typeof BoundsSchema>>

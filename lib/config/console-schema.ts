@@ -9,31 +9,31 @@ const OWN_PARAMETERS = [
 ]
 
 const ConsoleOidcSchema = section({
-  client_id: words(256, 'The id of the public client that the identity provider knows the console by. Its redirect ' +
-    'URI is <origin>/console/callback.'),
-  scope: setting(words(1024, 'What is asked for, separated by spaces.'), 'openid'),
+  client_id: words(256, 'Client id of the console, a public client, at the identity provider. Its redirect URI is ' +
+    '<origin>/console/callback.'),
+  scope: setting(words(1024, 'Scopes to request, separated by spaces.'), 'openid'),
   token: setting(choice(['access_token', 'id_token'], 'Which of the provider\'s tokens the console sends to the ' +
     'gateway. It must be a JWT with the audience SERVICE_OIDC_AUDIENCE.'), 'access_token'),
   parameters: setting(Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), words(1024), {
     additionalProperties: false,
     'x-keys': 'a name of letters, digits and ._-',
-    description: 'More parameters of the request to the provider, `audience` or `resource` for instance.',
+    description: 'Additional parameters of the authorization request, for instance `audience` or `resource`.',
   }), {}, 'Default: none.'),
   origins: setting(Type.Array(text('^https?://[A-Za-z0-9.:\\[\\]-]+$', 'an origin such as https://login.example.com',
     'An origin.'), {
     maxItems: 8,
-    description: 'Origins, beside that of SERVICE_OIDC_ISSUER, that the browser may ask: needed where the provider\'s ' +
-      'token endpoint has another one.',
+    description: 'Origins to which the browser may send requests, in addition to that of SERVICE_OIDC_ISSUER. ' +
+      'Required when the token endpoint of the provider has another origin.',
   }), [], 'Default: none.'),
-}, 'Sign-in at the identity provider (authorization code with PKCE), in jwt_oidc mode. Absent: the console asks for a ' +
-  'token.')
+}, 'Sign-in at the identity provider (authorization code with PKCE), in jwt_oidc mode. Absent: the console prompts ' +
+  'for a token.')
 
 /** The pages for people at /console. */
 export const ConsoleSchema = sectionOfSettings({
   enabled: Type.Optional(flag('Whether the console is served at /console. Default: whether SERVICES_HOST is a ' +
     'loopback address.')),
   oidc: Type.Optional(ConsoleOidcSchema),
-}, 'The console: pages that show what is remembered, and use the public API with the rights of whoever looks.')
+}, 'The console: web pages that show memories and use the public API with the permissions of the user.')
 
 /** The checks that the schema cannot express. */
 export function * consoleProblems (

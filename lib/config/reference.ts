@@ -10,9 +10,9 @@ export function envExample (): string {
   ))
   return `\
 # Environment of Memory Gateway. Uncomment what you change; the values shown are the defaults.
-# A variable that is set must not be empty. docs/configuration.md says what each may hold.
-# A file of this form that is called .env is read from the working directory; variables of the real environment win.
-# A secret may come from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.
+# A variable that is set must not be empty. docs/configuration.md lists the allowed values.
+# A file .env in this format is read from the working directory; variables of the real environment take precedence.
+# A secret may be read from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.
 
 ${entries.join('\n')}`
 }
@@ -34,9 +34,9 @@ export function configurationReference (providers: readonly ProviderSettings[] =
 
 # Configuration
 
-Everything is read and checked once, at start. When something is wrong, the process says all of it in one message and
-exits with code 1. Nothing is accepted and then ignored. A changed file is put in force by SIGHUP or
-\`POST /v1/admin/reload\`, and the admins of a bank configure it through the API:
+The configuration is read and checked once, at startup. If it has problems, the process reports all of them in one
+message and exits with code 1. No setting is accepted and then ignored. SIGHUP or \`POST /v1/admin/reload\` applies a
+changed file, and the admins of a bank configure it through the API:
 [bank-configuration.md](bank-configuration.md).
 
 ## Example
@@ -46,38 +46,39 @@ ${EXAMPLE}\`\`\`
 
 ## Environment
 
-A variable that is set must not be empty. A secret may come from a file instead: \`<NAME>_FILE\` names it, its last
-line end is dropped, and setting both is an error. A variable that belongs to one auth mode is checked in every mode
-and has an effect in its own. When a mode lacks a variable that it needs, the process starts, logs an error, shows the
-check \`auth\` in \`/health\`, and answers every request with status 500.
+A variable that is set must not be empty. A secret may be read from a file instead: \`<NAME>_FILE\` is its path, the last
+line end is removed, and setting both variables is an error. A variable of one auth mode is checked in every mode but
+has an effect only in its own. When the mode requires a variable that is not set, the process starts, logs an error,
+shows the check \`auth\` in \`/health\`, and answers every request to the memory routes with status 500.
 
 A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, and comments
-that begin with \`#\`. A value with a \`#\` in it stands in quotes. Variables of the real environment win, in each of their
-forms: one that sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\` leaves out the file's \`DATABASE_URL\`. A line of another
-form ends the start.
+that begin with \`#\`. A value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in
+each of their forms: if it sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored. A
+line in any other form is an error that prevents the start.
 
-\`DATABASE_URL\` is a warning while \`vector_store\` is \`in_memory\`, which keeps nothing, and ends the start with
-\`pglite\`. \`PORT\` is not read; set without \`SERVICES_PORT\` it is a warning.
+Setting \`DATABASE_URL\` causes a warning with \`vector_store: in_memory\`, which uses no database, and prevents the start
+with \`pglite\`. \`PORT\` is not read; setting it without \`SERVICES_PORT\` causes a warning.
 
 | Variable | Allowed | Default | Meaning |
 |---|---|---|---|
 ${VARIABLES.map(variableRow).join('\n')}
 
-A variable that begins with \`SERVICE_\` or \`SERVICES_\` and is not in the table is a warning, and an error when it
-is one or two letters away from one that is.
+A variable that begins with \`SERVICE_\` or \`SERVICES_\` and is not in the table causes a warning, and is an error when
+its name differs from one in the table by only one or two letters.
 
 ## Configuration file
 
-\`SERVICES_CONFIG_PATH\` names one YAML 1.2 document (core schema). An unknown key or tag, a key that is given twice
-and a second document are errors. A section or list with nothing under it counts as absent.
+\`SERVICES_CONFIG_PATH\` names a file with one YAML 1.2 document (core schema). Unknown keys and tags, duplicate keys
+and a second document are errors. An empty section or list counts as absent.
 
-\`\${NAME}\` in a text is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
-\`$\${\` is a literal \`\${\`. A text that is one \`\${NAME}\` and nothing else becomes a number or boolean where one is
-asked for. A variable that is not set, or empty, is an error. Keys are not replaced.
+\`\${NAME}\` in a string is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
+\`$\${\` is a literal \`\${\`. A string that consists of a single \`\${NAME}\` becomes a number or boolean where one is
+required. A variable that is unset or empty is an error. Nothing is replaced in keys.
 
-A setting that nothing would use ends the start too: the settings of a provider that is not chosen, \`retrieval.rerank\`
-without \`reranker\`, \`escalation\`, \`prices\` and the helpers of recall with the mock language model, and details beside an
-\`enabled\` that is not set. A section with \`enabled: false\` is switched off on purpose, and its settings wait.
+A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
+without \`reranker\`, \`escalation\`, \`prices\`, \`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language
+model, and other keys of a section whose \`enabled\` is not set. A section with \`enabled: false\` is switched off on
+purpose, so its settings are accepted.
 
 | Key | Allowed | Meaning |
 |---|---|---|
@@ -89,7 +90,7 @@ function providerTable ({ key, name, schema }: ProviderSettings): string {
   return `
 ### ${key}: ${name}
 
-What \`${key}_config\` may hold with \`${key}: ${name}\`. Anything else is an error.
+The keys of \`${key}_config\` with \`${key}: ${name}\`. Any other key is an error.
 
 | Key | Allowed | Meaning |
 |---|---|---|

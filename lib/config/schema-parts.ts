@@ -94,13 +94,13 @@ export const pattern = (what: string) => Type.String({
   pattern: '^[^\\s*]*\\*?$',
   minLength: 1,
   'x-allowed': 'without spaces, with * only as the last character',
-  description: `${what}; one trailing * matches any rest.`,
+  description: `${what}; one trailing * matches any suffix.`,
 })
 
 export const Permissions = Type.Array(Type.Enum(['read', 'write', 'forget', 'admin', '*']), {
   minItems: 1,
-  description: '`*` is all four; `admin` implies none of the others, but whoever has it may grant rights on the bank ' +
-    'unless access_control.bank_grants is false.',
+  description: '`*` means all four; `admin` implies none of the others, but its holder may grant permissions on the ' +
+    'bank unless access_control.bank_grants is false.',
 })
 
 export const TrustOfWriter = (description: string) => choice(['untrusted', 'trusted'], description)

@@ -21,15 +21,15 @@ export const GrantSchema = section({
 
 export const EscalationSchema = section({
   circuit_breaker: sectionOfSettings({
-    failure_threshold: setting(integer('Faults of the language model in a row after which it is not called for a ' +
-      'while: no connection, no answer in time, 5xx, a refused key, an unusable answer. Counted for the provider, ' +
+    failure_threshold: setting(integer('Consecutive failures of the language model after which it is not called for ' +
+      'a while: no connection, no answer in time, 5xx, a rejected key, an unusable answer. Counted for the provider ' +
       'and for each tenant.', 1, 1000), 5),
-    recovery_timeout_seconds: setting(number('Seconds until it is tried again.', 0.001, 3600), 30),
+    recovery_timeout_seconds: setting(number('Seconds until the language model is tried again.', 0.001, 3600), 30),
     half_open_max_calls: setting(
-      integer('Calls that try it at a time; the first good answer closes the circuit.', 1, 100), 1),
-  }, 'When the language model counts as down.'),
+      integer('Concurrent trial calls after that time; the first usable answer closes the circuit.', 1, 100), 1),
+  }, 'When the language model counts as unavailable.'),
   degraded_mode: setting(choice(['error', 'extractive'], 'What reflect does when the language ' +
-    'model is not available: error answers 503; extractive answers with sentences of the memories, marked ' +
+    'model is not available: error returns 503; extractive returns sentences from the memories, marked ' +
     'degraded.'), 'error'),
 }, 'What happens when the language model fails.')
 
@@ -72,36 +72,36 @@ export const FileSchema = section({
     bank_grants: setting(flag('Whether the admins of a bank may grant rights on it (`access` ' +
       'in the configuration of the bank).'), true),
   }, 'Access control between callers.'),
-  access_grants: setting(Type.Array(GrantSchema, { description: 'Who may do what on which banks.' }), [], ''),
+  access_grants: setting(Type.Array(GrantSchema, { description: 'Permissions of principals on banks.' }), [], ''),
   banks: setting(Type.Record(Type.String({ pattern: `^(${BANK_ID}\\*?|\\*)$` }), BankSchema, {
     additionalProperties: false,
     'x-keys': `a bank id ${BANK_ID_IN_WORDS}; one trailing * makes it a pattern`,
-    description: 'Settings of single banks.',
+    description: 'Settings of individual banks.',
   }), {}, ''),
   profiles: setting(Type.Record(Type.String({ pattern: PROFILE_NAME }), ProfileSchema, {
     additionalProperties: false,
     'x-keys': `a name ${PROFILE_NAME_IN_WORDS}`,
-    description: 'Named sets of sections, which a bank chooses with `profile`.',
+    description: 'Named sets of sections that banks choose with `profile`.',
   }), {}, ''),
   identity: sectionOfSettings({
-    obo_enabled: setting(flag('Accept delegated identities (RFC 8693 act claim, ' +
+    obo_enabled: setting(flag('Whether delegated identities are accepted (RFC 8693 act claim, ' +
       'X-Service-On-Behalf-Of).'), false),
     trust: setting(Type.Array(section({
       principal: pattern('Principal'),
       trust: TrustOfWriter('Trust of what these principals write.'),
     }, 'The trust of some principals.'), {
-      description: 'Trust of the memories that principals write. A literal ' +
-      'principal wins over a pattern, a longer pattern over a shorter one; `*` also means anonymous callers. With ' +
-      'an on-behalf-of identity the lower of both applies.',
+      description: 'Trust of the memories that principals write. A literal principal takes precedence over a ' +
+      'pattern, and a longer pattern over a shorter one; `*` also matches anonymous callers. With an on-behalf-of ' +
+      'identity, the lower trust of the two applies.',
     }), [], 'Default: trusted.'),
   }, 'The identity of callers.'),
   compatibility: sectionOfSettings({
-    hindsight: setting(flag('Whether the gateway serves the API that the TypeScript client of Hindsight speaks, under ' +
+    hindsight: setting(flag('Whether the API that the TypeScript client of Hindsight uses is served under ' +
       '/v1/default (docs/moving-from-hindsight.md).'), false),
     hindsight_principal: setting(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
-      'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal, which the client ' +
-      'does not know.'), 'service:hindsight'),
-  }, 'APIs of other products, beside the gateway\'s own.'),
+      'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal header, which the ' +
+      'client does not support.'), 'service:hindsight'),
+  }, 'APIs of other products, in addition to the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
   console: setting(ConsoleSchema, {}, ''),
@@ -114,7 +114,7 @@ export const FileSchema = section({
   prices: setting(Type.Record(Type.String({ pattern: '^\\S{1,256}$' }), ModelPriceSchema, {
     additionalProperties: false,
     'x-keys': 'the name of a model, as llm_provider_config.model has it',
-    description: 'What models cost. With a price, `usage.cost` says what a call cost.',
+    description: 'Prices of models. With a price, `usage.cost` contains the cost of an answer.',
   }), {}, 'Default: none.'),
   sources: setting(Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' }), SourceSchema, {
     additionalProperties: false,

@@ -8,19 +8,19 @@ export const SourceSchema = section({
   type: Type.Literal('webhook', { description: 'The kind of source.' }),
   target_bank: text(`^${BANK_ID}$`, `a bank id ${BANK_ID_IN_WORDS}`, 'The bank that receives the events.'),
   tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank',
-    'Tenant that the bank belongs to, as in tokens of jwt_oidc. Default: no tenant.')),
+    'Tenant that the bank belongs to, as in tokens of auth mode jwt_oidc. Default: no tenant.')),
   principal: Type.Optional(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
     'Principal that retains the events. Default service:<source_id>.')),
   content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content',
     'JSON pointer (RFC 6901) to the content. Default /content, else /text.')),
   auth: Type.Union([
-    section({ type: Type.Literal('none', { description: 'Anybody may send.' }) }, 'No authentication.'),
+    section({ type: Type.Literal('none', { description: 'Anyone may send events.' }) }, 'No authentication.'),
     section({
       type: Type.Literal('hmac', { description: 'HMAC-SHA256 in hex over the raw body.' }),
       secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
-      header: setting(header('Header of the signature.'), 'X-Signature-256'),
-      timestamp_header: Type.Optional(header('Header of the Unix time in seconds that is signed with the body; five ' +
-        'minutes of tolerance.')),
+      header: setting(header('Header that contains the signature.'), 'X-Signature-256'),
+      timestamp_header: Type.Optional(header('Header that contains the Unix time in seconds, which is signed with ' +
+        'the body. The tolerance is five minutes.')),
     }, 'A shared secret.'),
   ], { description: 'How a sender authenticates.' }),
   trust: Type.Optional(TrustOfWriter('Trust of its memories; identity.trust may lower it for its ' +

@@ -1,5 +1,6 @@
 /*
- * The records of the API: one definition each for the library's types, the validation in the routes, and OpenAPI.
+ * The schemas of requests and answers. The types of the library, the validation of the routes and the OpenAPI document
+ * are made from them.
  * Optional request fields may also be null, which means absent; the routes remove such nulls before validation.
  */
 

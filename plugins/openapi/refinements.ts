@@ -15,7 +15,7 @@ const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
 
 /**
  * Describes an object with exactly one of several members by one schema for each of them. The service checks the choice
- * itself, because its error is one sentence, and that of a validator of `oneOf` names every alternative.
+ * itself, because its error is one sentence, whereas that of a validator of `oneOf` names every alternative.
  */
 export function withChoices (schema: Schema): Schema {
   const { 'x-exactly-one-of': choices, title, description, examples, ...common } = schema
@@ -25,7 +25,7 @@ export function withChoices (schema: Schema): Schema {
   const branches = Object.entries(choices).map(([chosen, together]) => {
     const others = members.filter((name) => name !== chosen && !together.includes(name))
     // The other members are forbidden explicitly, because compilers accept extra members of a type that lacks them.
-    const refused = Object.fromEntries(others.map((name) => [name, { ...NO_VALUE, description: `Not beside ${chosen}.` }]))
+    const refused = Object.fromEntries(others.map((name) => [name, { ...NO_VALUE, description: `Not allowed with ${chosen}.` }]))
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
   return {

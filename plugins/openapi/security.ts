@@ -11,7 +11,7 @@ export const SECURITY_SCHEMES = {
     description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode.' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode: the token.' },
   adminToken: {
     type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.',
   },

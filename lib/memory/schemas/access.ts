@@ -14,13 +14,13 @@ export const AccessAnswer = strict({
   banks: Type.Array(strict({
     bank_id: BankId,
     permissions: Type.Array(strict({
-      permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives it.' }),
+      permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives the permission.' }),
     }, { title: 'PermissionGrant' })),
   }, { title: 'BankAccess' })),
   next_cursor: nullable({ description: 'Null on the last page.' }),
 }, {
   title: 'AccessPage',
-  description: 'What a principal may do on each bank, and by which rule.',
+  description: 'The permissions of a principal on each bank, and the rule that gives each of them.',
   examples: [{
     principal: 'user:alice',
     tenant_id: null,
@@ -31,23 +31,23 @@ export const AccessAnswer = strict({
 })
 
 const identity = {
-  principal: Type.Optional(Principal('Absent: an anonymous caller, whom only dev mode knows.')),
+  principal: Type.Optional(Principal('Absent: an anonymous caller, which exists only in dev mode.')),
   tenant_id: Type.Optional(TenantId),
-  on_behalf_of: Type.Optional(Principal('The principal that it acts for.')),
+  on_behalf_of: Type.Optional(Principal('The principal on whose behalf the caller acts.')),
 }
 
 export const AdminAccessQuery = strict({ ...identity, ...pageFields })
 
 export const AccessCheckRequest = strict({ ...identity, bank_id: BankId, permission: Permission }, {
   title: 'AccessCheck',
-  description: 'The bank need not exist.',
+  description: 'The permission to check. The bank need not exist.',
   examples: [{ principal: 'user:alice', bank_id: 'team', permission: 'read' }],
 })
 
 export const AccessDecision = strict({
   allowed: Type.Boolean(),
-  granted_by: nullable({ description: 'The grant or policy that allows; null when none does.' }),
-  reason: Type.String({ description: 'A sentence; of a denial the detail that the caller gets.' }),
+  granted_by: nullable({ description: 'The grant or policy that gives the permission; null when none does.' }),
+  reason: Type.String({ description: 'The reason as a sentence; for a denial, the `detail` that the caller gets.' }),
 }, {
   title: 'AccessDecision',
   description: 'The decision on one permission.',
@@ -55,16 +55,16 @@ export const AccessDecision = strict({
 })
 
 export const AccessRulesAnswer = strict({
-  enabled: Type.Boolean({ description: 'False: everybody may do everything.' }),
-  default_policy: Type.Enum(['owner_only', 'open', 'deny'], { description: 'What decides when no grant does.' }),
-  owner_patterns: Type.Array(Type.String(), { description: 'The banks that a principal owns, for owner_only.' }),
+  enabled: Type.Boolean({ description: 'False: every caller has every permission.' }),
+  default_policy: Type.Enum(['owner_only', 'open', 'deny'], { description: 'The policy that applies when no grant matches.' }),
+  owner_patterns: Type.Array(Type.String(), { description: 'Patterns of the banks that a principal owns, for owner_only.' }),
   grants: Type.Array(strict({
     bank_id: Type.String({ description: 'A bank, or a prefix before one trailing `*`.' }),
     principal: Type.String({ description: 'A principal, or a prefix before one trailing `*`.' }),
     permissions: Type.Array(Type.Enum([...PERMISSIONS, '*'])),
-    origin: Type.String({ description: 'Where it stands in the configuration.' }),
-  }, { title: 'GrantRule' }), { description: 'The first 1000.' }),
-  truncated: Type.Boolean({ description: 'True when there are more.' }),
+    origin: Type.String({ description: 'Path of the grant in the configuration.' }),
+  }, { title: 'GrantRule' }), { description: 'The first 1000 grants.' }),
+  truncated: Type.Boolean({ description: 'True when there are more grants.' }),
 }, {
   title: 'AccessRules',
   description: 'The rules of the configuration file. Grants in the configuration of a bank add to them.',

@@ -10,28 +10,28 @@ export const MemoriesQuery = strict({
   ...pageFields,
   tags: filters.tags,
   tags_match: filters.tags_match,
-  metadata: Type.Optional(Type.String({ minLength: 2, maxLength: 4096, description: 'A JSON object of strings, numbers, booleans and nulls, all of which the memory has.', examples: ['{"topic":"tea"}'] })),
+  metadata: Type.Optional(Type.String({ minLength: 2, maxLength: 4096, description: 'A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.', examples: ['{"topic":"tea"}'] })),
   occurred_after: filters.occurred_after,
   occurred_before: filters.occurred_before,
-  retained_after: Type.Optional(instant('Inclusive.')),
-  retained_before: Type.Optional(instant('Exclusive.')),
+  retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),
+  retained_before: Type.Optional(instant('Only memories retained before this instant.')),
   document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   min_trust: filters.min_trust,
   trust: Type.Optional(trust('Only memories of exactly this level.')),
-  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which comes first. With the other order a cursor goes the other way from its place. Default newest.' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Memories to pass over, from the start or the cursor. Default 0.' })),
-  total: Type.Optional(Type.Boolean({ description: 'Adds `total`. Default false.' })),
+  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which memories come first. A cursor used with the opposite order continues from its position in the opposite direction. Default newest.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Number of memories to skip, from the start or the cursor. Default 0.' })),
+  total: Type.Optional(Type.Boolean({ description: 'Adds `total` to the answer. Default false.' })),
 })
 export const MemoriesAnswer = strict({
   memories: Type.Array(MemoryRecord),
   next_cursor: nextCursor,
   total: Type.Optional(strict({
-    count: Type.Integer({ description: 'Memories that pass the filters, counted up to 100000.' }),
+    count: Type.Integer({ description: 'Number of memories that pass the filters, counted up to 100000.' }),
     complete: Type.Boolean({ description: 'False when there are more.' }),
-  }, { description: 'With ?total=true.' })),
+  }, { description: 'Present with `?total=true`.' })),
 }, {
   title: 'MemoriesPage',
-  description: 'A page of memories, newest first.',
+  description: 'A page of memories.',
   examples: [{ memories: [], next_cursor: null }],
 })
 const bankFields = { bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.') }
@@ -44,17 +44,17 @@ export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: 
 export const StatisticsAnswer = strict({
   ...bankFields,
   chunk_count: Type.Integer(),
-  pending_embeddings: Type.Optional(Type.Integer({ description: 'Memories whose vectors are still to be made; until then they are found by words. Absent when recall goes by words alone.' })),
+  pending_embeddings: Type.Optional(Type.Integer({ description: 'Number of memories whose vectors have yet to be made; until then, only the lexical strategy finds them. Absent when recall uses only that strategy.' })),
   token_count: Type.Integer(),
-  first_retained_at: nullableInstant('Of the oldest memory.'),
+  first_retained_at: nullableInstant('When the oldest memory was retained.'),
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
   tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
-    description: 'By falling count; the first 100.',
+    description: 'The 100 most frequent tags, in descending order of count.',
   }),
 }, {
   title: 'BankStatistics',
-  description: 'Figures of a bank.',
+  description: 'Statistics of a bank.',
   examples: [{
     ...BANK,
     chunk_count: 1,
@@ -75,18 +75,18 @@ export const AdminBanksAnswer = strict({ banks: Type.Array(AdminBank) }, {
   description: 'Banks with their tenants.',
   examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
 })
-const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the header ETag.', examples: ['"r17"'] })
+const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the ETag header.', examples: ['"r17"'] })
 
 export const BankConfigAnswer = strict({
   config: BankConfigurationSchema,
-  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, title: 'BankConfig', description: 'What is in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration together.' }),
+  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, title: 'BankConfig', description: 'The settings in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration combined.' }),
   origin: Type.Record(Type.String(), Type.Enum(['default', 'file', 'profile', 'bank'], { title: 'SettingOrigin' }), { description: 'Where each value of `effective` comes from, by its path.', examples: [{ 'homeostasis.recall_max_tokens': 'bank' }] }),
   etag: entityTag,
   updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
-  updated_by: nullable({ description: 'The principal who set it.' }),
+  updated_by: nullable({ description: 'The principal that set the configuration.' }),
 }, {
   title: 'BankConfigAnswer',
-  description: 'What a bank sets, what is in force, and where each value comes from.',
+  description: 'The bank\'s own configuration, the settings in force, and the origin of each value.',
   examples: [{
     config: { mission: 'Be brief.' },
     effective: { mission: 'Be brief.' },
@@ -99,12 +99,12 @@ export const BankConfigAnswer = strict({
 
 export const BankConfigHistoryAnswer = strict({
   history: Type.Array(strict({
-    config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({ anyOf: [BankConfigurationSchema, { type: 'null' }], description: 'Null where it was taken back.' }),
+    config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({ anyOf: [BankConfigurationSchema, { type: 'null' }], description: 'Null when the configuration was reset.' }),
     etag: entityTag,
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
-  }, { title: 'BankConfigChange' }), { description: 'Newest first; the last 100 changes.' }),
-}, { title: 'BankConfigHistory', description: 'The earlier configurations of a bank.', examples: [{ history: [] }] })
+  }, { title: 'BankConfigChange' }), { description: 'The last 100 changes, newest first.' }),
+}, { title: 'BankConfigHistory', description: 'The latest changes of the configuration of a bank.', examples: [{ history: [] }] })
 
 export const DeleteBankAnswer = strict({
   bank_id: BankId,

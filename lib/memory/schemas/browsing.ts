@@ -15,13 +15,13 @@ export const GrowthAnswer = strict({
   bank_id: BankId,
   from: day('The first day.'),
   until: day('The last day.'),
-  count_before: Type.Integer({ description: 'Memories that were retained before the first day.' }),
+  count_before: Type.Integer({ description: 'Number of memories that were retained before the first day.' }),
   days: Type.Array(strict({ day: day('In UTC.'), memory_count: Type.Integer() }, { title: 'DayGrowth' }), {
     description: 'Every day of the range, in order.',
   }),
 }, {
   title: 'BankGrowth',
-  description: 'The memories that the bank has now, by the day on which they were retained.',
+  description: 'The number of memories that the bank has now, by the day on which they were retained.',
   examples: [{
     bank_id: 'user-alice',
     from: '2026-01-04',
@@ -33,18 +33,21 @@ export const GrowthAnswer = strict({
 
 const neighbours = (description: string) => Type.Optional(clamped(`${description} Clamped to 0–50. Default 5.`))
 
-export const NeighboursQuery = strict({ before: neighbours('Memories before it.'), after: neighbours('Memories after it.') })
+export const NeighboursQuery = strict({
+  before: neighbours('Number of memories before it.'),
+  after: neighbours('Number of memories after it.'),
+})
 
 export const NeighboursAnswer = strict({
   memory: MemoryRecord,
-  before: Type.Array(MemoryRecord, { description: 'In the order of the document: the last is next to the memory.' }),
-  after: Type.Array(MemoryRecord, { description: 'In the order of the document: the first is next to the memory.' }),
-  more_before: Type.Boolean({ description: 'Whether the document has others before these.' }),
-  more_after: Type.Boolean({ description: 'Whether the document has others after these.' }),
+  before: Type.Array(MemoryRecord, { description: 'In the order of the document; the last one is adjacent to the memory.' }),
+  after: Type.Array(MemoryRecord, { description: 'In the order of the document; the first one is adjacent to the memory.' }),
+  more_before: Type.Boolean({ description: 'Whether the document has more memories before these.' }),
+  more_after: Type.Boolean({ description: 'Whether the document has more memories after these.' }),
 }, {
   title: 'MemoryNeighbours',
-  description: 'A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no ' +
-    'neighbours.',
+  description: 'A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory ' +
+    'without `document_id` has no neighbours.',
   examples: [{ memory: MEMORY, before: [], after: [], more_before: false, more_after: false }],
 })
 

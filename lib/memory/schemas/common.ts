@@ -10,11 +10,11 @@ export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<s
 export const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
 export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
 export const clamped = (description: string) => Type.Integer({ description })
-export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Name of a bank.', examples: ['user-alice'] })
+export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'] })
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
 export const TagsMatch = Type.Enum(['any', 'all'], {
-  title: 'TagsMatch', description: 'Whether one tag suffices. Default any.',
+  title: 'TagsMatch', description: 'Whether a memory must have any or all of the tags. Default any.',
 })
 export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 
@@ -22,11 +22,11 @@ export const MetadataSchema = Type.Unsafe<Record<string, string | number | boole
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   title: 'Metadata',
-  description: 'Flat map to string, number, boolean or null.',
+  description: 'A flat object whose values are strings, numbers, booleans or null.',
 })
 
-/** What a query of a list has. */
+/** The query parameters of a list. */
 export const pageFields = {
   limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous page.' })),
 }

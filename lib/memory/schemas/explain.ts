@@ -10,19 +10,19 @@ const nullableNumber = (description: string) => Type.Unsafe<number | null>({ typ
 export const ExplainRequest = strict({
   query,
   bank_id: BankId,
-  expect: Type.String({ format: 'uuid', description: 'Id of the memory that is looked for.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }),
+  expect: Type.String({ format: 'uuid', description: 'Id of the memory to explain.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }),
   ...recallBounds,
 }, {
   title: 'ExplainRecallRequest',
-  description: 'A search, and the memory to explain.',
+  description: 'A search and the memory to explain.',
   examples: [{ bank_id: 'user-alice', query: 'What does Alice drink?', expect: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f' }],
 })
 
 const strategyFields = {
-  rank: nullableInteger('From 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when it does not find the memory, or not within `beyond`.'),
-  score: nullableNumber('Within 0–1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known.'),
-  candidates: Type.Integer({ description: 'How many candidates the strategy returned.' }),
-  beyond: Type.Optional(Type.Integer({ description: 'Present when the memory is not among this many of the best.' })),
+  rank: nullableInteger('Rank from 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when the strategy does not find the memory, or not among the best `beyond`.'),
+  score: nullableNumber('From 0 to 1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known.'),
+  candidates: Type.Integer({ description: 'Number of candidates that the strategy returned.' }),
+  beyond: Type.Optional(Type.Integer({ description: 'Present when the memory is not among this number of best memories.' })),
 }
 
 const FilterStage = strict({
@@ -31,12 +31,12 @@ const FilterStage = strict({
 }, { title: 'ExplainedFilter', description: 'The filters of the request.' })
 
 const LexicalStage = strict({
-  state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.' }),
+  state: Type.Enum(['candidate', 'too_low', 'no_match', 'filtered', 'off'], { description: 'candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour contains a word of the query. filtered: excluded by a filter. off: the strategy is switched off.' }),
   ...strategyFields,
   own_score: nullableNumber('The score without the words of neighbours in the same document.'),
   terms: strict({
-    asked: Type.Array(Type.String(), { description: 'The query as it is searched for: stems of its words.' }),
-    in_memory: Type.Array(Type.String(), { description: 'Those of them that the memory itself holds.' }),
+    asked: Type.Array(Type.String(), { description: 'The stems of the words of the query, which are searched for.' }),
+    in_memory: Type.Array(Type.String(), { description: 'Those that the memory itself contains.' }),
     from_neighbours: nullableBoolean('Whether neighbours in the same document add to the score. Null when the score is not known.'),
   }),
 }, { title: 'ExplainedLexical', description: 'Search by words.' })
@@ -56,42 +56,42 @@ const TimesStage = strict({
 
 const PartsStage = Type.Array(strict({
   query: Type.String(),
-  rank: nullableInteger('From 1 among the candidates of this part. Null when it is none of them.'),
+  rank: nullableInteger('Rank from 1 among the candidates of this part. Null when the memory is not among them.'),
 }, { title: 'ExplainedPart' }), { description: 'The parts that the query was split into, whose rankings are interleaved; absent when it was not split.' })
 
 const FusionStage = strict({
-  rank: Type.Integer({ description: 'From 1, by the strategies alone.' }),
-  score: Type.Number({ description: 'The sum over the strategies, weights included.' }),
-}, { title: 'ExplainedFusion', description: 'The strategies together; absent when none returned the memory for the whole query.' })
+  rank: Type.Integer({ description: 'Rank from 1, by the strategies alone.' }),
+  score: Type.Number({ description: 'The sum over the strategies, including their weights.' }),
+}, { title: 'ExplainedFusion', description: 'The strategies combined; absent when none returned the memory for the whole query.' })
 
 const ScorersStage = strict({
-  rank: Type.Integer({ description: 'From 1, by strategies and scorers.' }),
-  score: Type.Number({ description: 'Within 0–1.' }),
-  signals: Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration); those that added nothing are left out.' }),
+  rank: Type.Integer({ description: 'Rank from 1, by strategies and scorers.' }),
+  score: Type.Number({ description: 'From 0 to 1.' }),
+  signals: Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, including its weight (`retrieval.scorers` in the configuration); scorers that added nothing are omitted.' }),
 }, { title: 'ExplainedScorers', description: 'The scorers, which rank candidates in addition to the strategies.' })
 
 const RerankStage = strict({
-  state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: ranked below the candidates that were sent to the reranker. degraded: it failed or was late. off: none is configured.' }),
-  rank: nullableInteger('From 1, by the scores of the reranker alone.'),
+  state: Type.Enum(['judged', 'not_judged', 'degraded', 'off'], { description: 'not_judged: ranked below the candidates that were sent to the reranker. degraded: the reranker failed or did not answer in time. off: none is configured.' }),
+  rank: nullableInteger('Rank from 1, by the scores of the reranker alone.'),
   score: nullableNumber('On the scale of the reranker.'),
 }, { title: 'ExplainedRerank', description: 'The reranker.' })
 
 const BudgetStage = strict({
-  cut_by: Type.Array(Type.Enum(['min_score', 'max_results', 'max_tokens']), { description: 'Every bound that keeps the memory out by itself.' }),
+  cut_by: Type.Array(Type.Enum(['min_score', 'max_results', 'max_tokens']), { description: 'Every bound that excludes the memory on its own.' }),
   min_score: Type.Number(),
   max_results: Type.Integer({ description: 'After clamping.' }),
-  max_tokens: nullableInteger('The request\'s own or the bank\'s ceiling, whichever is less. Null: no bound.'),
-  tokens_needed: Type.Integer({ description: 'Tokens of the memory and all before it.' }),
+  max_tokens: nullableInteger('The value of the request or the limit of the bank, whichever is lower. Null: no limit.'),
+  tokens_needed: Type.Integer({ description: 'Tokens of the memory and of all memories ranked before it.' }),
 }, { title: 'ExplainedBudget', description: 'The bounds that cut the ranking to the hits.' })
 
 export const ExplainAnswer = strict({
   memory_id: MemoryId,
-  found: Type.Boolean({ description: 'Whether it is among the hits.' }),
+  found: Type.Boolean({ description: 'Whether the memory is among the hits.' }),
   verdict: Type.Enum(['returned', 'not_in_bank', 'filtered', 'no_strategy_found_it', 'not_a_candidate', 'below_min_score', 'cut_by_max_results', 'cut_by_max_tokens'], {
     description: 'The first reason why the memory is not among the hits. not_in_bank: the bank has no such memory, or it has expired. no_strategy_found_it: it matches the query neither by words nor by meaning. not_a_candidate: found, but ranked too low to be a candidate.',
   }),
-  rank: nullableInteger('From 1 in the final order, hit or not. Null when it was no candidate.'),
-  score: nullableNumber('The final score, within 0–1. Null when it was no candidate.'),
+  rank: nullableInteger('Rank from 1 in the final order, whether or not the memory is a hit. Null when it was not a candidate.'),
+  score: nullableNumber('The final score, from 0 to 1. Null when the memory was not a candidate.'),
   stages: strict({
     filter: Type.Optional(FilterStage),
     lexical: Type.Optional(LexicalStage),
@@ -102,11 +102,11 @@ export const ExplainAnswer = strict({
     scorers: Type.Optional(ScorersStage),
     rerank: Type.Optional(RerankStage),
     budget: Type.Optional(BudgetStage),
-  }, { title: 'ExplainedStages', description: 'In order; those that the memory did not reach are absent, all of them when it is not in the bank.' }),
+  }, { title: 'ExplainedStages', description: 'The stages in order. Those that the memory did not reach are absent; all are absent when it is not in the bank.' }),
   degraded: Type.Optional(Degraded),
 }, {
   title: 'ExplainRecallAnswer',
-  description: 'The way of one memory through a recall.',
+  description: 'The stages that one memory passed in a recall.',
   examples: [{
     memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
     found: false,

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { instant, BankId, Tags, TagsMatch, trust, MetadataSchema } from './common.js'
 
-/** A filter that recall and reflect share. */
-export const minTrust = Type.Optional(trust('Only memories that are trusted at least so much. Default: all.'))
+/** A filter that several operations share. */
+export const minTrust = Type.Optional(trust('Only memories with at least this level of trust. Default: all.'))
 
 export const scope = {
   bank_id: Type.Optional(BankId),
-  banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks in one ranking; instead of bank_id.' })),
+  banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks, searched in one ranking; used instead of bank_id.' })),
 }
 
 /** Of a request with `scope`: the choice in it, which the operation checks itself. */
@@ -19,13 +19,13 @@ export const filters = {
   tags: Type.Optional(Tags),
   tags_match: Type.Optional(TagsMatch),
   metadata: Type.Optional(MetadataSchema),
-  occurred_after: Type.Optional(instant('Inclusive.')),
-  occurred_before: Type.Optional(instant('Exclusive.')),
-  as_of: Type.Optional(instant('Only memories retained by then; inclusive.')),
+  occurred_after: Type.Optional(instant('Only memories that occurred at or after this instant.')),
+  occurred_before: Type.Optional(instant('Only memories that occurred before this instant.')),
+  as_of: Type.Optional(instant('Only memories retained at or before this instant.')),
   min_trust: minTrust,
 }
 
 export const referenceTime = Type.Optional(Type.String({
   format: 'date-time',
-  description: 'The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.',
+  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.',
 }))

@@ -7,25 +7,25 @@ export const ForgetRequest = strict({
   memory_ids: Type.Optional(Type.Array(MemoryId, { minItems: 1, maxItems: 1000 })),
   tags: Type.Optional(Tags),
   tags_match: Type.Optional(TagsMatch),
-  scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; asks for `admin`.' })),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Counts and deletes nothing. Default false.' })),
+  scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; requires the permission `admin`.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Counts the memories and deletes none. Default false.' })),
 }, {
   // The operation checks the choice itself.
   'x-exactly-one-of': { memory_ids: [], tags: ['tags_match'], scope: [] },
   title: 'ForgetRequest',
-  description: 'What is to be forgotten: exactly one of memory_ids, tags and scope.',
+  description: 'The memories to delete: exactly one of memory_ids, tags and scope.',
   examples: [{ bank_id: 'user-alice', tags: ['preference'], dry_run: true }],
 })
 
 export const ForgetAnswer = strict({
   deleted_count: Type.Integer(),
-  memory_ids: Type.Array(MemoryId, { description: 'Up to 1000.' }),
+  memory_ids: Type.Array(MemoryId, { description: 'Ids of the memories, at most 1000.' }),
   sample: Type.Optional(Type.Array(MemoryRecord, {
-    description: 'With dry_run, and for a caller who may also read the bank: the first ten of the memories.',
+    description: 'The first ten memories. Present with dry_run, for a caller that may also read the bank.',
   })),
 }, {
   title: 'ForgetAnswer',
-  description: 'What was deleted.',
+  description: 'The deleted memories or, with dry_run, those that would be deleted.',
   examples: [{ deleted_count: 1, memory_ids: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] }],
 })
 

@@ -14,21 +14,21 @@ export const MEMORY = {
   source: null,
   trust: 'trusted',
 }
-/** What the examples of answers show. */
+/** The memory in the examples of answers. */
 export const HIT = { ...MEMORY, score: 0.82 }
 
 const memoryFields = {
   memory_id: MemoryId,
   bank_id: BankId,
-  text: Type.String({ description: 'The whole memory.' }),
+  text: Type.String({ description: 'The whole text of the memory.' }),
   tags: Type.Array(Type.String()),
   metadata: MetadataSchema,
-  occurred_at: nullableInstant('When what the memory tells happened.'),
+  occurred_at: nullableInstant('When the event that the memory describes happened.'),
   retained_at: Type.String({ format: 'date-time' }),
-  expires_at: nullableInstant('When the memory ceases to exist.'),
+  expires_at: nullableInstant('When the memory expires.'),
   document_id: nullable(),
   source: nullable(),
-  trust: trust('How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text.'),
+  trust: trust('How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text.'),
 }
 
 export const MemoryRecord = strict(memoryFields, {
@@ -36,32 +36,32 @@ export const MemoryRecord = strict(memoryFields, {
 })
 
 const StrategyScore = strict({
-  rank: Type.Optional(Type.Integer({ description: 'From 1, among the candidates of the strategy; absent when it was none of them.' })),
-  score: Type.Number({ description: 'Within 0–1.' }),
+  rank: Type.Optional(Type.Integer({ description: 'Rank from 1 among the candidates of the strategy; absent when the memory was not one of them.' })),
+  score: Type.Number({ description: 'From 0 to 1.' }),
 }, { title: 'StrategyScore', description: 'How a strategy ranks a hit.' })
 
 const Scores = strict({
   lexical: Type.Optional(StrategyScore),
   semantic: Type.Optional(StrategyScore),
-  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, weight included (`retrieval.scorers` in the configuration).' })),
+  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, including its weight (`retrieval.scorers` in the configuration).' })),
   contributions: Type.Optional(strict({
     lexical: Type.Optional(Type.Number()),
     semantic: Type.Optional(Type.Number()),
-  }, { description: 'What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative.' })),
-  sum: Type.Optional(Type.Number({ description: '`contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it.' })),
+  }, { description: 'What each strategy added to `sum`, including its weight. The contribution of `semantic` is relative to that of a typical candidate, so it may be negative.' })),
+  sum: Type.Optional(Type.Number({ description: 'The sum of `contributions` and `signals`. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it.' })),
   rerank: Type.Optional(strict({ rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }) })),
-}, { title: 'HitScores', description: 'Rank and score per strategy and what the scorers added (`explain`).' })
+}, { title: 'HitScores', description: 'Rank and score by strategy, and what the scorers added (`explain`).' })
 
 export const Hit = strict({
   ...memoryFields,
-  score: Type.Number({ description: 'Within 0–1; comparable within one answer.' }),
+  score: Type.Number({ description: 'From 0 to 1; comparable only within one answer.' }),
   passages: Type.Optional(Type.Array(strict({
     text: Type.String(),
-    start: Type.Integer({ description: 'UTF-16 offset into the text.' }),
-    end: Type.Integer({ description: 'UTF-16 offset behind the passage.' }),
+    start: Type.Integer({ description: 'UTF-16 offset of the start of the passage in the text.' }),
+    end: Type.Integer({ description: 'UTF-16 offset of the end of the passage, exclusive.' }),
     score: Type.Number(),
   }, { title: 'Passage', description: 'A passage of a memory that matched.' }), {
-    description: 'What matched, best first, when the memory was split.',
+    description: 'The passages that matched, best first, when the memory was split.',
   })),
   scores: Type.Optional(Scores),
 }, { title: 'Hit', description: 'A memory that a query finds.', examples: [HIT] })

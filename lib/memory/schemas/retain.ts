@@ -10,16 +10,16 @@ const RETAINED = {
 }
 
 export const retainFields = {
-  content: Type.String({ description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers say otherwise.', examples: ['Alice prefers tea over coffee.'] }),
+  content: Type.String({ description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers set another limit.', examples: ['Alice prefers tea over coffee.'] }),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(MetadataSchema),
-  occurred_at: Type.Optional(instant('When what the memory tells happened.')),
-  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The document or conversation that the memory is a part of.' })),
+  occurred_at: Type.Optional(instant('When the event that the memory describes happened.')),
+  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The document or conversation that the memory belongs to.' })),
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
-  expires_at: Type.Optional(instant('When the memory ceases to exist; in the future.')),
+  expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),
 }
 
-export const RetainItem = strict(retainFields, { title: 'RetainItem', description: 'A memory to store, of a batch.' })
+export const RetainItem = strict(retainFields, { title: 'RetainItem', description: 'A memory to store in a batch.' })
 export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
   title: 'RetainRequest',
   description: 'A memory to store.',
@@ -27,19 +27,19 @@ export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
 })
 
 export const RetainAnswer = strict({
-  stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`).' }),
+  stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`).' }),
   memory_id: MemoryId,
-  chunk_count: Type.Integer({ description: 'Passages that the text was split into for search.' }),
+  chunk_count: Type.Integer({ description: 'Number of passages into which the text was split for search.' }),
   deduplicated: Type.Boolean({ description: 'True when the bank already had the memory; `memory_id` is its id.' }),
   bank_id: BankId,
-  updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate, under its id.' })),
+  updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate and keeps its id.' })),
   near_duplicate: Type.Optional(strict({
     memory_id: MemoryId,
-    similarity: Type.Number({ description: 'Within 0–1.' }),
-  }, { title: 'NearDuplicate', description: 'The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`).' })),
-  trust: Type.Optional(trust('Of the memory at `memory_id`, when it is less than trusted: `untrusted` by who wrote it, `suspect` when it looks like an instruction to a model or hides text.')),
+    similarity: Type.Number({ description: 'From 0 to 1.' }),
+  }, { title: 'NearDuplicate', description: 'The memory that this one nearly repeats, when the bank detects near-duplicates (`signal_quality.dedup`).' })),
+  trust: Type.Optional(trust('Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of its writer, `suspect` when it looks like an instruction to a model or hides text.')),
   redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
-}, { title: 'RetainAnswer', description: 'What became of a memory.', examples: [RETAINED] })
+}, { title: 'RetainAnswer', description: 'The result of storing a memory.', examples: [RETAINED] })
 
 export const RetainBatchRequest = strict({
   bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }),
@@ -49,7 +49,7 @@ export const RetainBatchRequest = strict({
   examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }],
 })
 export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) }, {
-  title: 'RetainBatchAnswer', description: 'What became of each memory.', examples: [{ results: [RETAINED] }],
+  title: 'RetainBatchAnswer', description: 'The result for each memory.', examples: [{ results: [RETAINED] }],
 })
 
 export type RetainItem = Static<typeof RetainItem>

@@ -5,13 +5,13 @@ import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
 export const ImportQuery = strict({
-  on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], { description: 'Default skip.' })),
-  config: Type.Optional(Type.Enum(['ignore', 'apply'], { description: 'apply: the configuration that the export carries, if any, takes the place of the bank\'s. Default ignore.' })),
+  on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], { description: 'Whether a memory that the bank already has is skipped or overwritten. Default skip.' })),
+  config: Type.Optional(Type.Enum(['ignore', 'apply'], { description: 'apply: the configuration in the export, if any, replaces that of the bank. Default ignore.' })),
 })
 
 export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() }, {
   title: 'ImportBankAnswer',
-  description: 'How many memories came in.',
+  description: 'Numbers of imported, skipped and overwritten memories.',
   examples: [{ imported: 2, skipped: 0, overwritten: 0 }],
 })
 
@@ -19,7 +19,7 @@ export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Int
 export const ImportLine = strict({
   text: retainFields.content,
   memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
-  bank_id: Type.Optional(Type.String({ description: 'Information only.' })),
+  bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })),
   metadata: Type.Optional(MetadataSchema),
   occurred_at: retainFields.occurred_at,
@@ -27,7 +27,7 @@ export const ImportLine = strict({
   expires_at: retainFields.expires_at,
   document_id: retainFields.document_id,
   source: retainFields.source,
-  trust: Type.Optional(trust('Lowers the trust that the importer\'s memories have; it cannot raise it.')),
+  trust: Type.Optional(trust('Can lower the trust that memories of the importer have, but not raise it.')),
 }, { title: 'ImportedMemory', description: 'A memory to import. Members may also be null, which means absent.' })
 
 export const EXPORT_FORMAT = 'memory-gateway-export'
@@ -37,13 +37,13 @@ export const EXPORT_VERSION = 1
 const ExportHeader = Type.Object({
   format: Type.Literal(EXPORT_FORMAT),
   version: Type.Literal(EXPORT_VERSION),
-  bank_id: Type.Optional(Type.String({ description: 'Information only.' })),
+  bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
   exported_at: Type.Optional(Type.String({ format: 'date-time' })),
   memory_count: Type.Optional(Type.Integer()),
   config: Type.Optional(BankConfigurationSchema),
 }, { title: 'ExportHeader', description: 'The first line of an export.' })
 
-/** For the OpenAPI document: what each line of an export and of an import is. */
+/** For the OpenAPI document: the schemas of the lines of an export and of an import. */
 export const exportLine = { title: 'ExportLine', oneOf: [ExportHeader, MemoryRecord] }
 export const importLine = { title: 'ImportLine', anyOf: [ExportHeader, MemoryRecord, ImportLine] }
 

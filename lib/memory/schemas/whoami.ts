@@ -8,7 +8,7 @@ export const WhoamiAnswer = strict({
   principal: nullable(),
   actor: Type.Unsafe<{ type: string, id: string, claims: Record<string, string> } | null>({
     title: 'Actor',
-    description: 'Who acts, in jwt_oidc mode.',
+    description: 'The actor of the request, in jwt_oidc mode.',
     type: ['object', 'null'],
     properties: { type: { type: 'string' }, id: { type: 'string' }, claims: { type: 'object', additionalProperties: { type: 'string' } } },
     required: ['type', 'id', 'claims'],
@@ -18,7 +18,7 @@ export const WhoamiAnswer = strict({
   on_behalf_of: nullable(),
   permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, {
     title: 'GrantedPermission',
-  }), { description: 'What the caller may do on the bank of ?bank_id=.' })),
+  }), { description: 'Permissions of the caller on the bank that `?bank_id=` names.' })),
 }, {
   title: 'WhoamiAnswer',
   description: 'The caller, as the service sees it.',

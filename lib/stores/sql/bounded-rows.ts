@@ -137,7 +137,7 @@ function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
   return pieces
 }
 
-/** The queue has no limit of its own: waiting ends with the request. */
+/** The queue needs no limit: requests are limited, and each statement has a time limit. */
 function unbounded (): Error {
   return new Error('The wait has no bound')
 }
