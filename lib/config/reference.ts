@@ -34,8 +34,8 @@ export function configurationReference (providers: readonly ProviderSettings[] =
 
 # Configuration
 
-Everything is read and checked once, at start. When something is wrong, the process says all of it in one message and
-exits with code 1. Nothing is accepted and then ignored. A changed file is put in force by SIGHUP or
+The whole configuration is read and checked once, at start. If it has errors, the process reports all of them in one
+message and exits with code 1. No setting is accepted and then ignored. A changed file is applied on SIGHUP or
 \`POST /v1/admin/reload\`, and the admins of a bank configure it through the API:
 [bank-configuration.md](bank-configuration.md).
 
@@ -46,38 +46,39 @@ ${EXAMPLE}\`\`\`
 
 ## Environment
 
-A variable that is set must not be empty. A secret may come from a file instead: \`<NAME>_FILE\` names it, its last
-line end is dropped, and setting both is an error. A variable that belongs to one auth mode is checked in every mode
-and has an effect in its own. When a mode lacks a variable that it needs, the process starts, logs an error, shows the
+A variable that is set must not be empty. A secret may be read from a file instead: \`<NAME>_FILE\` names the file, its
+last line end is dropped, and setting both is an error. A variable of one auth mode is checked in every mode and has an
+effect only in its own. If a required variable of the mode is missing, the process starts, logs an error, shows the
 check \`auth\` in \`/health\`, and answers every request with status 500.
 
-A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, and comments
-that begin with \`#\`. A value with a \`#\` in it stands in quotes. Variables of the real environment win, in each of their
-forms: one that sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\` leaves out the file's \`DATABASE_URL\`. A line of another
-form ends the start.
+The server and the commands read a file \`.env\` in the working directory: lines of \`NAME=value\`, and comments that begin
+with \`#\`. A value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in each of
+their forms: \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\` in the environment overrides the file's \`DATABASE_URL\`. A line of
+any other form is an error.
 
-\`DATABASE_URL\` is a warning while \`vector_store\` is \`in_memory\`, which keeps nothing, and ends the start with
-\`pglite\`. \`PORT\` is not read; set without \`SERVICES_PORT\` it is a warning.
+\`DATABASE_URL\` causes a warning if \`vector_store\` is \`in_memory\`, which keeps nothing, and is an error with \`pglite\`.
+\`PORT\` is not read; if it is set without \`SERVICES_PORT\`, it causes a warning.
 
 | Variable | Allowed | Default | Meaning |
 |---|---|---|---|
 ${VARIABLES.map(variableRow).join('\n')}
 
-A variable that begins with \`SERVICE_\` or \`SERVICES_\` and is not in the table is a warning, and an error when it
-is one or two letters away from one that is.
+A variable that begins with \`SERVICE_\` or \`SERVICES_\` and is not in the table causes a warning, and is an error if it
+differs by one or two letters from one in the table.
 
 ## Configuration file
 
 \`SERVICES_CONFIG_PATH\` names one YAML 1.2 document (core schema). An unknown key or tag, a key that is given twice
 and a second document are errors. A section or list with nothing under it counts as absent.
 
-\`\${NAME}\` in a text is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
-\`$\${\` is a literal \`\${\`. A text that is one \`\${NAME}\` and nothing else becomes a number or boolean where one is
-asked for. A variable that is not set, or empty, is an error. Keys are not replaced.
+\`\${NAME}\` in a string is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
+\`$\${\` is a literal \`\${\`. A string that consists of a single \`\${NAME}\` becomes a number or boolean where one is expected.
+A variable that is not set, or empty, is an error. Keys are not replaced.
 
-A setting that nothing would use ends the start too: the settings of a provider that is not chosen, \`retrieval.rerank\`
-without \`reranker\`, \`escalation\`, \`prices\` and the helpers of recall with the mock language model, and details beside an
-\`enabled\` that is not set. A section with \`enabled: false\` is switched off on purpose, and its settings wait.
+An unused setting is an error too: the settings of a provider that is not chosen, \`retrieval.rerank\` without \`reranker\`,
+\`escalation\`, \`prices\`, \`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language model, and other
+settings of a section whose \`enabled\` is not set. A section with \`enabled: false\` is turned off on purpose, and its
+settings are kept without effect.
 
 | Key | Allowed | Meaning |
 |---|---|---|
@@ -89,7 +90,7 @@ function providerTable ({ key, name, schema }: ProviderSettings): string {
   return `
 ### ${key}: ${name}
 
-What \`${key}_config\` may hold with \`${key}: ${name}\`. Anything else is an error.
+With \`${key}: ${name}\`, \`${key}_config\` accepts only these settings.
 
 | Key | Allowed | Meaning |
 |---|---|---|
