@@ -1,8 +1,8 @@
-/** A header with more parts is none that a browser sends. */
+/** No browser sends a header with more parts. */
 const MOST_PARTS = 32
 
 /**
- * The first of the codings that a client accepts; undefined: the content as it is.
+ * The first of the codings that a client accepts; undefined: the content is sent unencoded.
  * @param header Accept-Encoding
  * @param available in the order in which they are preferred
  */

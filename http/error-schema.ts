@@ -28,7 +28,7 @@ export const ErrorSchema = Type.Object({
 
 /**
  * Stands for the body of an error answer that carries one of these codes. The OpenAPI document refers to ErrorSchema in
- * its place; a hundred copies of that would be the longest part of making the document.
+ * its place; generating a hundred copies would take most of the time of making the document.
  */
 export function errorSchema (codes: readonly ErrorCode[]): TSchema {
   return {

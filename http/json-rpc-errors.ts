@@ -13,8 +13,9 @@ const CODES: Partial<Record<ErrorCode, number>> = {
 }
 
 /**
- * Sends the error of a request of JSON-RPC that has no answer of JSON-RPC. Faults of the message have its form, without
- * an id, because the message is not read. Other refusals, such as of credentials, have the form of every route.
+ * Sends the error of a request that the JSON-RPC handler did not answer. For a fault of the message it is a JSON-RPC
+ * error, without an id, because the message was not read. Other refusals, such as of credentials, have the format of
+ * all other routes.
  */
 export function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
