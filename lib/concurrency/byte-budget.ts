@@ -12,7 +12,7 @@ export interface Hold {
 export interface RowBudget {
   /**
    * Counts rows: before they are fetched where they may be large, afterwards where they are small. A negative number
-   * gives back what rows took that are let go before the exchange ends.
+   * returns the bytes of rows that are released before the exchange ends.
    * @throws ServiceError server_busy when there is no room for so many bytes more
    */
   take (bytes: number): void

@@ -34,7 +34,7 @@ export class CircuitBreaker {
   /** Grows with each change of the state: the outcome of a call that began in an earlier one does not count. */
   #generation = 0
 
-  /** @param timer milliseconds of a clock that only rises */
+  /** @param timer milliseconds of a monotonic clock */
   constructor (options: BreakerOptions, timer: () => number) {
     this.#options = options
     this.#timer = timer

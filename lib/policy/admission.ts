@@ -162,7 +162,7 @@ export class AdmissionControl {
   #quota (
     operation: Operation, { key: bank, settings: { quotas } }: ResolvedBank, items: number, now: number,
   ): UsageReservation[] {
-    // An import of nothing but its header uses nothing.
+    // An import of only a header uses no quota.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
     const limit = quotas?.[operation]
     if (limit === undefined) return []
