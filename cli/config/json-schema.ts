@@ -23,7 +23,7 @@ export function fileJsonSchema (): Schema {
   }
 }
 
-/** A section may stand there with nothing under it; it counts as absent then. Our annotations are left out. */
+/** A section may be empty, which counts as absent, so null is allowed. Our annotations are omitted. */
 function asSchema (node: SchemaNode): Schema {
   const plain: unknown = JSON.parse(JSON.stringify(node))
   return toSchema(plain)
@@ -54,7 +54,7 @@ function childrenOf ({ properties, patternProperties }: Schema): Schema {
   }
 }
 
-/** Whether a reference to a variable is a value of the schema as it is. */
+/** Whether a reference to a variable already satisfies the schema. */
 function takesAnyText ({ type, enum: values, pattern, const: constant, maxLength }: Schema): boolean {
   if (values !== undefined || pattern !== undefined || constant !== undefined || maxLength !== undefined) return false
   return type === undefined || type === 'string' || type === 'object'
