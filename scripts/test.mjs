@@ -59,7 +59,7 @@ function group (files) {
   const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => (
     shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES)
   ))
-  // Long files first, so that none of them runs alone at the end.
+  // Files with a process of their own take longest and come first, so that none runs alone at the end.
   return [...own.map((file) => [file]), ...groups]
 }
 

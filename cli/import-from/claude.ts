@@ -35,7 +35,7 @@ export function * fromClaude (document: unknown): Generator<Found> {
   }
 }
 
-/** The text blocks without those of tools; older exports have a single text. */
+/** The text blocks, without those of tools; older exports have a single text. */
 function textOf (message: Answer, place: string): string {
   const { content } = message
   if (content === undefined || content === null) return requireText(message['text'], `${place}.text`).trim()
