@@ -14,15 +14,14 @@ import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
 import type { Example } from './softmax.js'
 
-/** The columns of an example: the strategies as linear fusion has them, then the scorers. */
+/** The columns of an example: the strategies as in linear fusion, then the scorers. */
 export const COLUMNS = ['lexical', 'semantic', ...SCORER_NAMES] as const
 
 const BANK: BankKey = { tenantId: null, bankId: 'fit' }
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
 /**
- * Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say
- * of each.
+ * Every answerable question with evidence, with the candidates that recall would rank for it and their scorer values.
  */
 export async function makeExamples (
   conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider,

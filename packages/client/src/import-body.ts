@@ -5,8 +5,8 @@ import type { ImportPiece, ImportSource } from './types.js'
 type Part = string | Uint8Array<ArrayBuffer>
 
 /**
- * Collects all pieces in one body, which can be sent again. The gateway accepts an import only as a whole, and browsers
- * cannot stream a request body.
+ * Collects all pieces in one body, which can be sent again. The gateway accepts an import only as a whole, and not
+ * every browser can stream a request body.
  */
 export async function importBody (lines: ImportSource, signal: AbortSignal | undefined): Promise<Blob> {
   if (lines instanceof Blob) return lines
