@@ -92,7 +92,8 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
     if (deduplicated) written.repeats += 1
   }
   const items = itemsOf(conversation)
-  // If each question has a bank of its own there are many thousand turns; batches are faster and keep their order too.
+  // If each question has a bank of its own there are many thousand turns, so they are sent in batches, which keep their
+  // order too.
   if (conversation.form === 'longmemeval') {
     for (const batch of batchesOf(items)) {
       const { answer: { results }, durationMs } =
