@@ -21,7 +21,7 @@ export interface MemoryGatewayOptions extends GatewayOptions {
    * the configuration must then be `dev`, its default, and is not used.
    */
   authenticate?: AuthenticateCaller
-  /** Whether the gateway logs a line for each of its requests, beside those that the app logs. Default false. */
+  /** Whether the gateway logs a line for each of its requests, besides those that the app logs. Default false. */
   accessLog?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether an Accept header asks for a media type, and at least as much for it as for another (RFC 9110 section 12.5.1).
- * Both are looked for by name: a wildcard asks for neither.
+ * Whether an Accept header lists a media type with a weight above 0 and at least that of another one (RFC 9110 section
+ * 12.5.1). Wildcards match neither of them.
  */
 export function prefers (accept: string | undefined, type: string, other: string): boolean {
   if (accept === undefined) return false

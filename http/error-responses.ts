@@ -9,7 +9,7 @@ interface ErrorResponse {
 /** Closes the connection of a client that is to come back later or to another instance. */
 const CLOSE = { connection: 'close' }
 
-/** The one table that says how each error code is expressed in HTTP. */
+/** The only table that maps error codes to HTTP. */
 export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   invalid_request: { status: 400 },
   invalid_json: { status: 400 },

@@ -52,7 +52,7 @@ export function standardOutputLines (): BatchedLines {
   return standardOutput
 }
 
-/** Writes the buffered lines, so that they precede what is printed next. */
+/** Writes the buffered lines, so that they precede the output that follows. */
 export function flushLog (): void {
   standardOutput?.flushSync()
 }

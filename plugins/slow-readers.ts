@@ -88,7 +88,7 @@ async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: 
     }
     const timer = setInterval(() => { void check() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
     timer.unref()
-    // The check goes on until the server is closed, because a client that does not read would delay the stop.
+    // The check continues until the server is closed, because a client that does not read would delay the stop.
     app.server.once('close', () => { clearInterval(timer) })
   })
 }

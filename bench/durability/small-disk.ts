@@ -30,7 +30,7 @@ export class SmallDisk {
     return new SmallDisk(path)
   }
 
-  /** Fills the free space, except for so many bytes. */
+  /** Fills the free space, except for `leave` bytes. */
   async fill (leave: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.path)
     const file = await open(this.#ballast, 'w')

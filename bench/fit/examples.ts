@@ -83,7 +83,7 @@ async function memoriesOf (
   const memories: NewMemory[] = []
   for (const { id, turns } of sessions) {
     for (const turn of turns) {
-      // Only a text of more than 49,000 characters has several parts, and the first stands for it here.
+      // Only a text of more than 49,000 characters has several parts, and the first one represents it here.
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)

@@ -84,7 +84,7 @@ async function timed (work: () => Promise<void>): Promise<Cost> {
   return { wallMs: performance.now() - started, cpuMs: (user + system) / 1000 }
 }
 
-/** The figures for people, each beside its target. */
+/** The figures for people, each with its target. */
 export function formatLibrary (figures: readonly LibraryFigures[]): string {
   const target = (value: number | undefined) => value === undefined ? '' : `<= ${value}`
   return formatTable([

@@ -47,7 +47,7 @@ export async function measureLoad (
   try {
     await model.take(0)
     await warmUp(client, mode)
-    // Node accepts one connection a turn of the event loop, which is not part of what is measured.
+    // Node accepts one connection per turn of the event loop, which is not part of what is measured.
     await client.connect(options.concurrent)
     await model.take(options.modelMs)
     await model.report()

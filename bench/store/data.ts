@@ -13,7 +13,7 @@ export const SPACE: EmbeddingSpace = { model: 'bench', dimensions: DIMENSIONS }
 export const LIMIT = 100
 /** The instant of every memory and search, so that figures do not depend on the day. */
 export const NOW = Date.parse('2026-01-01T00:00:00Z')
-/** One memory in so many has a tag. */
+/** One in this many memories has a tag. */
 const TAGS = 10
 /** Memories of one document, like the turns of a conversation. */
 const DOCUMENT = 20

@@ -3,7 +3,7 @@ import type { SchemaNode } from '../../lib/config/schema-node.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** A text of the file that is replaced by a variable; it stands for a value of any type. */
+/** A text in the file that is replaced by the value of a variable, which may be of any type. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
 type Schema = Readonly<Record<string, unknown>>

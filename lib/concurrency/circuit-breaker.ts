@@ -15,7 +15,7 @@ export type CallOutcome = 'success' | 'failure' | 'ignored'
 /** Reports how a call ended; only the first report counts. */
 export type CallEnded = (outcome: CallOutcome) => void
 
-/** How long a caller is told to wait while all trials are under way: most of them have ended by then. */
+/** The wait reported to a caller while all trials are in progress: most of them have ended by then. */
 const TRIAL_WAIT_MS = 1000
 
 /**

@@ -37,7 +37,7 @@ interface Charge {
 
 /** An operation that its limits have admitted. */
 export interface Admission {
-  /** Returns the daily quota of an operation that failed. It takes effect once, and nobody waits for it. */
+  /** Returns the daily quota of an operation that failed. It takes effect once, and callers do not wait for it. */
   release (): void
 }
 

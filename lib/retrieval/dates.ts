@@ -74,7 +74,7 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
 
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The bare name
- * of a month counts only beside a year, a day or a word such as `in` or `last`.
+ * of a month counts only next to a year, a day or a word such as `in` or `last`.
  * @param reference the instant that relative times are counted from
  */
 export function timeSpans (text: string, reference: number): TimeSpan[] {

@@ -28,7 +28,7 @@ export interface AnalyzedQuery {
   /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
   asksTold: boolean
   /**
-   * Whether it asks how the user did or planned something, which an assistant's turn may tell as well as the user's.
+   * Whether it asks how the user did or planned something, which an assistant's turn may state as well as the user's.
    */
   asksWay: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */

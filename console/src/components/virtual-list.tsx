@@ -11,7 +11,7 @@ interface Props {
   onChoose?: (index: number) => void
   /** Called when the reader comes near the end. */
   onNearEnd?: () => void
-  /** The number of all rows where it is known, of which `count` are loaded. */
+  /** The number of all rows, if it is known; `count` of them are loaded. */
   total?: number
   /** The row that is open beside the list. */
   selected?: number

@@ -36,7 +36,7 @@ export function formatUtc (instant: string | number | Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Milliseconds with the significant digits only. */
+/** Milliseconds with two decimals below 10, one below 100, and none from there on. */
 export function formatMilliseconds (value: number): string {
   const digits = value < 10 ? 2 : value < 100 ? 1 : 0
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ms`

@@ -20,7 +20,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
  * because a little time passes before each attempt begins.
  */
 const FULL_ATTEMPT = 0.9
-/** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
+/** Weight of the last call in the mean duration, and the shortest wait reported to a caller. */
 const LAST_CALL_WEIGHT = 0.2
 const SHORTEST_WAIT_MS = 1000
 
@@ -30,7 +30,7 @@ export interface ResilienceTools {
   timer: () => number
   /** At least 0, below 1. */
   random: () => number
-  /** Settles after so many milliseconds; rejects once the signal is aborted. */
+  /** Resolves after these milliseconds; rejects once the signal is aborted. */
   sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 

@@ -74,7 +74,7 @@ export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
 /**
- * A long query compares or combines several things, and its own words tell what it is about. The preference would hide
+ * A long query compares or combines several things, and its own words describe its subject. The preference would hide
  * answers that discuss all of them behind short turns about one.
  */
 function userSaid ({ signals }: RankingInput, { asksSelf, asksAdvice, asksWay, terms }: AnalyzedQuery): number {

@@ -66,7 +66,7 @@ export class Deadline {
     return this.#endsAt - performance.now()
   }
 
-  /** Starts the time anew. */
+  /** Restarts the time limit. */
   restart (): void {
     this.pause()
     this.#endsAt = performance.now() + this.#milliseconds
@@ -76,7 +76,7 @@ export class Deadline {
     }, this.#milliseconds)
   }
 
-  /** Stops the time until `restart`. */
+  /** Suspends the time limit until `restart`. */
   pause (): void {
     clearTimeout(this.#timer)
   }

@@ -46,7 +46,7 @@ export async function wayBackOf (bank: string, signal: AbortSignal): Promise<Way
   return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
 }
 
-/** Restores memories, except those that have expired meanwhile, which the server refuses. */
+/** Restores memories, except those that have expired meanwhile, which the server would not store. */
 export async function undo ({ bank, memories, isWhole }: Undo): Promise<void> {
   if (isWhole) {
     await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })
